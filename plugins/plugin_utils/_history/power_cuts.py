@@ -27,11 +27,11 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_identity
 def results_of(directory: RunDirectory) -> list[CutResult]:
     """Return what each volume of a run of power cuts came to. A volume whose power was not cut has no result."""
     records = (directory.records.read(folder) for folder in directory.records.folders())
-    return [_result(directory, record) for record in records if record.durability]
+    return [_result(directory, record) for record in records if record.own and record.kind == directory.kind.name]
 
 
 def _result(directory: RunDirectory, record: HostRecord) -> CutResult:
-    cuts = (record.durability or {})["cuts"]
+    cuts = (record.own or {})["cuts"]
     identity = identity_of_record(record)
     known: dict[str, Any] = {
         "run_id": record.run_id or str(directory.run["run_id"]),
@@ -42,8 +42,8 @@ def _result(directory: RunDirectory, record: HostRecord) -> CutResult:
         "verdict": str(record.verdict),
         "cuts": len(cuts),
         "reason": printable((record.reasons or [""])[0]),
-        "claim": printable(str((record.durability or {})["claim"])),
-        "tests": printable(str((record.durability or {})["tests"])),
+        "claim": printable(str((record.own or {})["claim"])),
+        "tests": printable(str((record.own or {})["tests"])),
         "disk_id": identity.disk_id if identity else None,
         "mount_point": identity.mount_point if identity else None,
     }

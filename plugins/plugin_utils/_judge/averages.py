@@ -31,6 +31,6 @@ def why_no_figure(limit: Limit, record: HostRecord) -> dict[str, Any]:
 
 
 def _slowest(record: HostRecord) -> int | None:
-    facts: Any = (record.observation or {}).get("facts")
+    facts: Any = (record.own or {}).get("facts")
     slowest = facts.get(_SLOWEST) if isinstance(facts, dict) else None
     return slowest if isinstance(slowest, int) else None

@@ -31,6 +31,9 @@ KINDS: dict[str, Kind] = {kind.name: kind for kind in (DEFAULT, Observation(), P
 _OF_RECORDS = {**KINDS, CHECK_MODE.name: CHECK_MODE}
 _NONE = Kind()
 
+OWN_KEYS = tuple(kind.own_key for kind in KINDS.values() if kind.own_key)
+"""The keys of record.json and report.json that hold what only records of one kind have."""
+
 UNJUDGED = tuple(kind.without_verdict for kind in (CHECK_MODE, *KINDS.values()) if kind.without_verdict)
 """What may stand in place of a verdict."""
 
@@ -48,3 +51,8 @@ def opened_for(run: Mapping[str, Any]) -> Kind:
 def kind_named(name: str) -> Kind:
     """Return the kind of a record, by its name. A record that says only why there is nothing, such as that of an error, is of a kind without a name."""
     return _OF_RECORDS.get(name, _NONE)
+
+
+def by_own_key(name: str, own: Any) -> dict[str, Any]:
+    """Return what only records of a kind have, under the key of that kind. The keys of the other kinds hold None."""
+    return {key: own if key == kind_named(name).own_key else None for key in OWN_KEYS}

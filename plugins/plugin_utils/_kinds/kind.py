@@ -80,6 +80,11 @@ class Kind:
     """Which of opening.py, memory.py and view.py its folder has. The others are those beside this module, with the defaults."""
 
     @cached_property
+    def own_shape(self) -> Any:
+        """The shape (see ``_run/shapes.py``) of what ``own_key`` holds."""
+        return dict
+
+    @cached_property
     def opening(self) -> Opening:
         """What it expects of the hosts when a run is opened."""
         return self._facet("opening")

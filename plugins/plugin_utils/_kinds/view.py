@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -32,6 +32,18 @@ class View:
     without_figures = "Nothing was measured."
     """What stands in place of the picture of the fleet if no host has figures."""
 
+    cause = ""
+    """The kind of the causes (see ``_report/causes.py``) that a record of it is bad for. Empty if they are those of a test."""
+
+    case = "measurement"
+    """What its test case in junit.xml is called."""
+
+    why_unjudged = ""
+    """Why that case was skipped if nothing judged the host. Only a kind that judges nothing, or not always, says so."""
+
+    advice: Mapping[str, str] = {}
+    """What to do next, by the keys of ``_report/advice.py``, where that is something else than after a test."""
+
     def headline(self, model: Model) -> str:
         """Return what stands at the head of the report instead of the verdict, empty if the verdict does."""
         return ""
@@ -43,6 +55,10 @@ class View:
     def lines(self, model: Model) -> list[str]:
         """Return what the hosts came to, a line for each figure or claim that belongs on a screen."""
         return []
+
+    def claim(self, host: Host) -> str:
+        """Return what a host proves that passed, as its test case says, empty if its limits say it."""
+        return ""
 
     def section(self, host: Host) -> Markup | str:
         """Return a host's part of the page, empty if it has none."""

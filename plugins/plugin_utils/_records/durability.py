@@ -54,7 +54,7 @@ def cut_record(
         findings=found,
         reasons=[in_words(each, words_of("")) for each in found],
         notes=[*torn_notes(cuts, facts.get("block_size_bytes")), *flush_notes({**facts, **identity})],
-        durability={
+        own={
             **durability,
             "cut_count": asked,
             "cuts": cuts,

@@ -13,7 +13,7 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import MARGIN
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import findings as kinds
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import Finding, finding, of_judgement
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DURABILITY, HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE, PASS, WARN
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_facts import STALL
 
@@ -39,8 +39,8 @@ def _recorded(record: HostRecord, reason: str) -> Finding:
             return finding(kind, said.get("verdict"), text=reason)
     if reason == record.standing:
         return finding(kinds.STANDING, INCONCLUSIVE, text=reason)
-    if record.durability:
-        return _of_cuts(record.durability["cuts"], reason)
+    if record.own and record.kind == DURABILITY:
+        return _of_cuts(record.own["cuts"], reason)
     if record.error or not record.tester:
         return finding(kinds.RECORDED, record.verdict, text=reason)
     return _of_tester(record.tester, record.volume_facts or (), reason) or finding(kinds.RECORDED, record.verdict, text=reason)

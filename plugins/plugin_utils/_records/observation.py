@@ -61,7 +61,7 @@ def observed(
         notes=[*clock_notes(facts), *(str(problem) for problem in seen.get("problems") or [])],
         load_unit=tables.run.get("load_unit", ""),
         tester=tester_of(tables),
-        observation=dict(seen),
+        own=dict(seen),
     )
     if profile.observations != JUDGED:
         return replace(record, notes=[*_ending(seen), *record.notes])

@@ -222,24 +222,7 @@ OTHERS = {
 }
 """What else can be the cause."""
 
-OF_OBSERVATIONS = {
-    "open": "Set observe_duration to the seconds that are named, if any are. Storage at its limit has no reserve: ask for a faster class.",
-    "too_few": "Observe longer, or with observe_source: bpftrace, which sees each write.",
-    "nothing": "Observe the log while its queue manager writes to it, and judge that by a profile that is made for live logs, such as mq-live.",
-    "ended_early": "Observe again, and let the observation come to its end.",
-    "missing": "Look in Ansible's output for the last task of the host, and observe it again.",
-    "error": "Correct what the message reports, and observe the host again.",
-    "unreachable": "Connect to the host with ssh as Ansible does. When that works, observe these hosts again with --limit.",
-}
-"""What to do next if a live queue manager was observed, if that is something else than after a test."""
 NOTHING_ELSE: Mapping[str, str] = {}
-
-OF_POWER_CUTS = {
-    "missing": "Look in Ansible's output for the last task of the host. Remove its files with playbooks/cleanup.yml, and cut again.",
-    "error": "Correct what the message reports, and run playbooks/power_cut.yml again.",
-    "unreachable": "Connect to the host with ssh as Ansible does. When that works, remove its files with playbooks/cleanup.yml, and cut again.",
-}
-"""The same if the power of a host was cut."""
 
 UNDECIDED = "Nothing is proven: this storage may keep the limit or break it."
 UNKNOWN = "Nothing is known about this storage."

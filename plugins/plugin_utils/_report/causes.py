@@ -19,6 +19,7 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings import in_words
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.limits import why_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import MARGIN, NOT_STARTED, find_metric
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import opened_for
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import advice
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.consequences import Excess, consequence_of, consequence_of_stream
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.durability import advice_on_cuts
@@ -46,7 +47,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import LIMIT as OF_LIMIT
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import QUALIFICATION as NOT_CERTIFIED
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DURABILITY, OBSERVATION
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, FAIL, GOOD, PASS, rank
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words
 
@@ -145,7 +145,7 @@ def _findings(host: Host) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
         yield from ((PREFLIGHT, NOT_MEASURED, finding) for finding in host.findings)
         return
     if host.verdict not in (PASS, host.of_kind.without_verdict):
-        kind = POWER_CUT if host.durability else MEASUREMENT if host.tester else UNMEASURED
+        kind = host.of_kind.view.cause or (MEASUREMENT if host.tester else UNMEASURED)
         yield from ((kind, finding["verdict"], finding) for finding in unexplained(host))
     for finding in reasons_among(host.findings):
         if finding["kind"] in OF_HISTORY:
@@ -195,7 +195,7 @@ def _advice_on(model: Model, group: _Alike, hosts: Sequence[Host]) -> tuple[str,
 def _instead(model: Model) -> Mapping[str, str]:
     """Return the advice that is another one than after a test."""
     # Check mode makes a preflight of any of them.
-    return {OBSERVATION: advice.OF_OBSERVATIONS, DURABILITY: advice.OF_POWER_CUTS}.get(model.run.get("kind"), advice.NOTHING_ELSE)
+    return opened_for(model.run).view.advice
 
 
 def _who(model: Model, hosts: Sequence[Host]) -> str:

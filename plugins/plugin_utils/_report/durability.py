@@ -12,6 +12,7 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import OUTCOMES
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import more_hosts, shorten
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DURABILITY
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL
 
 SHOWN = 5
@@ -29,20 +30,20 @@ _LOST_BEFORE = {
 
 def durability_lines(model: Model) -> list[str]:
     """Return what the cuts of each host came to, what that proves, and once what the cut commands test."""
-    cut = [host for host in model.hosts if host.durability]
+    cut = model.hosts_with_own
     lines = []
     for host in cut[:SHOWN]:
         lines.append(f"{shorten(host.label)}: {counts_text(host)}")
-        lines += [f"{shorten(host.label)}: {host.durability['claim']}"] if host.durability["claim"] else []
+        lines += [f"{shorten(host.label)}: {host.own['claim']}"] if host.own["claim"] else []
     lines += [f"and {more_hosts(len(cut) - SHOWN)}"] if len(cut) > SHOWN else []
-    return [*lines, *dict.fromkeys(host.durability["tests"] for host in cut[:SHOWN] if host.durability["tests"])]
+    return [*lines, *dict.fromkeys(host.own["tests"] for host in cut[:SHOWN] if host.own["tests"])]
 
 
 def counts_text(host: Host) -> str:
     """Return how many cuts there were, and what they showed."""
-    cuts = host.durability["cuts"]
+    cuts = host.own["cuts"]
     told = [(outcome, sum(cut["outcome"] == outcome for cut in cuts)) for outcome in OUTCOMES]
-    made = f"{_units.format_count(len(cuts))} of {_units.format_count(host.durability['cut_count'])} cuts"
+    made = f"{_units.format_count(len(cuts))} of {_units.format_count(host.own['cut_count'])} cuts"
     return ", ".join([made, *(f"{_units.format_count(count)} {outcome}" for outcome, count in told if count)])
 
 
@@ -50,5 +51,5 @@ def advice_on_cuts(hosts: Iterable[Host], verdict: str) -> tuple[str, str]:
     """Return consequence and next step of cuts with a verdict."""
     if verdict != FAIL:
         return _UNDECIDED, _CUT_AGAIN
-    losses = [loss for host in hosts for loss in host.durability.get("losses", [])] or [_LOST_BEFORE]
+    losses = [loss for host in hosts if host.kind == DURABILITY for loss in host.own.get("losses", [])] or [_LOST_BEFORE]
     return tuple(" ".join(dict.fromkeys(loss[key] for loss in losses)) for key in ("consequence", "next_step"))  # type: ignore[return-value]

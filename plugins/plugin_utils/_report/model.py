@@ -161,8 +161,8 @@ class Host:
     version of it measured, empty if none did. spans holds for each of limits which rows it judges. distributions, the counts of operations by upper bound
     for each load point and series, stalls, the slowest operations, and fidelity, what streams asked for and achieved, are for charts and empty in a large
     fleet. basis is what estimates of the volume rest on, None if nothing wrote to a log. headroom is what the volume carries beside its target; if it has a
-    target but no headroom, no_headroom says why. capacity is None if only one load was measured. observation is what the record has of a live queue
-    manager, and durability what it has of power cuts, each empty if there was none.
+    target but no headroom, no_headroom says why. capacity is None if only one load was measured. own is what only records of its kind hold,
+    empty if it holds nothing.
     """
 
     host: str
@@ -189,8 +189,7 @@ class Host:
     certificate: str = ""
     comparison: dict[str, Any] = field(default_factory=dict)
     power_cuts: dict[str, Any] = field(default_factory=dict)
-    observation: dict[str, Any] = field(default_factory=dict)
-    durability: dict[str, Any] = field(default_factory=dict)
+    own: dict[str, Any] = field(default_factory=dict)
     recorded_notes: list[str] = field(default_factory=list)
     leftovers: list[str] = field(default_factory=list)
     decisive: list[tuple[JudgedRow, ...]] = field(default_factory=list)
@@ -298,6 +297,11 @@ class Model:
     def kind(self) -> Kind:
         """The kind of the run."""
         return kind_of(self.run)
+
+    @property
+    def hosts_with_own(self) -> list[Host]:
+        """The hosts whose records hold what only records of the run's kind do."""
+        return [host for host in self.hosts if host.own and host.of_kind is self.kind]
 
     @property
     def can_certify(self) -> bool:
@@ -497,8 +501,7 @@ class _Reader:
             volume_class=printable(volume_class(self._classes.get(record.host), record.facts)) if record.facts and not kind.is_live else "",
             comparison=_plain(record.comparison),
             power_cuts=_plain(record.power_cuts),
-            observation=_safe(record.observation or {}),
-            durability=_safe(record.durability or {}),
+            own=_safe(record.own or {}),
             leftovers=[printable(item) for item in entry["leftovers"]],
             decisive=[_decisive(group) for group in groups],
             spans=[_span(group) for group in groups],

@@ -27,7 +27,7 @@ HIGH = 0.7
 
 def observation_lines(model: Model) -> list[str]:
     """Return what was observed of each queue manager, in a line, and how it relates to its certificate, in another one."""
-    observed = sorted((host for host in model.hosts if host.observation), key=lambda host: -(ratio_of(host) or 0.0))
+    observed = sorted(model.hosts_with_own, key=lambda host: -(ratio_of(host) or 0.0))
     lines = [f"{shorten(host.label)}: {text}" for host in observed[:SHOWN] for text in (figures_text(host), " ".join([certificate_text(host), *caveats(host)]))]
     return [*lines, f"and {more_hosts(len(observed) - SHOWN)}"] if len(observed) > SHOWN else lines
 
@@ -35,14 +35,14 @@ def observation_lines(model: Model) -> list[str]:
 def figures_text(host: Host) -> str:
     """Return what the log did, and how busy its logger was."""
     figures = log_figures(host)
-    busy = number(host.observation.get("utilisation"), "share")
-    elapsed_s = number(host.observation, "elapsed_s")
+    busy = number(host.own.get("utilisation"), "share")
+    elapsed_s = number(host.own, "elapsed_s")
     after = f" after {_units.format_duration(elapsed_s * 1e9)}" if elapsed_s else ""
     parts = [
-        f"queue manager {host.observation.get('queue_manager') or 'not known'}",
+        f"queue manager {host.own.get('queue_manager') or 'not known'}",
         _writes_text(host, figures),
         "" if busy is None else f"logger busy {_units.format_ratio(busy)} of the time{trend_text(host)}",
-        f"ended before its time{after}" if host.observation.get("ending") else "",
+        f"ended before its time{after}" if host.own.get("ending") else "",
     ]
     return ", ".join(filter(None, parts))
 
@@ -55,27 +55,27 @@ def _writes_text(host: Host, figures: Mapping[str, Any]) -> str:
         return "how long its log writes take is not known"
     if figures:
         return "no log write was seen"
-    intervals = host.observation.get("intervals")
+    intervals = host.own.get("intervals")
     watched = {each.get("stream") for each in intervals if isinstance(each, Mapping)} if isinstance(intervals, list) else set()
     return "only calls were watched, not its log" if host.rows and LOG not in watched else "its log writes are not known"
 
 
 def certificate_text(host: Host) -> str:
     """Return how what was observed relates to the certificate of the volume, in words."""
-    held = host.observation.get("certificate")
+    held = host.own.get("certificate")
     return str(held.get("text") or "") if isinstance(held, Mapping) else "It was not compared with a certificate, because the gate did not come to it."
 
 
 def caveats(host: Host) -> list[str]:
     """Return what is to be said against that comparison."""
-    held = host.observation.get("certificate")
+    held = host.own.get("certificate")
     found = held.get("caveats") if isinstance(held, Mapping) else None
     return [str(each) for each in found] if isinstance(found, list) else []
 
 
 def trend_text(host: Host) -> str:
     """Return how the utilisation changed while it was observed, empty if it did not or that is not known."""
-    slope, elapsed_s = number(host.observation.get("utilisation"), "share_per_hour"), number(host.observation, "elapsed_s")
+    slope, elapsed_s = number(host.own.get("utilisation"), "share_per_hour"), number(host.own, "elapsed_s")
     change = slope * elapsed_s / 3600 if slope is not None and elapsed_s else 0.0
     if abs(change) < CLEAR_TREND:
         return ""
@@ -85,7 +85,7 @@ def trend_text(host: Host) -> str:
 
 def ratio_of(host: Host) -> float | None:
     """Return the observed mean over the certified one, None if it is not known."""
-    return number(host.observation.get("certificate"), "ratio")
+    return number(host.own.get("certificate"), "ratio")
 
 
 def log_figures(host: Host) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import by_own_key, kind_named
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import is_data, is_finding
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import NUMBER, PLAIN, Items, Keys, Maybe, Where, misfit, named
 
@@ -55,9 +56,6 @@ _FINDING = Where(is_finding)
 _POINT = Keys({"load_point": int, "verdict": str, "reason": str, "finding": Maybe(_FINDING)})
 _LOADS = dict.fromkeys(("highest_passed", "lowest_not_passed", "next_load"), _LOAD)
 _CAPACITY = Keys({"points": Items(_POINT), **_LOADS, "load_unit": str, "reason": str, "finding": Maybe(_FINDING)})
-_CUT = Keys({"rows": Items(dict), "outcome": str, "reason": str, "number": int})
-_LOSS = Keys(dict.fromkeys(("loss", "consequence", "next_step"), str))
-_DURABILITY = Keys({"cuts": Items(_CUT), "losses": Items(_LOSS), "tests": str, "claim": str, "cut_count": int})
 _TEXTS = Maybe(Items(str))
 
 
@@ -70,13 +68,13 @@ class HostRecord:
     """One host's volume in one run.
 
     ``kind`` is ``measurement``, ``error`` (nothing was measured; ``error`` holds stage, verdict and reason), ``preflight`` (nothing was to be measured; there
-    is no verdict), ``observation`` (a live queue manager was watched, which ``observation`` is about; there is a verdict only if the profile asks for one, and
-    never a certificate) or ``durability`` (its power was cut while it wrote, which ``durability`` is about). ``power_cuts`` is what the history said of power
-    cuts of a volume that was measured. ``tables`` holds the size and the SHA-256 of each table by its name. ``comparison`` is what holding it against a
-    baseline said, and ``limits_verdict`` in it is the verdict without that; None if no comparison was asked for. ``capacity`` says what each load point came
-    to, and which load is the highest that passes; None if there is one load point only. ``profile`` is the name, the version and the SHA-256 of the profile
-    that the volume was judged by, None if it is not known. ``volume_facts`` are those of ``_run/volume_facts.py`` that it shows; None in a record of a version
-    that did not note them. ``findings`` are those of ``_run/findings.py``, None in a record of a version that had
+    is no verdict), ``observation`` (a live queue manager was watched; there is a verdict only if the profile asks for one, and never a certificate) or
+    ``durability`` (its power was cut while it wrote). ``own`` is what only records of its kind hold, which record.json has under the kind's ``own_key``.
+    ``power_cuts`` is what the history said of power cuts of a volume that was measured. ``tables`` holds the size and the SHA-256 of each table by its name.
+    ``comparison`` is what holding it against a baseline said, and ``limits_verdict`` in it is the verdict without that; None if no comparison was asked for.
+    ``capacity`` says what each load point came to, and which load is the highest that passes; None if there is one load point only. ``profile`` is the name,
+    the version and the SHA-256 of the profile that the volume was judged by, None if it is not known. ``volume_facts`` are those of ``_run/volume_facts.py``
+    that it shows; None in a record of a version that did not note them. ``findings`` are those of ``_run/findings.py``, None in a record of a version that had
     only sentences. ``standing`` is what the history knows against the volume, so that the run cannot be a pass.
     """
 
@@ -101,8 +99,7 @@ class HostRecord:
     tables: dict[str, dict[str, Any]] = field(default_factory=dict)
     comparison: dict[str, Any] | None = None
     capacity: dict[str, Any] | None = None
-    observation: dict[str, Any] | None = None
-    durability: dict[str, Any] | None = None
+    own: dict[str, Any] | None = None
     power_cuts: dict[str, Any] | None = None
     profile: dict[str, Any] | None = None
     volume_facts: list[str] | None = None
@@ -121,7 +118,10 @@ class HostRecord:
 
     def as_dict(self) -> dict[str, Any]:
         """Return what record.json is to hold."""
-        return {"schema": SCHEMA_VERSION, **{each.name: getattr(self, each.name) for each in dataclasses.fields(self)}}
+        data: dict[str, Any] = {"schema": SCHEMA_VERSION}
+        for each in dataclasses.fields(self):
+            data.update(by_own_key(self.kind, self.own) if each.name == _OWN else {each.name: getattr(self, each.name)})
+        return data
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> HostRecord:
@@ -131,7 +131,12 @@ class HostRecord:
         unusable = misfit(data, _SHAPE)
         if unusable is not None:
             raise RecordError(f"has no usable {named(unusable)}")
-        return cls(**{name: data[name] for name in _NAMES if data.get(name) is not None})
+        kind = kind_named(data["kind"])
+        own = data.get(kind.own_key) if kind.own_key else None
+        unusable = misfit(own, Maybe(kind.own_shape))
+        if unusable is not None:
+            raise RecordError(f"has no usable {named(kind.own_key + unusable)}")
+        return cls(own=own, **{name: data[name] for name in _NAMES if data.get(name) is not None})
 
 
 def host_label(host: str, volume: str) -> str:
@@ -148,10 +153,12 @@ def _shape_of(each: dataclasses.Field[Any]) -> Any:
     return wanted if each.name in ("host", "volume", "kind") else Maybe(wanted)
 
 
-_NAMES = tuple(each.name for each in dataclasses.fields(HostRecord))
+_OWN = "own"
+_FIELDS = tuple(each for each in dataclasses.fields(HostRecord) if each.name != _OWN)
+_NAMES = tuple(each.name for each in _FIELDS)
 _SHAPE = Keys(
     {
-        **{each.name: _shape_of(each) for each in dataclasses.fields(HostRecord)},
+        **{each.name: _shape_of(each) for each in _FIELDS},
         **dict.fromkeys(("reasons", "disturbances", "leftovers", "notes", "volume_facts"), _TEXTS),
         "judgements": Maybe(Items(_JUDGEMENT)),
         "findings": Maybe(Items(_FINDING)),
@@ -159,7 +166,6 @@ _SHAPE = Keys(
         "workspace": Maybe(Keys({"queue_managers": Maybe(list)})),
         "profile": Maybe(_PROFILE),
         "capacity": Maybe(_CAPACITY),
-        "durability": Maybe(_DURABILITY),
     }
 )
-"""What record.json may hold."""
+"""What record.json may hold, but for what only records of its kind do."""

@@ -72,9 +72,9 @@ class Records:
         """Add facts and notes to a filed record; False if no record is filed. Raises RunDirectoryError."""
         return self._amend(host, volume, lambda record: replace(record, facts={**record.facts, **facts}, notes=[*record.notes, *notes]))
 
-    def note_certificate(self, host: str, volume: str, certificate: Mapping[str, Any]) -> bool:
-        """Note in the record of an observation how it relates to a certificate; False if no record is filed. Raises RunDirectoryError."""
-        return self._amend(host, volume, lambda record: replace(record, observation={**(record.observation or {}), "certificate": dict(certificate)}))
+    def note_own(self, host: str, volume: str, more: Mapping[str, Any]) -> bool:
+        """Add to what only a filed record's kind holds; False if no record is filed. Raises RunDirectoryError."""
+        return self._amend(host, volume, lambda record: replace(record, own={**(record.own or {}), **more}))
 
     def note_standing(self, host: str, volume: str, reason: str) -> bool:
         """Note in a filed record why its volume cannot pass whatever it measured, empty if nothing stands against it. Raises RunDirectoryError."""

@@ -67,7 +67,7 @@ class ObservationSection:
 
     def __init__(self, host: Host) -> None:
         self._host = host
-        self._seen: Mapping[str, Any] = host.observation
+        self._seen: Mapping[str, Any] = host.own
         held = self._seen.get("certificate")
         self._held: Mapping[str, Any] = held if isinstance(held, Mapping) else {}
         self._facts: Mapping[str, Any] = self._seen.get("facts") if isinstance(self._seen.get("facts"), Mapping) else {}

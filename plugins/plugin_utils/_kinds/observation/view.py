@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ansible_collections.mqops.logdisk.plugins.module_utils._units import format_count
@@ -28,6 +28,16 @@ class View(view.View):
     title = "Live queue managers"
     word = "live"
     subject = ", live"
+    why_unjudged = "the profile does not judge observations"
+    advice: Mapping[str, str] = {
+        "open": "Set observe_duration to the seconds that are named, if any are. Storage at its limit has no reserve: ask for a faster class.",
+        "too_few": "Observe longer, or with observe_source: bpftrace, which sees each write.",
+        "nothing": "Observe the log while its queue manager writes to it, and judge that by a profile that is made for live logs, such as mq-live.",
+        "ended_early": "Observe again, and let the observation come to its end.",
+        "missing": "Look in Ansible's output for the last task of the host, and observe it again.",
+        "error": "Correct what the message reports, and observe the host again.",
+        "unreachable": "Connect to the host with ssh as Ansible does. When that works, observe these hosts again with --limit.",
+    }
 
     def statement(self, model: Model) -> str:
         """Return what the profile judged, and how many queue managers it did not judge."""
@@ -42,13 +52,11 @@ class View(view.View):
 
     def section(self, host: Host) -> Markup | str:
         """Return certified and observed side by side, and interval by interval."""
-        return render_part("kinds/observation/section.html.j2", seen=ObservationSection(host)) if host.observation else ""
+        return render_part("kinds/observation/section.html.j2", seen=ObservationSection(host)) if host.own else ""
 
     def metrics(self, hosts: Sequence[tuple[Host, str]]) -> Iterator[str]:
         """Yield how busy each logger was, and how its writes compare with the certified ones."""
-        observed = [
-            (host, f"{own},{om.labels({'queue_manager': str(host.observation.get('queue_manager') or '')})}") for host, own in hosts if host.observation
-        ]
+        observed = [(host, f"{own},{_queue_manager(host)}") for host, own in hosts if host.own and host.of_kind.view is self]
         families = (
             ("logdisk_run_logger_utilisation_ratio", "Share of the time in which the logger of a live queue manager was writing.", _utilisation),
             ("logdisk_run_observed_to_certified_latency_ratio", "Mean latency of the log writes of a live queue manager over the certified one.", ratio_of),
@@ -61,8 +69,8 @@ class View(view.View):
 
 
 def _queue_manager(host: Host) -> str:
-    return om.labels({"queue_manager": str(host.observation.get("queue_manager") or "")})
+    return om.labels({"queue_manager": str(host.own.get("queue_manager") or "")})
 
 
 def _utilisation(host: Host) -> float | None:
-    return number(host.observation.get("utilisation"), "share")
+    return number(host.own.get("utilisation"), "share")

@@ -6,6 +6,9 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+from typing import Any
+
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.kind import Kind
 
 
@@ -24,6 +27,15 @@ class PowerCut(Kind):
     why_left_out = "power cuts measure no latency"
     why_not_collected = "is a run of power cuts, which cannot be collected: remove its files with playbooks/cleanup.yml, and cut again."
     if_interrupted = "the testers of run {} end, and their files stay on the hosts. The cuts that were checked are in the run's records. To remove the files"
+
+    @cached_property
+    def own_shape(self) -> Any:
+        """The shape of cuts and losses."""
+        from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import Items, Keys
+
+        cut = Keys({"rows": Items(dict), "outcome": str, "reason": str, "number": int})
+        loss = Keys(dict.fromkeys(("loss", "consequence", "next_step"), str))
+        return Keys({"cuts": Items(cut), "losses": Items(loss), "tests": str, "claim": str, "cut_count": int})
 
     def in_its_terms(self, message: str) -> str:
         """Return a message about the variables of a sweep, by which the files are planned, as one about those of power cuts."""

@@ -42,8 +42,8 @@ class DurabilitySection:
 
     def __init__(self, host: Host) -> None:
         self._host = host
-        self._durability: Mapping[str, Any] = host.durability
-        self._cuts: Sequence[Mapping[str, Any]] = host.durability["cuts"]
+        self._durability: Mapping[str, Any] = host.own
+        self._cuts: Sequence[Mapping[str, Any]] = host.own["cuts"]
 
     @property
     def lead(self) -> str:

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ansible_collections.mqops.logdisk.plugins.module_utils._units import format_count
@@ -15,6 +15,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability im
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.power_cuts import wanted_cuts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import view
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.power_cut.page import DurabilitySection
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import POWER_CUT
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.durability import durability_lines
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.observation import number
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.template import render_part
@@ -38,12 +39,19 @@ class View(view.View):
         "power cut."
     )
     without_figures = "No latency was measured."
+    cause = POWER_CUT
+    case = "power cut"
+    advice: Mapping[str, str] = {
+        "missing": "Look in Ansible's output for the last task of the host. Remove its files with playbooks/cleanup.yml, and cut again.",
+        "error": "Correct what the message reports, and run playbooks/power_cut.yml again.",
+        "unreachable": "Connect to the host with ssh as Ansible does. When that works, remove its files with playbooks/cleanup.yml, and cut again.",
+    }
 
     def headline(self, model: Model) -> str:
         """Return the count of cuts that were all kept, but that are fewer than a profile asks for, or for whose number no profile asks."""
         if model.verdict != PASS:
             return ""
-        made = [(len(host.durability["cuts"]), host) for host in model.hosts if host.durability]
+        made = [(len(host.own["cuts"]), host) for host in model.hosts_with_own]
         told = [(count, why) for count, host in made if (why := why_not_certifying(count, wanted_cuts(profile_data(model.run, host.host))))]
         if not told:
             return ""
@@ -59,13 +67,17 @@ class View(view.View):
         """Return what the cuts of each host came to, what that proves, and what the cut commands test."""
         return durability_lines(model)
 
+    def claim(self, host: Host) -> str:
+        """Return what its cuts prove, empty if that is nothing."""
+        return str(host.own.get("claim") or "")
+
     def section(self, host: Host) -> Markup | str:
         """Return each cut with its figures, and what was lost."""
-        return render_part("kinds/power_cut/section.html.j2", cut=DurabilitySection(host)) if host.durability else ""
+        return render_part("kinds/power_cut/section.html.j2", cut=DurabilitySection(host)) if host.own else ""
 
     def metrics(self, hosts: Sequence[tuple[Host, str]]) -> Iterator[str]:
         """Yield the outcomes of the cuts, and the bound on the chance of a loss."""
-        known = [(host.durability, own) for host, own in hosts if host.durability]
+        known = [(host.own, own) for host, own in hosts if host.own and host.of_kind.view is self]
         if not known:
             return
         yield om.family("logdisk_run_power_cuts", "Power cuts by what they showed.")

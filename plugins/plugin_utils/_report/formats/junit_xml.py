@@ -82,9 +82,9 @@ def _case(host: Host, case: Case) -> str:
 
 def _cases(model: Model, host: Host) -> list[Case]:
     if host.verdict == host.of_kind.without_verdict != NOT_MEASURED:
-        return [Case("observation", NOT_MEASURED, "the profile does not judge observations")]
+        return [Case(host.kind, NOT_MEASURED, host.of_kind.view.why_unjudged)]
     if host.verdict == NOT_MEASURED:
-        return [Case("measurement", NOT_MEASURED, "check mode: nothing was measured")]
+        return [Case(host.of_kind.view.case, NOT_MEASURED, "check mode: nothing was measured")]
     cases = [_measurement(host)]
     cases.extend(_limit_case(limit) for limit in host.limits)
     if UNQUALIFIED in (model.fleet.get("policy") or {}).get("fail_on", ()) and host.verdict in GOOD and not host.certified:
@@ -95,9 +95,9 @@ def _cases(model: Model, host: Host) -> list[Case]:
 def _measurement(host: Host) -> Case:
     """Return the case of the measurement itself: whatever of the host's verdict no limit explains."""
     reasons = [in_words(finding, host.words) for finding in beside_limits(host, host.limits)]
-    name = "power cut" if host.durability else "measurement"
+    name = host.of_kind.view.case
     if host.verdict in GOOD or (host.limits and not reasons):
-        return Case(name, WARN if host.notes else PASS, "; ".join(filter(None, [host.durability.get("claim"), *host.notes])))
+        return Case(name, WARN if host.notes else PASS, "; ".join(filter(None, [host.of_kind.view.claim(host), *host.notes])))
     return Case(name, host.verdict, reasons[0] if reasons else host.verdict, "\n".join([*reasons, *host.notes]))
 
 

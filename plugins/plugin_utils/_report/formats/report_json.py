@@ -15,6 +15,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.basis impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.headroom import Headroom
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.line import Line
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Limit
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import by_own_key
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import causes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.estimates import ShownEstimates, shown_estimates
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model, ResultRow
@@ -76,8 +77,7 @@ def _host(host: Host) -> dict[str, Any]:
         "limits": host.limits,
         "capacity": host.capacity.as_dict() if host.capacity else None,
         "estimates": _estimates(host),
-        "observation": host.observation or None,
-        "durability": host.durability or None,
+        **by_own_key(host.kind, host.own or None),
         "results": [_result(row, figures) for row, figures in host.results()],
     }
 

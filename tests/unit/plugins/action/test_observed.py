@@ -44,7 +44,7 @@ def test_what_the_source_says_about_an_early_end_is_kept(tmp_path):
 
 
 def test_how_the_observer_ended_comes_first(tmp_path):
-    assert filed(tmp_path, TEXTS, end="stopped", reason="it was ended by request").observation["ending"] == "it was ended by request"
+    assert filed(tmp_path, TEXTS, end="stopped", reason="it was ended by request").own["ending"] == "it was ended by request"
 
 
 @pytest.mark.parametrize(("give_up", "ask"), [(False, "poll"), (True, "finish")])
@@ -91,7 +91,7 @@ def test_each_queue_manager_of_a_host_has_its_record(monkeypatch, tmp_path):
     assert (COLLECTED in first, calls) == (False, [("poll", "QM1"), ("poll", "QM2")])
     last, calls = polled(monkeypatch, tmp_path, directory, {"QM2": ended}, {key: first[key] for key in STATUS if key in first})
     assert (last["state"], sorted(last[COLLECTED]), calls) == ("finished", ["QM1", "QM2"], [("poll", "QM2"), ("remove", None)])
-    assert {(record.volume, record.observation["queue_manager"]) for record in list(judged_records(directory))} == {("QM1", "QM1"), ("QM2", "QM2")}
+    assert {(record.volume, record.own["queue_manager"]) for record in list(judged_records(directory))} == {("QM1", "QM1"), ("QM2", "QM2")}
 
 
 def test_a_queue_manager_of_which_nothing_came_does_not_stop_the_others(monkeypatch, tmp_path):

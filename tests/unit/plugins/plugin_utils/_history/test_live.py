@@ -58,7 +58,7 @@ def observe(tmp_path, history):
         directory.records.write(observed(directory.run, "db07", "log", dict(facts), workspace, files, seen, fabricate.TODAY), files)
         hold_against_certificates(directory)
         (record,) = list(judged_records(directory))
-        return record.observation["certificate"]
+        return record.own["certificate"]
 
     return made
 

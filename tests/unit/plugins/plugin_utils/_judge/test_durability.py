@@ -6,8 +6,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import pytest
 from ansible_collections.mqops.logdisk.plugins.action.open_run import stops_gate
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import Cut
@@ -45,8 +43,8 @@ def run_of(tmp_path, *records):
 
 def test_all_cuts_kept_is_a_pass_with_the_bound_that_follows():
     made = record(cut(1), cut(2, visible_from_ns=1_000_000, visible_from_writes=31))
-    assert (made.kind, made.verdict, made.certified, made.reasons, made.durability["losses"]) == ("durability", "pass", False, [], [])
-    assert made.durability["claim"] == (
+    assert (made.kind, made.verdict, made.certified, made.reasons, made.own["losses"]) == ("durability", "pass", False, [], [])
+    assert made.own["claim"] == (
         "2 cuts without a loss: with 95 % confidence, the chance of a loss is at most 78 % per cut, if later cuts are like these. "
         "A loss at the end of less than 2 ms or 31 writes could not be seen."
     )
@@ -54,9 +52,9 @@ def test_all_cuts_kept_is_a_pass_with_the_bound_that_follows():
 
 def test_one_loss_outweighs_all_else():
     made = record(cut(1), cut(2, "inconclusive", "it did not come back"), cut(3, "lost", "63 writes are gone", {"lost_tail_writes": "63"}), asked=5)
-    assert (made.verdict, made.durability["claim"]) == ("fail", "")
+    assert (made.verdict, made.own["claim"]) == ("fail", "")
     assert made.reasons == ["cut 3: 63 writes are gone", "cut 2: it did not come back"]
-    (loss,) = made.durability["losses"]
+    (loss,) = made.own["losses"]
     assert (loss["loss"], loss["cuts"]) == ("lost tail", [3])
 
 
@@ -70,18 +68,18 @@ def test_one_loss_outweighs_all_else():
 )
 def test_what_shows_nothing_is_inconclusive(cuts, asked, reason):
     made = record(*cuts, asked=asked)
-    assert (made.verdict, made.reasons, made.durability["claim"]) == ("inconclusive", [reason], "")
+    assert (made.verdict, made.reasons, made.own["claim"]) == ("inconclusive", [reason], "")
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
 def test_each_kind_of_loss_has_a_consequence_and_a_next_step(loss):
-    (found,) = record(cut(1, "lost", row={loss.column: "1"})).durability["losses"]
+    (found,) = record(cut(1, "lost", row={loss.column: "1"})).own["losses"]
     assert (found["loss"], found["cuts"]) == (loss.name, [1])
     assert found["consequence"].endswith(".") and found["next_step"].endswith(".")
 
 
 def test_what_was_lost_in_a_cut_that_was_kept_is_not_believed():
-    assert record(cut(1, row={"lost_tail_writes": "63"})).durability["losses"] == []
+    assert record(cut(1, row={"lost_tail_writes": "63"})).own["losses"] == []
 
 
 # By (1 - p)^n = 0.05, solved by hand with a table of logarithms: ln 0.05 = -2.995732.
@@ -143,12 +141,12 @@ def test_a_run_of_cuts_makes_no_certificate_of_latency_and_is_not_merged(tmp_pat
 
 def test_a_record_keeps_its_cuts(tmp_path):
     directory = run_of(tmp_path, record(cut(1)))
-    assert directory.records.find("h", "log").durability == record(cut(1)).durability
+    assert directory.records.find("h", "log").own == record(cut(1)).own
 
 
 @pytest.mark.parametrize("durability", [{}, {"cuts": [1]}, {"cuts": [{}]}, {"losses": [{"loss": 1}]}, {"claim": 5}, {"cut_count": "1"}])
 def test_a_record_with_other_cuts_is_refused(durability):
-    good = dataclasses.asdict(record(cut(1)))
-    broken = {**good, "schema": 1, "durability": {**good["durability"], **durability} if durability else {}}
+    good = record(cut(1)).as_dict()
+    broken = {**good, "durability": {**good["durability"], **durability} if durability else {}}
     with pytest.raises(RecordError, match="has no usable durability"):
         HostRecord.from_dict(broken)

@@ -7,13 +7,15 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils import _kinds
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import CHECK_MODE, DEFAULT, KINDS, kind_named, kind_of, opened_for
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import CHECK_MODE, DEFAULT, KINDS, OWN_KEYS, kind_named, kind_of, opened_for
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord, RecordError
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
 FOLDER = Path(_kinds.__file__).parent
@@ -55,6 +57,18 @@ def test_each_folder_is_a_kind_whose_facets_are_its_modules():
             assert type(getattr(kind, name)).__module__ == f"{package}.{name}"
 
 
+def test_a_record_holds_what_is_its_kinds_own_under_the_key_of_that_kind():
+    for kind in filter(lambda kind: kind.own_key, EVERY):
+        own = {"cuts": [], "losses": [], "tests": "", "claim": "", "cut_count": 1}
+        data = HostRecord("h", kind=kind.name, own=own).as_dict()
+        assert {key: data[key] for key in OWN_KEYS} == {**dict.fromkeys(OWN_KEYS), kind.own_key: own}
+        assert HostRecord.from_dict({**data, **{key: 7 for key in OWN_KEYS if key != kind.own_key}}).own == own
+        with pytest.raises(RecordError, match=f"has no usable {kind.own_key}"):
+            HostRecord.from_dict({**data, kind.own_key: 7})
+    assert HostRecord.from_dict({**HostRecord("h", kind="error").as_dict(), "": own, **dict.fromkeys(OWN_KEYS, own)}).own is None
+    assert not {*OWN_KEYS} & {each.name for each in dataclasses.fields(HostRecord)}
+
+
 def test_each_kind_that_tests_no_storage_says_why_it_is_not_merged():
     for kind in EVERY:
         assert bool(kind.why_untested) == bool(kind.why_left_out) == (not kind.tests_storage), kind.name
@@ -86,8 +100,6 @@ NAMED_ELSEWHERE = {
     "_records": "records are made for each kind",
     "_report/advice.py": "kinds of causes, which report.json holds",
     "_report/causes.py": "kinds of causes, which report.json holds",
-    "_report/formats/junit_xml.py": "names of test cases",
-    "_report/formats/report_json.py": "keys of report.json",
 }
 """Where the name of a kind stands although it is none, or is the name of something in a file that others read."""
 

@@ -7,8 +7,8 @@
 from __future__ import annotations
 
 import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import KINDS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import GATE, judge_run
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import advice
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import _besides, causes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.consequences import Excess, consequence_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import JudgedRow, build_model
@@ -164,7 +164,7 @@ def test_a_preflight_groups_what_a_certification_would_do(tmp_path):
 
 def test_the_preflight_of_an_observation_advises_as_the_observation_does(tmp_path):
     directory = fabricate.run_directory(tmp_path, {}, [fabricate.failed("gone")], check_mode=True, kind="observation")
-    assert [cause.next_step for cause in found(directory)] == [advice.OF_OBSERVATIONS["unreachable"]]
+    assert [cause.next_step for cause in found(directory)] == [KINDS["observation"].view.advice["unreachable"]]
 
 
 @pytest.mark.parametrize(

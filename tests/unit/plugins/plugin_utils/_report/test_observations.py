@@ -41,7 +41,7 @@ def test_the_summary_says_what_each_log_gets_the_slowest_against_its_certificate
 
 def test_the_summary_says_what_is_to_be_said_against_a_comparison(tmp_path):
     directory = runs.observation(tmp_path)
-    directory.records.note_certificate("db01", "log", {"outcome": "slower", "text": "Slower.", "caveats": ["It is compared with a test that failed."]})
+    directory.records.note_own("db01", "log", {"certificate": {"outcome": "slower", "text": "Slower.", "caveats": ["It is compared with a test that failed."]}})
     judge_run(directory, GATE)
     render(directory)
     assert "  live     db01: Slower. It is compared with a test that failed.\n" in runs.content(directory, "summary.txt")
@@ -62,7 +62,7 @@ LOG, CALLS = {"stream": "log", "worker": "all", "block_size_bytes": 8192}, {"str
     ],
 )
 def test_what_was_not_watched_is_not_called_idle(rows, watched, text):
-    host = SimpleNamespace(observation={"queue_manager": "QM1", "intervals": [{"stream": watched}]}, rows=rows, results=lambda: ((None, row) for row in rows))
+    host = SimpleNamespace(own={"queue_manager": "QM1", "intervals": [{"stream": watched}]}, rows=rows, results=lambda: ((None, row) for row in rows))
     assert figures_text(host) == f"queue manager QM1, {text}"
 
 
