@@ -123,6 +123,7 @@ static bool prepare_run(struct run *run) {
     }
     screen_initial_write(&workspace->initial_write);
     run->disturbance = (struct disturbance){.disk = run->identity.disk, .threads_known = true};
+    cgroup_find(&run->disturbance.cgroup);
     return true;
 }
 

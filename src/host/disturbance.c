@@ -47,16 +47,21 @@ static void sample(const struct disturbance *disturbance, double values[COUNTERS
 
 void disturbance_begin_step(struct disturbance *disturbance) {
     sample(disturbance, disturbance->before);
+    cgroup_throttled_ns(&disturbance->cgroup, disturbance->throttled_before);
     disturbance->begin_ns = now_ns();
 }
 
 void disturbance_end_step(struct disturbance *disturbance) {
-    double after[COUNTERS];
+    double after[COUNTERS], throttled[CGROUP_LEVELS];
     sample(disturbance, after);
+    cgroup_throttled_ns(&disturbance->cgroup, throttled);
     disturbance->elapsed_ns += now_ns() - disturbance->begin_ns;
     for (int i = 0; i < COUNTERS; i++) {
         double counted = after[i] - disturbance->before[i];
         disturbance->sum[i] += counted < 0 ? 0 : counted;           // the kernel's idle times may step back
+    }
+    for (int i = 0; i < CGROUP_LEVELS; i++) {
+        disturbance->throttled_ns[i] += throttled[i] - disturbance->throttled_before[i];
     }
 }
 
@@ -71,6 +76,19 @@ double disturbance_share(const struct disturbance *disturbance, enum counter par
 
 double disturbance_time_share(const struct disturbance *disturbance, enum counter microseconds) {
     double share = disturbance_sum(disturbance, microseconds) * 1000 / (double)disturbance->elapsed_ns;
+    return share > 1 ? 1 : share;
+}
+
+double disturbance_throttled_ns(const struct disturbance *disturbance) {
+    double longest = NAN;
+    for (int i = 0; disturbance->elapsed_ns > 0 && i < CGROUP_LEVELS; i++) {
+        longest = fmax(longest, disturbance->throttled_ns[i]);          // of a figure and NAN it is the figure
+    }
+    return longest;
+}
+
+double disturbance_throttled_share(const struct disturbance *disturbance) {
+    double share = disturbance_throttled_ns(disturbance) / (double)disturbance->elapsed_ns;
     return share > 1 ? 1 : share;
 }
 

@@ -5,6 +5,7 @@
 // each step, and the differences are added up.
 #pragma once
 
+#include "host/cgroup.h"
 #include "host/device.h"
 
 enum counter {
@@ -19,6 +20,8 @@ enum counter {
 struct disturbance {
     struct block_number disk;           // which is sampled
     double before[COUNTERS], sum[COUNTERS];     // NAN: the kernel does not have it
+    struct cgroup cgroup;               // and the groups above it, of which each has a quota of its own
+    double throttled_before[CGROUP_LEVELS], throttled_ns[CGROUP_LEVELS];
     uint64_t begin_ns, elapsed_ns;
     // Of the writers, which fill these in themselves:
     uint64_t own_bytes;                 // written, warm-up included
@@ -38,6 +41,12 @@ double disturbance_sum(const struct disturbance *disturbance, enum counter count
 // Share of what a counter counts of another or of the time (0 to 1); NAN if it is unknown.
 double disturbance_share(const struct disturbance *disturbance, enum counter part, enum counter whole);
 double disturbance_time_share(const struct disturbance *disturbance, enum counter microseconds);
+
+// How long a quota kept the tester's cgroup or one above it from running, and that as a share of the time; NAN if unknown.
+// The largest of all levels, and no sum: while a group is kept from running, so are those below it, whatever their own
+// quotas say. The kernel adds up what each processor was kept from, so it can be longer than the time; the share ends at 1.
+double disturbance_throttled_ns(const struct disturbance *disturbance);
+double disturbance_throttled_share(const struct disturbance *disturbance);
 
 // Bytes on the device that were not ours; NAN if the device is unknown.
 double disturbance_foreign_bytes(const struct disturbance *disturbance);

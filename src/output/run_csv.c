@@ -300,6 +300,8 @@ static void put_disturbance(struct csv *csv, const struct run *run) {
     csv_real(csv, "psi_io_some_share", "ratio", disturbance_time_share(disturbance, COUNTER_PSI_IO), 6);
     csv_real(csv, "psi_memory_some_share", "ratio", disturbance_time_share(disturbance, COUNTER_PSI_MEMORY), 6);
     put_threads(csv, disturbance);
+    csv_real(csv, "cpu_throttled_ns", "ns", disturbance_throttled_ns(disturbance), 0);
+    csv_real(csv, "cpu_throttled_share", "ratio", disturbance_throttled_share(disturbance), 6);
     csv_integer(csv, "oversleep_max_ns", "ns", run->oversleep_max_ns);
     csv_integer(csv, "oversleep_max_step", "number", run->oversleep_max_step);
     csv_real(csv, "device_read_bytes", "bytes", disturbance_sum(disturbance, COUNTER_DEVICE_READ), 0);

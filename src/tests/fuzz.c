@@ -7,6 +7,7 @@
 #include "check/witness.h"
 #include "output/csv.h"
 #include "base/options.h"
+#include "host/cgroup.h"
 #include "host/device.h"
 #include "host/procfs.h"
 #include "base/units.h"
@@ -110,6 +111,11 @@ static void fuzz_kernel_text(char *text) {
     (void)parse_figures(text, "cpu", 0xff, &sum);
     (void)parse_figures(text, "", 1 << 6, &sum);
     parse_chosen(text, value, sizeof value);
+    static struct cgroup cgroup;
+    if (parse_cgroup(text, &cgroup)) {
+        require(cgroup.path[0] == '/');
+        (void)cgroup_locate(&cgroup, "/", "/sys/fs/cgroup");
+    }
     require(memchr(value, '\0', sizeof value) != NULL);
 }
 

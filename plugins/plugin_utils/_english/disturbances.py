@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.disturbance import FOREIGN_IO, FREEZE, PROCESSORS, RUN_QUEUE, STEAL
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.disturbance import FOREIGN_IO, FREEZE, PROCESSORS, QUOTA, RUN_QUEUE, STEAL
 
 _TEXTS: dict[str, tuple[str, Callable[[float], str]]] = {
     STEAL: ("the hypervisor took {value} of the processor time", _units.format_ratio),
+    QUOTA: ("a processor quota stopped the tester for {value} of the time", _units.format_ratio),
     RUN_QUEUE: ("the tester waited for a processor {value} of its time", _units.format_ratio),
     PROCESSORS: ("processes waited for a processor {value} of the time", _units.format_ratio),
     FOREIGN_IO: ("{value} of the bytes that the disk transferred did not come from the test", _units.format_ratio),

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.disturbance import FOREIGN_IO, FREEZE, PROCESSORS, RUN_QUEUE, STEAL
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.disturbance import FOREIGN_IO, FREEZE, PROCESSORS, QUOTA, RUN_QUEUE, STEAL
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import (
     BASELINE,
     ELSEWHERE,
@@ -110,6 +110,11 @@ DISTURBANCES = {
         "the hypervisor took processor time",
         "Give the virtual machine processors of its own, or move it to a host that is not overcommitted, and measure again.",
         (VIRTUAL,),
+    ),
+    QUOTA: Advice(
+        "a processor quota stopped the tester",
+        "Raise or remove the quota (cpu.max, CPUQuota, limits.cpu of the pod), or test with the quota that MQ has, and measure again.",
+        (SYSTEM, VIRTUAL),
     ),
     RUN_QUEUE: Advice("the tester waited for a processor", "Stop other work on the host, or give it more processors, and measure again.", (SYSTEM,)),
     PROCESSORS: Advice("processes waited for a processor", "Stop other work on the host, or give it more processors, and measure again.", (SYSTEM,)),

@@ -30,6 +30,7 @@ _SUMS = (
     "initial_write_bytes",
     "initial_write_ns",
     "involuntary_context_switches",
+    "cpu_throttled_ns",
     "device_read_bytes",
     "device_written_bytes",
     "own_written_bytes",
@@ -43,6 +44,7 @@ _SUMS = (
 _LARGEST = (
     "initial_write_slowest_ns",
     "cpu_steal_share",
+    "cpu_throttled_share",
     "psi_cpu_some_share",
     "psi_io_some_share",
     "psi_memory_some_share",

@@ -70,6 +70,7 @@ static const struct { const char *name; void (*run)(void); } tests[] = {
     {"mountinfo", test_mountinfo},
     {"lock_names", test_lock_names},
     {"kernel counters", test_kernel_counters},
+    {"cgroup", test_cgroup},
     {"identity", test_identity},
 };
 

@@ -2,15 +2,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // The parsers of the kernel's text.
+#include "host/cgroup.h"
 #include "host/device.h"
 #include "host/procfs.h"
 #include "check.h"
 
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 void test_mountinfo(void) {
@@ -84,6 +87,60 @@ void test_kernel_counters(void) {
     CHECK(strcmp(chosen, "none") == 0);
     parse_chosen("]x[", chosen, sizeof chosen);
     CHECK(strcmp(chosen, "]x[") == 0);
+}
+
+static bool located(const char *text, const char *root, const char *point, const char *path) {
+    static struct cgroup cgroup;
+    return parse_cgroup(text, &cgroup) && cgroup_locate(&cgroup, root, point) == (path[0] != '\0') && strcmp(cgroup.path, path) == 0 &&
+           cgroup.mount_length == (path[0] == '\0' ? 0 : strlen(point));
+}
+
+void test_cgroup(void) {
+    static struct cgroup cgroup;
+    CHECK(parse_cgroup("0::/a.slice/b:c\n", &cgroup) && !cgroup.legacy && strcmp(cgroup.path, "/a.slice/b:c") == 0);
+    CHECK(parse_cgroup("9:cpuset:/x\n4:cpuacct,cpu:/v1\n0::/v2\n", &cgroup) && cgroup.legacy && strcmp(cgroup.path, "/v1") == 0);
+    CHECK(parse_cgroup("0::/v2\n4:cpu:/v1\n", &cgroup) && cgroup.legacy && strcmp(cgroup.path, "/v1") == 0);
+    CHECK(parse_cgroup("9:cpuset:/x\n3:name=cpu:/y\n2:cpuacct:/z\n0::/", &cgroup) && !cgroup.legacy && strcmp(cgroup.path, "/") == 0);
+    static const char *const bad[] = {"", "\n", "0", "0:", "0::", "0::\n/a", "0::a", ":cpu:/a", "x:cpu:/a", "4:cpu", "4:cpu:", "4:cpu\n:/a",
+                                      "00::/a", "1::/a", "9:cpuset:/x"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        CHECK_CASE(!parse_cgroup(bad[i], &cgroup) && cgroup.path[0] == '\0', bad[i]);
+    }
+    CHECK(located("0::/a/b", "/", "/sys/fs/cgroup", "/sys/fs/cgroup/a/b") && located("0::/", "/", "/m", "/m"));
+    CHECK(located("0::/docker/1", "/docker/1", "/m", "/m") && located("0::/docker/1/x", "/docker/1", "/m", "/m/x"));
+    CHECK(located("0::/docker/12", "/docker/1", "/m", "") && located("0::/a", "/docker/1", "/m", ""));
+    CHECK(located("0::/../other", "/", "/m", "") && located("0::/", "/..", "/m", ""));
+    static const char modern[] = "usage_usec 9\nnr_periods 7\nnr_throttled 3\nthrottled_usec 250\nnr_bursts 0\n";
+    static const char old[] = "nr_periods 7\nnr_throttled 3\nthrottled_time 250000\n";
+    CHECK(parse_throttled_ns(modern, false) == 250000 && parse_throttled_ns(old, true) == 250000);
+    CHECK(isnan(parse_throttled_ns(modern, true)) && isnan(parse_throttled_ns(old, false)) && isnan(parse_throttled_ns("", false)));
+    CHECK(isnan(parse_throttled_ns("throttled_usec -1", false)) && isnan(parse_throttled_ns("throttled_usec\n", false)));
+
+    // The own group and those above it up to the mount point, whose parent has a file as well.
+    double levels[CGROUP_LEVELS];
+    char base[] = "/tmp/logdisk-unit-XXXXXX", path[80];
+    static const char *const below[] = {"/m/a/b", "/m/a", "/m", ""};
+    CHECK(mkdtemp(base) != NULL);
+    for (int i = 3; i >= 0; i--) {
+        (void)snprintf(path, sizeof path, "%s%s", base, below[i]);
+        CHECK(i == 3 || mkdir(path, 0700) == 0);
+        strcat(path, "/cpu.stat");
+        FILE *file = i == 1 ? NULL : fopen(path, "w");
+        CHECK(file == NULL || (fprintf(file, "throttled_usec %d\n", i + 1) > 0 && fclose(file) == 0));
+    }
+    cgroup = (struct cgroup){0};
+    cgroup_throttled_ns(&cgroup, levels);
+    CHECK(isnan(levels[0]) && isnan(levels[CGROUP_LEVELS - 1]));
+    (void)snprintf(path, sizeof path, "%s/m", base);
+    CHECK(parse_cgroup("0::/a/b", &cgroup) && cgroup_locate(&cgroup, "/", path));
+    cgroup_throttled_ns(&cgroup, levels);
+    CHECK(levels[0] == 1000 && isnan(levels[1]) && levels[2] == 3000 && isnan(levels[3]));
+    for (int i = 0; i < 4; i++) {
+        (void)snprintf(path, sizeof path, "%s%s/cpu.stat", base, below[i]);
+        CHECK(unlink(path) == 0 || i == 1);
+        (void)snprintf(path, sizeof path, "%s%s", base, below[i]);
+        CHECK(rmdir(path) == 0);
+    }
 }
 
 // Of a FUSE file system whose program has gone: what it stands on cannot be seen. Only root mounts one, where there is one.

@@ -323,6 +323,8 @@ def test_an_error_record_takes_its_own_verdict_and_is_never_good(error, verdict,
     [
         ({"cpu_steal_share": "0.009999"}, "fail"),
         ({"cpu_steal_share": "0.010000"}, "inconclusive"),
+        ({"cpu_throttled_share": "0.009999"}, "fail"),
+        ({"cpu_throttled_share": "0.010000"}, "inconclusive"),
         ({"run_queue_wait_share": "0.019999"}, "fail"),
         ({"run_queue_wait_share": "0.020000"}, "inconclusive"),
         ({"psi_cpu_some_share": "0.499999"}, "fail"),

@@ -81,6 +81,11 @@ def test_writes_that_break_another_limit_are_not_called_fast(tmp_path):
     ("run_keys", "kinds", "figures"),
     [
         ({"cpu_steal_share": "0.2"}, ["steal"], "the hypervisor took 20 % of the processor time"),
+        (
+            {"cpu_throttled_share": "0.88", "run_queue_wait_share": "0.8", "psi_cpu_some_share": "0.6"},
+            ["quota"],
+            "(a processor quota stopped the tester for 88 % of the time)",
+        ),
         ({"foreign_io_share": "0.4"}, ["foreign_io"], "40 % of the bytes that the disk transferred did not come from the test"),
         ({"oversleep_max_ns": 3 * 10**9, "oversleep_max_step": 1}, ["freeze"], "the tester itself was frozen for 3 s"),
         ({"run_queue_wait_share": "0.1", "psi_cpu_some_share": "0.6"}, ["run_queue", "processors"], "the tester waited for a processor 10 % of its time, "),

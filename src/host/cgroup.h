@@ -1,0 +1,32 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// How long a quota of processor time (cpu.max, CPUQuota, limits.cpu of a pod) kept this process's cgroup from running. A
+// quota can be set on every group above it, too; those outside a container's namespace cannot be seen from within.
+#pragma once
+
+#include "base/standard.h"
+
+#define CGROUP_LEVELS 16                // of those that are deeper, the lowest; the kernel itself advises against depth
+
+struct cgroup {
+    char path[PATH_MAX];                // directory of the process's own group; empty: cannot be seen
+    size_t mount_length;                // of the path: where the highest visible group is
+    bool legacy;                        // version 1
+};
+
+// The group that has the controller of processors, from the text of /proc/self/cgroup: version 1 if it is mounted for
+// that controller, version 2 otherwise. False if there is none.
+bool parse_cgroup(const char *text, struct cgroup *cgroup);
+
+// Puts a group's directory together from the root of the mount that shows it, its mount point and its path in the
+// hierarchy. False, with an empty path, if the mount does not show the group.
+bool cgroup_locate(struct cgroup *cgroup, const char *root, const char *point);
+
+// What the text of a cpu.stat says of the time spent throttled, in nanoseconds; NAN if it does not say.
+double parse_throttled_ns(const char *text, bool legacy);
+
+void cgroup_find(struct cgroup *cgroup);
+
+// The same of the own group and those above it, the own one first; NAN where the kernel does not say.
+void cgroup_throttled_ns(const struct cgroup *cgroup, double levels[CGROUP_LEVELS]);
