@@ -470,7 +470,7 @@ def test_the_gate_does_not_stop_an_observation_for_what_it_cannot_prove(kind, ex
 
 
 def test_a_run_is_opened_for_a_kind_that_there_is():
-    with pytest.raises(AnsibleActionFail, match="kind must be one of measurement, observation, durability, not preflight"):
+    with pytest.raises(AnsibleActionFail, match=f"kind must be one of {', '.join(KINDS)}, not preflight"):
         object.__new__(open_run.ActionModule).answer({"kind": "preflight"}, {})
 
 
