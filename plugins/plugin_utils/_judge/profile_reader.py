@@ -48,6 +48,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions imp
     read_yaml,
     shown,
 )
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import CRITERIA
 
 HARD_LIMITS = (
     {
@@ -303,6 +304,8 @@ def _read_id(data: Mapping[str, Any], where: str) -> str:
     value = data.get("id", "")
     if "id" in data and not (isinstance(value, str) and _ID.match(value)):
         raise DefinitionError(f"{where}.id {shown(value)} must be 2 to 12 capital letters and digits, a dash and three digits, such as LOG-001.")
+    if value in CRITERIA.values():
+        raise DefinitionError(f"{where}.id {value} is that of a criterion that is part of every run: no limit can have this id, and no waiver excuses it.")
     return value
 
 

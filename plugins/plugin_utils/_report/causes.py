@@ -80,7 +80,7 @@ class Cause:
     sentence what is wrong and which hosts it concerns; detail is the full sentence of the host that is worst, empty if the statement says as much.
     consequence says what follows for MQ, seen what the figures of the hosts look like, next_step what to do; each is empty if nothing is known.
     hosts are the labels of the hosts, the worst first. key is for anchors and the same in each rendering of a run. limit is the limit that the statement
-    begins with, None if it begins with none.
+    begins with, None if it begins with none. limit_id is the id of the criterion if no limit of a profile holds it, else empty.
     """
 
     kind: str
@@ -93,6 +93,7 @@ class Cause:
     hosts: tuple[str, ...]
     key: str
     limit: Mapping[str, Any] | None = None
+    limit_id: str = ""
 
 
 def causes(model: Model) -> list[Cause]:
@@ -182,7 +183,12 @@ def _of_alike(model: Model, group: _Alike) -> Cause:
     else:
         statement = f"{who}: {text}" if who else text
     consequence, next_step = ("", "") if group.kind == PREFLIGHT else _advice_on(model, group, hosts)
-    return _cause(group.kind, group.verdict, statement, hosts, consequence=consequence, next_step=next_step)
+    return _cause(group.kind, group.verdict, statement, hosts, consequence=consequence, next_step=next_step, limit_id=_criterion_of(group))
+
+
+def _criterion_of(group: _Alike) -> str:
+    dummy, finding = group.found[0]
+    return "" if finding["kind"] == OF_LIMIT else str(finding.get("limit_id") or "")
 
 
 def _advice_on(model: Model, group: _Alike, hosts: Sequence[Host]) -> tuple[str, str]:
@@ -508,7 +514,8 @@ def _cause(
     seen: str = "",
     next_step: str = "",
     limit: Mapping[str, Any] | None = None,
+    limit_id: str = "",
 ) -> Cause:
     labels = tuple(dict.fromkeys(host.label for host in hosts))
     key = f"cause-{hashlib.sha256(f'{kind} {verdict} {statement}'.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
-    return Cause(kind, verdict, statement, detail, consequence, seen, next_step, labels, key, limit)
+    return Cause(kind, verdict, statement, detail, consequence, seen, next_step, labels, key, limit, limit_id)

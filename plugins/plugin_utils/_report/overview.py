@@ -72,7 +72,7 @@ def _qualifies(model: Model, asked: Mapping[str, Any], whose: str) -> str:
 def waivers_of(model: Model) -> list[str]:
     """Return the waivers of all profiles, a sentence each."""
     waivers = (waiver for profile in model.profiles for waiver in profile.data.get("waivers") or [])
-    sentences = (f"{waiver.get('host')}: {waiver.get('metric')} until {waiver.get('until')}: {waiver.get('reason')}" for waiver in waivers)
+    sentences = (f"{waiver.get('host')}: {waiver.get('metric') or waiver.get('id')} until {waiver.get('until')}: {waiver.get('reason')}" for waiver in waivers)
     return list(dict.fromkeys(map(printable, sentences)))
 
 

@@ -8,6 +8,7 @@ A finding is a dict with these keys, of which only the first two are always ther
 
 - ``kind``: one of the kinds below.
 - ``verdict``: what this finding alone makes of the volume; None if it only explains.
+- ``limit_id``: the id of the limit or the criterion that it is about.
 - ``cause``: which case of its kind it is.
 - ``text``: what a host or another program said. It is quoted and never interpreted.
 - ``finding``: another finding that this one is about.
@@ -57,14 +58,26 @@ WITHOUT_MEASUREMENT = (NO_TABLES, UNUSABLE_TABLES, UNMEASURED, SKIPPED, MISSING,
 BROKEN, WAIVED, BY_DISTURBANCE, OPEN = "broken", "waived", "disturbed", "open"
 NO_ROW, NO_FIGURE, NO_HEADROOM, NO_TARGET = "no_row", "no_figure", "no_headroom", "no_target"
 
+CRITERIA = {
+    (IO_ERROR, None): "IO-001",
+    (SHORT_WRITE, None): "IO-002",
+    (WRONG_DATA, None): "IO-003",
+    (HUNG, None): "IO-004",
+    (POWER_CUT, "lost"): "CUT-001",
+    (POWER_CUT, "inconclusive"): "CUT-002",
+    (TOO_FEW_CUTS, None): "CUT-003",
+}
+"""The ids of criteria that no limit of a profile holds, by kind and cause of the finding. No waiver excuses one."""
+
 _ROW_OF_LIMIT = ("limit", "rows", "block_size_bytes", "load_point", "stream", "operation", "worker")
 _LARGEST = 1 << 64
 _DEEPEST = 8
 
 
 def finding(kind: str, verdict: str | None, **data: Any) -> Finding:
-    """Return a finding; what is None is left out."""
-    return {"kind": kind, "verdict": verdict, **{key: value for key, value in data.items() if value is not None}}
+    """Return a finding; what is None is left out. It names the criterion that it is about, if that has an id."""
+    of_criterion = CRITERIA.get((kind, data.get("cause")))
+    return {"kind": kind, "verdict": verdict, **{key: value for key, value in {**data, "limit_id": of_criterion}.items() if value is not None}}
 
 
 def of_judgement(judgement: Mapping[str, Any], others: int = 0) -> Finding:

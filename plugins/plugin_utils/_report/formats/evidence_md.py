@@ -308,7 +308,7 @@ def _waiver_of(model: Model, cause: Cause) -> str:
         return ""
     concerned = set(cause.hosts)
     limits = (limit for host in model.hosts if host.label in concerned for limit in host.limits)
-    reasons = {limit["worst"]["waiver"] for limit in limits if cause.limit and limit["limit"] == cause.limit["limit"]}
+    reasons = {limit["worst"]["waiver"] for limit in limits if cause.limit and all(limit[key] == cause.limit[key] for key in ("limit", "rows"))}
     return and_list(sorted(shorten(reason) for reason in reasons if reason))
 
 

@@ -94,7 +94,7 @@ def _cases(model: Model, host: Host) -> list[Case]:
 
 def _measurement(host: Host) -> Case:
     """Return the case of the measurement itself: whatever of the host's verdict no limit explains."""
-    reasons = [in_words(finding, host.words) for finding in beside_limits(host, host.limits)]
+    reasons = [_named(finding.get("limit_id"), in_words(finding, host.words)) for finding in beside_limits(host, host.limits)]
     name = host.of_kind.view.case
     if host.verdict in GOOD or (host.limits and not reasons):
         return Case(name, WARN if host.notes else PASS, "; ".join(filter(None, [host.of_kind.view.claim(host), *host.notes])))
@@ -104,7 +104,11 @@ def _measurement(host: Host) -> Case:
 def _limit_case(limit: dict[str, Any]) -> Case:
     name = f"{limit['limit']} ({limit['rows']})" if limit["rows"] else limit["limit"]
     reason = and_others(limit["worst"]["reason"], max(0, limit["rows_not_passed"] - 1))
-    return Case(name, limit["verdict"], f"{limit['limit_id']}: {reason}" if limit["limit_id"] and reason else reason)
+    return Case(name, limit["verdict"], _named(limit["limit_id"], reason))
+
+
+def _named(limit_id: str | None, reason: str) -> str:
+    return f"{limit_id}: {reason}" if limit_id and reason else reason
 
 
 def _counts(cases: list[Case]) -> dict[str, int]:

@@ -11,13 +11,16 @@ import re
 from pathlib import Path
 
 import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability import findings_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import CRITERIA
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_key
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
 NAMES = sorted(path.stem for path in Path(fabricate.PROFILES).glob("*.yml"))
 SHIPPED = [(name, limit) for name in NAMES for limit in load_profile(name, fabricate.PROFILES).limits]
+CRITERION_ROW = re.compile(r"^\| `([A-Z]+-[0-9]{3})` \| `(\w+)`(?:, (\w+))? \| [^|`]+ \| \[[^|]+\]\([^|]+\) \| `(test_\w+)` \|$", re.M)
 ROW = re.compile(r"^\| `([A-Z0-9]+-[0-9]{3})` \| (\S.*?) \| `(.*?)`(?:, (.*?))? \| (.*) \| `(test_\w+)` \|$", re.M)
 
 
@@ -37,6 +40,46 @@ def test_the_documentation_maps_each_id_to_its_limit_source_and_test():
     assert documented == {(limit.id, "every one" if limit.hard else f"`{name}`", limit.text, limit.rows_text, limit.source) for name, limit in SHIPPED}
     tests = {found[5] for found in ROW.findall((fabricate.PROJECT / "docs/profiles.md").read_text(encoding="utf-8"))}
     assert all(callable(globals()[test]) for test in tests)
+
+
+def test_the_documentation_lists_each_criterion_that_no_limit_holds():
+    documented = CRITERION_ROW.findall((fabricate.PROJECT / "docs/profiles.md").read_text(encoding="utf-8"))
+    assert {(kind, cause or None): limit_id for limit_id, kind, cause, _test in documented} == CRITERIA
+    assert len(documented) == len(CRITERIA) == len(set(CRITERIA.values()) - {limit.id for _name, limit in SHIPPED})
+    assert all(callable(globals()[test]) for *_criterion, test in documented)
+
+
+@pytest.mark.parametrize(
+    ("ending", "limit_id"),
+    [
+        ({"exit_status": 3, "error_errno_name": "EIO"}, "IO-001"),
+        ({"exit_status": 3, "error_errno_name": "SHORT_WRITE"}, "IO-002"),
+        ({"exit_status": 3, "error_errno_name": "CORRUPT"}, "IO-003"),
+        ({"exit_status": 4, "exit_reason": "deadline", "in_flight_age_ns": 10**10}, "IO-004"),
+        ({"exit_status": 4, "exit_reason": "interrupted"}, None),
+    ],
+)
+def test_a_tester_that_ends_early_names_its_criterion(ending, limit_id):
+    tables = fabricate.tables(fabricate.sweep_rows(block_sizes=(4096,)), **ending)
+    record = fabricate.judged(fabricate.run_data(["db07"]), "db07", tables)
+    found = [each for each in record.findings if each["kind"] not in ("limit", "qualification")]
+    assert [each.get("limit_id") for each in found] == [limit_id]
+    assert (record.verdict == "fail") == bool(limit_id)
+
+
+def test_power_cuts_name_their_criteria():
+    lost, undecided = ({"outcome": outcome, "number": 1, "reason": "why"} for outcome in ("lost", "inconclusive"))
+    named = [[(each["verdict"], each["limit_id"]) for each in findings_of(cuts, 2)] for cuts in ([undecided, lost], [undecided])]
+    assert named == [[("fail", "CUT-001"), ("inconclusive", "CUT-002")], [("inconclusive", "CUT-002"), ("inconclusive", "CUT-003")]]
+
+
+@pytest.mark.parametrize("limit_id", CRITERIA.values())
+def test_no_waiver_and_no_limit_has_the_id_of_such_a_criterion(limit_id):
+    refused = f"id {limit_id} is that of a criterion that is part of every run: no limit can have this id, and no waiver excuses it"
+    with pytest.raises(DefinitionError, match=refused):
+        load_profile(mine({}, waivers=[{"host": "db07", "id": limit_id, "until": "2027-01-31", "reason": "CHG7"}]))
+    with pytest.raises(DefinitionError, match=refused):
+        load_profile(mine({"id": limit_id}))
 
 
 @pytest.mark.parametrize(("name", "limit"), SHIPPED)

@@ -63,6 +63,34 @@ def test_a_waiver_is_offered_only_if_it_could_excuse_the_finding(tmp_path):
     ]
 
 
+def test_a_criterion_that_no_limit_holds_is_named_in_each_format(tmp_path):
+    failed = fabricate.tables(fabricate.sweep_rows((4096,)), exit_status=3, error_errno_name="CORRUPT")
+    directory = fabricate.run_directory(tmp_path, {"db07": failed})
+    render(directory)
+    (cause,) = json.loads(content(directory, "report.json"))["causes"]
+    assert cause["limit_id"] == "IO-003"
+    sentence = f"IO-003: {cause['statement']}"
+    assert f"1. **fail**: {sentence}" in content(directory, "evidence.md").replace("\\", "")
+    assert f'message="{sentence}"' in content(directory, "junit.xml")
+    assert f" {sentence}</h3>" in content(directory, "index.html")
+
+
+def test_a_waiver_by_id_covers_the_finding_on_its_rows_alone(tmp_path):
+    by_size = [
+        {"id": f"LOG-00{size[0]}", "metric": "latency_mean", "max": "1 ms", "block_size": size, "severity": how}
+        for size, how in (("4K", "fail"), ("8K", "warn"))
+    ]
+    waivers = [{"host": "db07", "id": "LOG-004", "until": "2027-01-31", "reason": "CHG7"}]
+    tables = fabricate.tables(fabricate.sweep_rows((4096, 8192), latency_ns=3_000_000))
+    directory = fabricate.run_directory(tmp_path, {"db07": tables}, profile={"name": "mine", "limits": by_size, "waivers": waivers})
+    render(directory)
+    text, page = content(directory, "evidence.md"), content(directory, "index.html")
+    assert text.count("    - Waived: CHG7 (section 6)") == 1
+    assert ["db07", "LOG-004", "not recorded", "2027-01-31", "CHG7", "yes"] in rows_of(text)
+    assert "failure of one metric, or of the one limit that it names by its id, on one host" in text
+    assert "db07: LOG-004 until 2027-01-31: CHG7" in page
+
+
 def test_scope_method_criteria_and_results_are_told(rendered):
     rows = rows_of(content(rendered("certified"), "evidence.md"))
     profile = json.loads(content(rendered("certified"), "run.json"))["profile"]
