@@ -529,7 +529,7 @@ def test_what_the_tester_reported_beside_the_limits_is_a_case_of_its_own(tmp_pat
     directory = fabricate.run_directory(tmp_path, {"db07": files})
     report = render(directory)
     case = ET.parse(report["junit.xml"]).getroot().find(".//testcase[@name='measurement']/failure")
-    assert case.get("message").startswith("a write had not returned after 12 s")
+    assert case.get("message").startswith("IO-004: a write had not returned after 12 s")
 
 
 def test_a_policy_that_stops_what_does_not_certify_fails_a_case(tmp_path):
