@@ -118,8 +118,11 @@ def everything_is_durable_before_ready(place):
     lines = traced(place)
     ready = next(number for number, line in enumerate(lines) if re.search(r'write\(\d+<pipe[^>]*>, "ready', line))
 
+    # Only preparing calls fsync. The thread that writes the line "ready" may do so after the first measured write.
+    prepared = max(number for number, line in enumerate(lines[:ready]) if "fsync(" in line) + 1
+
     def last(call, path):
-        found = [number for number, line in enumerate(lines[:ready]) if re.search(r"%s\(\d+<%s>" % (call, re.escape(path)), line)]
+        found = [number for number, line in enumerate(lines[:prepared]) if re.search(r"%s\(\d+<%s>" % (call, re.escape(path)), line)]
         assert found, (call, path)
         return found[-1]
 
