@@ -7,8 +7,8 @@ skips everything and calls that success. For the same reason a test that was ski
 this machine lacks the tool or the Python for it; those are listed as not covered.
 
 They run under the newest ansible-core for which there is a Python, and with --all under every one that the collection is
-tested with. The oldest alone knows Python 3.6. The import test takes as long as all others together, for each Python anew:
-without --all it runs with one Python, and it always runs beside the others.
+tested with. The oldest alone knows Python 3.6. The two tests that take as long as all others together run beside them; the
+import test takes its time for each Python anew, so without --all it runs with one Python.
 """
 
 import argparse
@@ -53,7 +53,9 @@ class Job(NamedTuple):
 
 def jobs(core: controllers.Core, every_python: bool) -> list[Job]:
     python = [] if every_python else ["--python", ".".join(map(str, sys.version_info[:2]))]
-    return [Job(core, f"{core.name}-import", ["--test", "import", *python]), Job(core, core.name, ["--skip-test", "import"])]
+    alone = {"pylint": [], "import": python}
+    others = [word for test in alone for word in ("--skip-test", test)]
+    return [*(Job(core, f"{core.name}-{test}", ["--test", test, *more]) for test, more in alone.items()), Job(core, core.name, others)]
 
 
 def main() -> int:
@@ -69,7 +71,7 @@ def main() -> int:
     wanted = [job for core in made for job in jobs(core, options.all)]
     for job in wanted:
         provide_pip(job)
-    with tempfile.TemporaryDirectory(prefix="logdisk-sanity-", dir="/var/tmp") as directory, ThreadPoolExecutor(os.cpu_count()) as executor:
+    with tempfile.TemporaryDirectory(prefix="logdisk-sanity-", dir="/var/tmp") as directory, ThreadPoolExecutor((os.cpu_count() or 1) + 1) as executor:
         passed = executor.map(lambda job: sanity(job, install(options.artifact.resolve(), Path(directory, job.name), job)), wanted)
         failed = [job.name for job, is_good in zip(wanted, passed, strict=True) if not is_good]
     if failed:
@@ -124,7 +126,7 @@ def sanity(job: Job, collection: Path) -> bool:
     """Run a job on its copy of the collection, and print what it came to."""
     shutil.rmtree(collection / "tests/output", ignore_errors=True)
     command = [str(job.core.directory / "bin/ansible-test"), "sanity", "--color", "no", *job.arguments]
-    log, label = BUILD / f"core-{job.name}.log", f"sanity: ansible-core {job.core.version}{' (import)' if job.name != job.core.name else ''}"
+    log, label = BUILD / f"core-{job.name}.log", f"sanity: ansible-core {job.core.version}{job.name.removeprefix(job.core.name).replace('-', ', ')}"
     with log.open("w") as output:
         env = environment(job)
         done = subprocess.run(command, cwd=collection, env=env, check=False, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
