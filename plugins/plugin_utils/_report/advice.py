@@ -45,9 +45,9 @@ class Advice:
 
 
 def together(advices: Sequence[Advice]) -> str:
-    """Return the next steps of some advice, and all the people to talk to."""
+    """Return the next steps of some advice, each once, and all the people to talk to."""
     who = list(dict.fromkeys(name for advice in advices for name in advice.who))
-    steps = " ".join(advice.next_step for advice in advices)
+    steps = " ".join(dict.fromkeys(advice.next_step for advice in advices))
     return f"{steps} (Talk to: {', '.join(who)}.)" if who else steps
 
 

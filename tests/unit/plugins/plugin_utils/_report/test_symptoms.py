@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.disturbance import PROCESSORS, RUN_QUEUE
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import GATE, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import advice, symptoms
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import causes
@@ -95,6 +96,11 @@ def test_the_advice_on_a_disturbance_follows_what_was_seen(tmp_path, run_keys, k
     cause = seen_on(tmp_path, fabricate.tables(sweep(**SLOW), **run_keys), "latency_mean")
     assert cause.seen.startswith("The host was disturbed (") and figures in cause.seen
     assert cause.next_step == advice.together([advice.DISTURBANCES[kind] for kind in kinds])
+
+
+def test_what_two_disturbances_ask_for_is_said_once():
+    both = advice.together([advice.DISTURBANCES[RUN_QUEUE], advice.DISTURBANCES[PROCESSORS]])
+    assert both == advice.together([advice.DISTURBANCES[RUN_QUEUE]])
 
 
 def test_a_limit_of_the_volume_that_was_reached_is_a_symptom(tmp_path):
