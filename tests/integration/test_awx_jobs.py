@@ -37,7 +37,7 @@ ENDS = {
     "logdisk compare": End({"localhost"}, "2026-10-01", CHANGE),
     "logdisk stop": End(set(), "No run was measuring or observing."),
     "logdisk cleanup": End(set(), "PLAY RECAP"),
-    "logdisk collect": End({"h1"}, "collect_run"),
+    "logdisk collect": End({"localhost"}, "collect_run"),
 }
 
 

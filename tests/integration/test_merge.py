@@ -23,10 +23,15 @@ WORST_FIRST = ("fail", "error", "unreachable", "missing", "inconclusive", "warn"
 
 
 @pytest.fixture(scope="module")
-def history() -> Iterator[str]:
-    """The URL of a history in PostgreSQL."""
+def server() -> Iterator[postgresql_server.Server]:
     with postgresql_server.running_server("fsync=off") as server:
-        yield server.new_database()
+        yield server
+
+
+@pytest.fixture
+def history(server: postgresql_server.Server) -> str:
+    """The URL of an empty history in PostgreSQL: a merge takes the runs of a workflow from it, and all tests have the same workflow."""
+    return server.new_database()
 
 
 @pytest.fixture
