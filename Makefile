@@ -20,6 +20,8 @@ ENGINE ?= podman
 IMAGE ?= logdisk
 # Tests that measure storage on a shared machine have further chances; see tests/README.md.
 RERUNS := --reruns 2 --reruns-delay 10 --rerun-show-tracebacks
+# Each worker takes the next test, in the order of tests/integration/conftest.py.
+IN_ORDER := --dist loadgroup --no-loadscope-reorder
 # No test takes so long, except one that hangs.
 PATIENCE := --timeout 1200
 # More arguments for ansible-playbook, or for what runs the tests.
@@ -130,13 +132,15 @@ sanity: packages artifact ## ansible-test sanity on the built artifact with the 
 importer: artifact ## the checks that Galaxy makes when the artifact is published
 	$(DEV)/python tools/importer.py build/artifact/*.tar.gz
 
+# Everything runs with the newest ansible-core, and with each other one what every change needs.
 .PHONY: integration
-integration: environments ## real ansible-playbook over real SSH hosts; all tests and cores: ALL=yes; some: ARGS="-k name", CORE=2.16
+integration: environments ## real ansible-playbook over real SSH hosts; all tests, and all cores: ALL=yes; some: ARGS="-k name", CORE=2.16
 	@$(DEV)/python tools/controllers.py list
+	tests="not acceptance$(if $(ALL)$(ARGS),, and not thorough)"; status=0; \
 	for core in $(or $(CORE),$(if $(ALL),$$($(DEV)/python tools/controllers.py names),newest)); do \
-	    LOGDISK_TEST_CORE=$$core $(PYTEST) tests/integration -n $(JOBS) --dist worksteal -m "not acceptance$(if $(ALL)$(ARGS),, and not thorough)" \
-	        $(RERUNS) $(PATIENCE) $(ARGS) || exit 1; \
-	done
+	    LOGDISK_TEST_CORE=$$core $(PYTEST) tests/integration -n $(JOBS) $(IN_ORDER) -m "$$tests" $(RERUNS) $(PATIENCE) $(ARGS) || status=1; \
+	    $(if $(ARGS),,tests="not acceptance and not thorough";) \
+	done; exit $$status
 
 .PHONY: molecule
 molecule: packages .venv-dev/.finished link ## the Molecule scenarios, one for each way of use; one of them: SCENARIO=together

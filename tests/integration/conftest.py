@@ -107,9 +107,16 @@ def controller(controller_of: Callable[[str], Controller]) -> Controller:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """With another ansible-core than the newest, only the tests run in which it makes a difference."""
-    if controllers.core(os.environ.get("LOGDISK_TEST_CORE") or "newest") == controllers.newest():
-        return
-    others = [item for item in items if "controller" not in item.fixturenames]
-    config.hook.pytest_deselected(items=others)
-    items[:] = [item for item in items if item not in others]
+    """With another ansible-core than the newest, only the tests run in which it makes a difference.
+
+    Those that need the machine for themselves run one after another in one worker, so that no other waits for them.
+    They and the long ones come first: what starts last should be short.
+    """
+    if controllers.core(os.environ.get("LOGDISK_TEST_CORE") or "newest") != controllers.newest():
+        others = [item for item in items if "controller" not in item.fixturenames]
+        config.hook.pytest_deselected(items=others)
+        items[:] = [item for item in items if item not in others]
+    for item in items:
+        if "machine" in item.fixturenames:
+            item.add_marker(pytest.mark.xdist_group("machine"))
+    items.sort(key=lambda item: ("machine" not in item.fixturenames, item.get_closest_marker("long") is None))

@@ -16,6 +16,7 @@ from testbed.shell import wait_for
 Start = Callable[..., Bed]
 
 
+@pytest.mark.long
 def test_one_bad_host_when_any_error_is_fatal(start: Start, controller: Controller, tmp_path: Path) -> None:
     """The others are measured, judged and cleaned up as without that setting."""
     bed = start("good", "better", HostSpec("bad", variables={"sweep_state_dir": "/var/tmp/open"}))

@@ -14,6 +14,7 @@ from testbed import Bed, HostSpec
 Start = Callable[..., Bed]
 
 
+@pytest.mark.long
 def test_three_hosts(start: Start, controller: Controller, tmp_path: Path) -> None:
     """One host is healthy, one slow, one out of reach."""
     bed = start(HostSpec("good", variables=COMPILE), HostSpec("slow", disk="slow"), "dead")

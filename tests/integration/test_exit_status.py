@@ -20,6 +20,7 @@ def assert_verdicts(outcome: Outcome, expected: dict[str, str]) -> None:
     assert summary_verdicts(outcome.screen, bad) == bad
 
 
+@pytest.mark.long
 def test_one_host_each_of_many_troubles(start: Start, controller_of: Callable[[str], Controller], tmp_path: Path) -> None:
     """The trouble of some hides nothing of the others. With the oldest ansible-core."""
     controller = controller_of("2.16")

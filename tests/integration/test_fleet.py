@@ -32,6 +32,7 @@ WAIVING = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("healthy_count", "dead_count"), [(2, 1), pytest.param(10, 3, marks=pytest.mark.acceptance)])
 def test_each_trouble_in_a_fleet_has_its_verdict(
     start: Start, controller: Controller, tmp_path: Path, background: Callable[..., Future], healthy_count: int, dead_count: int
@@ -114,6 +115,7 @@ def check_every_cause(controller: Controller, run: Path, lost: str) -> None:
     assert set(summary_verdicts("\n".join(summary), hosts).values()) >= set(VERDICTS) - {"pass"}
 
 
+@pytest.mark.long
 def test_a_connection_that_breaks_in_mid_run_costs_nothing(start: Start, controller: Controller, tmp_path: Path, background: Callable[..., Future]) -> None:
     bed = start("away", "rebooted", "good")
     running = background(controller.certify, bed.inventory(tmp_path / "hosts.yml"), **LONG, env={"ANSIBLE_SSH_ARGS": "-o ControlMaster=no"})
@@ -131,6 +133,7 @@ def test_a_connection_that_breaks_in_mid_run_costs_nothing(start: Start, control
     assert left == {"away": [], "rebooted": [], "good": []}
 
 
+@pytest.mark.long
 def test_a_lost_controller(start: Start, controller: Controller, tmp_path: Path) -> None:
     """The hosts finish and clean up by themselves; what they finished is brought home afterwards."""
     bed = start("h1", "h2", "dead", "other")
@@ -190,6 +193,7 @@ def test_an_interrupt_says_how_to_go_on(start: Start, controller: Controller, tm
     assert left_on(bed["h1"]) == []
 
 
+@pytest.mark.long
 def test_two_certifications_at_once(start: Start, controller: Controller, tmp_path: Path, background: Callable[..., Future]) -> None:
     bed = start("h1")
     inventory = bed.inventory(tmp_path / "hosts.yml")

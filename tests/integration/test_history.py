@@ -50,6 +50,7 @@ def states(outcome: Outcome) -> dict[str, str]:
     return {volume["host"]: volume["state"] for volume in content["volumes"]}
 
 
+@pytest.mark.long
 def test_the_memory_of_a_fleet(inventory: Path, controller: Controller) -> None:
     everything, h1 = ("-i", str(inventory)), ("-i", str(inventory), "--limit", "h1")
     assert certify(controller, inventory).status == 0

@@ -69,6 +69,7 @@ def reason_of(run: Certification, host: str) -> str:
     return " ".join([*record["reasons"], tester.get("exit_message", "")])
 
 
+@pytest.mark.long
 def test_what_mq_says_becomes_right_figures_or_a_clear_error(start: Callable[..., Bed], controller: Controller, tmp_path: Path) -> None:
     """Three levels of MQ by two sources, and what goes wrong with them, each on a host of its own. The user cannot become root."""
     names = [*FIGURES, *(name for name in REASONS if name not in FIGURES)]

@@ -37,6 +37,7 @@ def reason_of(certification: Certification, host: str) -> str:
     return record["reasons"][0]
 
 
+@pytest.mark.long
 def test_swapped_addresses_after_a_lost_controller(start: Start, controller: Controller, tmp_path: Path) -> None:
     """Nobody gets the other's tables, and with the right addresses each gets its own."""
     bed = start("h1", "h2")

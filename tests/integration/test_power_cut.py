@@ -44,6 +44,7 @@ def left_on(bed: Bed, name: str) -> list[str]:
     return [path for path in bed[name].files("/fut", "/root/.mqops-logdisk") if "logdisk-2" in path or "/runs/" in path]
 
 
+@pytest.mark.long
 def test_each_host_gets_the_outcome_of_its_disk(start: Callable[..., Bed], controller: Controller, settings: Settings, tmp_path: Path) -> None:
     """One is honest and its power is cut twice, one loses its cache, one does not come back."""
     back, gone = power(settings, "cut", "boot"), power(settings, "cut")
@@ -106,7 +107,7 @@ def test_a_cut_that_nobody_saw_and_one_that_must_not_be(start: Callable[..., Bed
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(("first", "second"), combinations(range(5), 2))
+@pytest.mark.parametrize(("first", "second"), list(combinations(range(5), 2)))
 def test_two_of_five_that_cannot_be_prepared_cost_the_others_nothing(
     start: Callable[..., Bed], controller: Controller, settings: Settings, tmp_path: Path, first: int, second: int
 ) -> None:
