@@ -106,6 +106,7 @@ def controller(controller_of: Callable[[str], Controller]) -> Controller:
     return controller_of(controllers.core(os.environ.get("LOGDISK_TEST_CORE") or "newest").name)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """With another ansible-core than the newest, only the tests run in which it makes a difference.
 

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from ansible_runs import PROJECT, Controller
 from certification import Certification
 from mq import install_amqsrua
