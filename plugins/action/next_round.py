@@ -15,7 +15,7 @@ from ansible.errors import AnsibleActionFail
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.order import SEARCH
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.climb import Climber, by_host, next_loads, others_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.climb import SEARCH_ENDED, Climber, by_host, next_loads, others_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import judge_record, missing, profile_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord, host_label
@@ -45,7 +45,7 @@ class ActionModule(ControllerAction):
             judge_together(directory, climbers)
             loads, ended = next_loads(climbers, number) if number else ({}, {})
             for (host, volume), sentence in ended.items():
-                directory.records.note_facts(host, volume, {}, [sentence])
+                directory.records.note_facts(host, volume, {SEARCH_ENDED: number}, [sentence])
         except RunDirectoryError as error:
             raise AnsibleActionFail(f"the next round cannot be decided: {error}") from error
         if loads:

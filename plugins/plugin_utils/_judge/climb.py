@@ -16,7 +16,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import kind_named
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 
-_ENDED = "The search for the capacity ended after"
+SEARCH_ENDED = "search_ended_after_rounds"
+"""The fact that says after how many rounds a search ended before the capacity was known."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ def next_loads(climbers: Sequence[Climber], rounds_done: int) -> tuple[dict[tupl
         load = next_load(capacity.highest_passed, capacity.lowest_not_passed, largest) if capacity.points else None
         failed = [other.record.label for other in group if not other.can_go_on]
         most = min(other.rounds for other in group)
-        if not climber.can_go_on or any(note.startswith(_ENDED) for note in climber.record.notes):
+        if not climber.can_go_on or SEARCH_ENDED in climber.record.facts:
             continue
         if load is None and capacity.next_load is not None:
             ended[key] = f"{_ended(rounds_done)}: {capacity.text(largest)} is the largest load that this workload can make here"
@@ -76,7 +77,7 @@ def next_loads(climbers: Sequence[Climber], rounds_done: int) -> tuple[dict[tupl
 
 
 def _ended(rounds_done: int) -> str:
-    return f"{_ENDED} {rounds_done} {'round' if rounds_done == 1 else 'rounds'}"
+    return f"The search for the capacity ended after {rounds_done} {'round' if rounds_done == 1 else 'rounds'}"
 
 
 def by_host(loads: Mapping[tuple[str, str], int]) -> dict[str, dict[str, int]]:

@@ -265,6 +265,7 @@ _FACTS = {
         Fact("workload_version", TESTER, "Version of the workload", _text),
         Fact("workload_is_not", TESTER, "What the workload is not", _text),
         Fact("load_target", TESTER, "Load that the storage must carry", _text),
+        Fact("search_ended_after_rounds", TESTER, "Rounds after which the search ended", _text),
         Fact("target_message_bytes", HOST, "Required load: message size", _size),
         Fact("target_messages_per_s", HOST, "Required load: messages per second", _text),
         Fact("target_clients", HOST, "Required load: clients", _text),

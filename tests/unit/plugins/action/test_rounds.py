@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 import json
 import types
 import zlib
@@ -174,6 +175,16 @@ def test_a_search_that_ends_by_its_bound_says_so(tmp_path):
     found = Fleet(tmp_path, {"h1": 11}, rounds=3).climb()["h1", "log"]
     assert (found.capacity["highest_passed"], found.capacity["next_load"]) == (8, 16)
     assert found.notes == ["The search for the capacity ended after 3 rounds: sweep_rounds allows no more. The next load to try is 16 queue managers"]
+
+
+def test_that_a_search_has_ended_is_known_by_a_fact_and_not_by_what_the_note_says(tmp_path):
+    fleet = Fleet(tmp_path, {"h1": 1, "h2": 11, "h3": 11}, rounds=3)
+    fleet.round(fleet.round(fleet.round()))
+    ended = fleet.directory.records.find("h2", "log")
+    assert ended.facts["search_ended_after_rounds"] == 3
+    fleet.directory.records.write(dataclasses.replace(ended, notes=["THE SEARCH WAS OVER"]), fleet.directory.records.tables(ended))
+    fleet.decide(4)
+    assert [len(fleet.directory.records.find(host, "log").notes) for host in fleet.capacities] == [0, 1, 1]
 
 
 def test_hosts_that_climb_together_find_what_all_of_them_take(tmp_path):
