@@ -95,7 +95,7 @@ test-all: ## everything: a release needs it
 
 .PHONY: environments
 environments: packages .venv-dev/.finished link
-	@$(DEV)/python tools/controllers.py venv
+	@$(DEV)/python tools/controllers.py venv$(if $(ALL), all)
 
 .PHONY: test-changed
 test-changed: packages .venv-dev/.finished link ## the tests of what changed since a commit: SINCE=HEAD~3; otherwise of what is not committed

@@ -4,7 +4,8 @@
 
 controllers.py list            what is covered on this machine and what is not
 controllers.py names           the versions that this machine can run, the newest first
-controllers.py venv 2.16 ...   make these environments (all without an argument); versions for which no Python is found are left out
+controllers.py venv            make the environments of the oldest and the newest; versions for which no Python is found are left out
+controllers.py venv all        make all
 """
 
 import subprocess
@@ -89,10 +90,12 @@ def main(arguments: list[str]) -> int:
             print(coverage())
         case ["names"]:
             print(" ".join(each.name for each in reversed(CORES) if each.python))
-        case ["venv", *names]:
+        case ["venv"]:
+            for each in {CORES[0], newest()}:
+                each.make()
+        case ["venv", "all"]:
             for each in CORES:
-                if not names or each.name in names:
-                    each.make()
+                each.make()
         case _:
             print(__doc__, file=sys.stderr)
             return 64

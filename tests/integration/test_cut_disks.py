@@ -51,7 +51,7 @@ COUNTS = (
 
 
 @pytest.mark.parametrize("number", [1, *(pytest.param(number, marks=pytest.mark.acceptance) for number in range(2, 12))])
-@pytest.mark.parametrize("character", CHARACTERS)
+@pytest.mark.parametrize("character", [name if name in ("honest", "drop") else pytest.param(name, marks=pytest.mark.thorough) for name in CHARACTERS])
 @pytest.mark.parametrize("file_system", ["ext4", *(pytest.param(name, marks=pytest.mark.thorough) for name in FILE_SYSTEMS if name != "ext4")])
 def test_each_liar_is_named_and_no_honest_disk_is(start: Start, tester: Path, tmp_path: Path, file_system: str, character: str, number: int) -> None:
     named, besides = NAMES.get(character, (None, ()))
