@@ -35,9 +35,11 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes.manifest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes.pod_log import LogError, last_complaint, read_tables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes.state import CONTAINER, ENDED, FAILED, MEASURES, Seen, State, refusal, state_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import measurement, profile_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.noted import note
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.unmeasured import file_error
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import MQ_LOG, STREAMS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import RETAINED, finding
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import TABLE_NAMES, parse_tables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, UNREACHABLE
@@ -52,10 +54,6 @@ REMOVAL_S = 180
 """How long Kubernetes may take to remove what is deleted: a pod has 30 s to end, and its claim is kept until then."""
 FIRST_LOOKS_S = 5
 MOST_LOG_LINES = 2_000_000
-RETAINED = (
-    "Its storage class keeps the volumes of deleted claims (reclaim policy Retain): delete the PersistentVolume of this test by hand, if it got as far as that"
-)
-
 JOB = {"api_version": "batch/v1", "kind": "Job"}
 CLAIM = {"api_version": "v1", "kind": "PersistentVolumeClaim"}
 POD = {"api_version": "v1", "kind": "Pod"}
@@ -124,7 +122,7 @@ class ActionModule(ControllerAction):
                 directory.records.note_leftovers(host, volume["name"], left)
                 self._display.warning(f"{host}: {volume['name']}: left behind: {'; '.join(left)}")
             if self._may_exist and facts.get("storage_reclaim_policy") == "Retain":
-                directory.records.note_facts(host, volume["name"], {}, [RETAINED])
+                note(directory, host, volume["name"], [finding(RETAINED, None)])
 
     def _claim(self, directory: RunDirectory, host: str, number: int, volume: Mapping[str, Any]) -> Claim:
         options, run_id = self._options, directory.run["run_id"]

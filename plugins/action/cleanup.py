@@ -12,6 +12,7 @@ from ansible.errors import AnsibleActionFail
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction, as_dict, one_line
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import paths_of, read_volumes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.throttling import limit_notes, volume_limits
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.noted import note
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
@@ -70,7 +71,7 @@ class ActionModule(RemoteAction):
             if left:
                 directory.records.note_leftovers(host, volume["name"], left)
             if limits:
-                directory.records.note_facts(host, volume["name"], limits, limit_notes(limits))
+                note(directory, host, volume["name"], limit_notes(limits), limits)
 
 
 def said(answer: dict[str, Any], check: bool) -> list[str]:

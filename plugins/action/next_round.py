@@ -17,11 +17,14 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.order import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.climb import SEARCH_ENDED, Climber, by_host, next_loads, others_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import judge_record, missing, profile_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.noted import note, with_notes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import CLIMBED_TOGETHER, finding
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord, host_label
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import words_of
 
 
 class ActionModule(ControllerAction):
@@ -44,8 +47,8 @@ class ActionModule(ControllerAction):
             climbers = list(climbers_of(directory, options["hosts"]))
             judge_together(directory, climbers)
             loads, ended = next_loads(climbers, number) if number else ({}, {})
-            for (host, volume), sentence in ended.items():
-                directory.records.note_facts(host, volume, {SEARCH_ENDED: number}, [sentence])
+            for (host, volume), found in ended.items():
+                note(directory, host, volume, [found], {SEARCH_ENDED: number})
         except RunDirectoryError as error:
             raise AnsibleActionFail(f"the next round cannot be decided: {error}") from error
         if loads:
@@ -85,8 +88,8 @@ def judged_together(directory: RunDirectory, record: HostRecord, others: dict[st
         judged = judge_record(record, parse_tables(tables), profile_of(directory.run, record.host), datetime.date.today(), others)
     except TablesError as error:
         raise RunDirectoryError(f"The tables of {record.label} cannot be read again: {error}") from None
-    note = f"It climbed together with {', '.join(others)}: a load passes only if it passes on all of them"
-    return replace(record, **judged, notes=[*(each for each in record.notes if each != note), note]), tables
+    together = finding(CLIMBED_TOGETHER, None, others=list(others))
+    return with_notes(replace(record, **judged), [together], words_of(record.load_unit)), tables
 
 
 def round_line(number: int, loads: dict[tuple[str, str], int]) -> str:

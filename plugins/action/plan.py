@@ -6,11 +6,12 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 from ansible.errors import AnsibleActionFail
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction, failure
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings import in_words
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target import OperationsTarget, Target, read_target
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.discovered import DiscoveryError, as_lines, as_yaml, plan_volumes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.plan import ORDERS, TOGETHER, plan_host
@@ -24,9 +25,11 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.unmeasured 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import MQ_LOG
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import FORESEEN, Finding, finding
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DEFAULT_VOLUME
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError, read
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, WARN
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import words_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.loads import AUTO, LOADS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.reader import load_workload
 
@@ -113,12 +116,12 @@ def planned(options: dict[str, Any]) -> dict[str, Any]:
     return {**plan, **options["run_wide"], **about, "volumes": volumes, "notes": notes_of_host(notes)}
 
 
-def search_notes(volume: dict[str, Any]) -> list[str]:
-    """Return a sentence on how long a search for the capacity takes, nothing if there is none."""
+def search_notes(volume: dict[str, Any]) -> list[Finding]:
+    """Return a note on how long a search for the capacity takes, nothing if there is none."""
     if not volume["search"]:
         return []
     round_s = volume["planned_s"] + volume["format_s"]
-    return [f"{LOADS}: {AUTO} searches for the capacity in up to {volume['search']['rounds']} rounds of about {_units.format_duration(round_s * 1e9, 2)} each"]
+    return [finding(FORESEEN, None, cause="search", option=LOADS, value=AUTO, rounds=volume["search"]["rounds"], round_s=round_s)]
 
 
 def target_of(value: Any) -> Target | OperationsTarget | None:
@@ -135,10 +138,11 @@ def preliminary(options: dict[str, Any]) -> dict[str, Any]:
     return {**options, "variables": variables, "volumes": None, "defaults": {**options["defaults"], "name": DEFAULT_VOLUME}}
 
 
-def notes_of_host(notes: dict[str, list[str]]) -> list[str]:
-    """Return the notes on all volumes, each once; one that does not concern all of them names its volumes."""
-    found: dict[str, list[str]] = {}
-    for volume, said in notes.items():
-        for note in said:
-            found.setdefault(note, []).append(volume)
-    return [note if len(volumes) == len(notes) else f"{', '.join(volumes)}: {note}" for note, volumes in found.items()]
+def notes_of_host(notes: dict[str, list[Finding]]) -> list[str]:
+    """Return the notes on all volumes in sentences, each once; one that does not concern all of them names its volumes."""
+    each_once: list[Finding] = []
+    for note in itertools.chain.from_iterable(notes.values()):
+        if note not in each_once:
+            each_once.append(note)
+    said = [(in_words(note, words_of("")), [volume for volume, own in notes.items() if note in own]) for note in each_once]
+    return [sentence if len(volumes) == len(notes) else f"{', '.join(volumes)}: {sentence}" for sentence, volumes in said]

@@ -11,10 +11,11 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.limits import figure_text, sentence_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.notes import NOTES
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.qualifications import qualification_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity import text_of_load
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import findings
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words, size_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words
 
 NO_REASON = "no reason is recorded"
 
@@ -106,16 +107,6 @@ def _missing(finding: Mapping[str, Any], words: Words) -> str:
     return _MISSING.get(finding.get("cause", ""), "") or _unmeasured(finding, words)
 
 
-def _plateau(finding: Mapping[str, Any], words: Words) -> str:
-    load = words.load_text(finding["load_point"])
-    of_stream = f"In {finding['operation']}s of {finding['stream']} with {load}"
-    where = of_stream if words.of_streams else f"At {size_text(finding['block_size_bytes'])} with {load}"
-    return (
-        f"{where}, from second {finding['from_second']} on the rate stayed at {_units.format_ratio(finding['share'], 2)} of the rate before, with "
-        f"{_units.format_ratio(finding['variation'], 2)} variation: a burst allowance may have run out, or a write cache may be full"
-    )
-
-
 def _quoted(finding: Mapping[str, Any], words: Words) -> str:
     return str(finding.get("text") or NO_REASON)
 
@@ -141,5 +132,5 @@ _WRITE: dict[str, Callable[[Mapping[str, Any], Words], str]] = {
     findings.POWER_CUT: lambda finding, words: f"cut {finding['number']}: {finding['text']}",
     findings.TOO_FEW_CUTS: lambda finding, words: f"{_units.format_count(finding['made'])} of {_units.format_count(finding['asked'])} cuts were made",
     findings.QUALIFICATION: qualification_text,
-    findings.PLATEAU: _plateau,
+    **NOTES,
 }

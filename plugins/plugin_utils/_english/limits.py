@@ -11,8 +11,8 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.disturbances import disturbances_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.shares import share_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity import text_of_load
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fidelity import share_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import BATCH_MEANS, SHARE_OF_OPERATIONS, find_metric
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_OPERATIONS, ALL_STREAMS, ALL_WORKERS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import NO_ROW

@@ -13,7 +13,9 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.standing im
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import volumes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History, HistoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.comparison import can_be_compared
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.noted import note
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import LEFT_OUT, MOVED, Finding, finding
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord, host_label
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import GOOD
@@ -42,9 +44,8 @@ def note_what_was_known(directory: RunDirectory) -> None:
         return
     for folder, reason in standing.items():
         directory.records.note_standing(records[folder].host, records[folder].volume, reason)
-    for record, note in (pair for pairs in notes.values() for pair in pairs):
-        if note not in record.notes:
-            directory.records.note_facts(record.host, record.volume, {}, [note])
+    for record, found in (pair for pairs in notes.values() for pair in pairs):
+        note(directory, record.host, record.volume, [found])
 
 
 def _standing(directory: RunDirectory, folder: str, record: HostRecord, history: History) -> str:
@@ -80,19 +81,18 @@ def _last_places(directory: RunDirectory, records: list[HostRecord], history: Hi
     return found
 
 
-def _notes(records: list[HostRecord], last: dict[tuple[str, str], str]) -> list[tuple[HostRecord, str]]:
-    """Return what the last run measured on a host and this one did not: a sentence for each volume, with the record to note it in."""
+def _notes(records: list[HostRecord], last: dict[tuple[str, str], str]) -> list[tuple[HostRecord, Finding]]:
+    """Return what the last run measured on a host and this one did not: a note for each volume, with the record to note it in."""
     by_name = {printable(record.volume): record for record in records}
     notes = []
     for (volume, mount_point), run_id in last.items():
         record = by_name.get(volume)
         label = host_label(printable(records[0].host), volume)
-        take_out = f"if that is no longer wanted, take it out with playbooks/history.yml -e history_revoke={label}:{mount_point} -e history_reason=..."
+        was = {"label": label, "before": mount_point, "run_id": run_id}
         if record is None:
-            notes.append((records[0], f"It did not measure {label}, which the run {run_id} measured; {take_out}"))
+            notes.append((records[0], finding(LEFT_OUT, None, **was)))
             continue
         identity = identity_of_record(record)
         if identity and mount_point and identity.mount_point != mount_point:
-            where = f"It measured {volume} at {identity.mount_point}, and not at {mount_point}, as the run {run_id} did"
-            notes.append((record, f"{where}. That is another volume, and what is known of {mount_point} stands; {take_out}"))
+            notes.append((record, finding(MOVED, None, volume=volume, mount_point=identity.mount_point, **was)))
     return notes

@@ -21,9 +21,9 @@ def is_usable(said: Mapping[str, Any]) -> bool:
     return said.get("verdict") in (FAIL, INCONCLUSIVE, PASS) and isinstance(said.get("reason"), str)
 
 
-def noted(record: HostRecord, said: Mapping[str, Any]) -> HostRecord:
-    """Return a record with a reason as a note."""
-    return replace(record, notes=[*record.notes, said["reason"]])
+def noted(record: HostRecord, said: Mapping[str, Any], kind: str) -> HostRecord:
+    """Return a record with a reason as a note. ``kind`` is that of the finding, which quotes what was said."""
+    return replace(record, notes=[*record.notes, said["reason"]], noted=[*record.noted, finding(kind, None, text=said["reason"])])
 
 
 def judged_also(record: HostRecord, said: Mapping[str, Any], kind: str) -> HostRecord:
@@ -32,7 +32,7 @@ def judged_also(record: HostRecord, said: Mapping[str, Any], kind: str) -> HostR
     ``kind`` is that of the finding, which quotes what was said.
     """
     if said["verdict"] == PASS:
-        return noted(record, said)
+        return noted(record, said, kind)
     before = record.verdict or PASS
     verdict = worst([before, said["verdict"]])
     is_worse = WORST_FIRST.index(said["verdict"]) < WORST_FIRST.index(before)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity import Capacity, next_load
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import kind_named
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import ENDED_EARLY, Finding, finding
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 
 SEARCH_ENDED = "search_ended_after_rounds"
@@ -48,8 +49,8 @@ def others_of(climber: Climber, climbers: Sequence[Climber]) -> dict[str, Capaci
     return {other.record.label: other.capacity for other in climbers if other is not climber and other.group == climber.group}
 
 
-def next_loads(climbers: Sequence[Climber], rounds_done: int) -> tuple[dict[tuple[str, str], int], dict[tuple[str, str], str]]:
-    """Return the load that each volume tries next, and a sentence on each one whose search ends before its capacity is known; both by host and volume."""
+def next_loads(climbers: Sequence[Climber], rounds_done: int) -> tuple[dict[tuple[str, str], int], dict[tuple[str, str], Finding]]:
+    """Return the load that each volume tries next, and a note on each one whose search ends before its capacity is known; both by host and volume."""
     loads, ended = {}, {}
     for climber in climbers:
         key = (climber.record.host, climber.record.volume)
@@ -62,22 +63,16 @@ def next_loads(climbers: Sequence[Climber], rounds_done: int) -> tuple[dict[tupl
         if not climber.can_go_on or SEARCH_ENDED in climber.record.facts:
             continue
         if load is None and capacity.next_load is not None:
-            ended[key] = f"{_ended(rounds_done)}: {capacity.text(largest)} is the largest load that this workload can make here"
+            ended[key] = finding(ENDED_EARLY, None, cause="largest", rounds=rounds_done, load=largest, load_unit=capacity.load_unit)
         elif load is None:
             continue
         elif failed:
-            ended[key] = (
-                f"{_ended(rounds_done)}: {', '.join(failed)}, which climbed together with it, cannot go on. The next load to try is {capacity.text(load)}"
-            )
+            ended[key] = finding(ENDED_EARLY, None, cause="others", rounds=rounds_done, load=load, load_unit=capacity.load_unit, others=failed)
         elif rounds_done >= most:
-            ended[key] = f"{_ended(rounds_done)}: sweep_rounds allows no more. The next load to try is {capacity.text(load)}"
+            ended[key] = finding(ENDED_EARLY, None, cause="rounds", rounds=rounds_done, load=load, load_unit=capacity.load_unit)
         else:
             loads[key] = load
     return loads, ended
-
-
-def _ended(rounds_done: int) -> str:
-    return f"The search for the capacity ended after {rounds_done} {'round' if rounds_done == 1 else 'rounds'}"
 
 
 def by_host(loads: Mapping[tuple[str, str], int]) -> dict[str, dict[str, int]]:

@@ -18,7 +18,7 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import INCONCLUSIVE as UNDECIDED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import LOST, total_row
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import POWER_CUT, TOO_FEW_CUTS, Finding, finding
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import POWER_CUT, TOO_FEW_CUTS, TORN, Finding, finding
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE
 
 STAGE = "power cut"
@@ -175,11 +175,10 @@ def losses_of(cuts: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return found
 
 
-def torn_notes(cuts: Iterable[Mapping[str, Any]], block_size_bytes: Any) -> list[str]:
-    """Return a sentence if a write was torn in flight, which is no loss, but says whether MQ may rely on whole writes."""
-    numbers = [str(cut["number"]) for cut in cuts if any(row.get("in_flight") == "torn" for row in cut["rows"])]
+def torn_notes(cuts: Iterable[Mapping[str, Any]], block_size_bytes: Any) -> list[Finding]:
+    """Return a note if a write was torn in flight, which is no loss, but says whether MQ may rely on whole writes."""
+    numbers = [cut["number"] for cut in cuts if any(row.get("in_flight") == "torn" for row in cut["rows"])]
     if not numbers:
         return []
-    size = f" of {_units.format_size(block_size_bytes)}" if isinstance(block_size_bytes, int) else ""
-    advice = ", so LogWriteIntegrity=SingleWrite is not safe here: leave it at TripleWrite" if block_size_bytes == _TORN_BLOCK_BYTES else ""
-    return [f"The write in flight{size} was torn in cut {', '.join(numbers)}. That is no loss, but writes{size} are not atomic{advice}"]
+    size_bytes = block_size_bytes if isinstance(block_size_bytes, int) else None
+    return [finding(TORN, None, cuts=numbers, block_size_bytes=size_bytes, cause="single write" if size_bytes == _TORN_BLOCK_BYTES else None)]

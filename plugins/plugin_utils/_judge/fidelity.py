@@ -10,11 +10,10 @@ Rates are not looked at here: a rate that is too low fails as a load that cannot
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_STREAMS, READ_SHARE, Row
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import UNKNOWN_SHARES, Finding, finding
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables
 
@@ -23,12 +22,8 @@ TOLERANCE = 0.05
 _Z = 3.29
 """What chance explains, in standard deviations: one fair draw in 1,000 is further off."""
 
-_TEXTS = {
-    READ_SHARE: "reads of {stream}",
-    "size_share": "operations of {item} bytes of {stream}",
-    "operations_share": "operations of {stream}",
-    "capacity_share": "capacity of place {item}",
-}
+_ABOUT = ("property", "stream", "item")
+_SHARES = (READ_SHARE, "size_share", "operations_share", "capacity_share")
 
 
 def deviations(tables: Tables) -> dict[int, list[dict[str, Any]]]:
@@ -41,24 +36,18 @@ def deviations(tables: Tables) -> dict[int, list[dict[str, Any]]]:
     return found
 
 
-def share_text(share: Mapping[str, Any]) -> str:
-    """Return what a share is of."""
-    return _TEXTS[share["property"]].format(**share)
-
-
-def fidelity_notes(tables: Tables) -> list[str]:
-    """Return a sentence if the steps made too few operations to tell a share that is off by the tolerance from chance."""
+def fidelity_notes(tables: Tables) -> list[Finding]:
+    """Return a note if the steps made too few operations to tell a share that is off by the tolerance from chance."""
     try:
-        unknown = dict.fromkeys(share_text(row) for row in _shares(tables) if row["asked"] and _by_chance(row, tables) > TOLERANCE * row["asked"])
+        rows = [row for row in _shares(tables) if row["asked"] and _by_chance(row, tables) > TOLERANCE * row["asked"]]
     except TablesError:
         return []  # the verdict says that they cannot be used
-    if not unknown:
-        return []
-    return [f"There were too few operations to tell whether these shares are off by {_units.format_ratio(TOLERANCE)}: {', '.join(unknown)}"]
+    unknown = dict.fromkeys(tuple(row[key] for key in _ABOUT) for row in rows)
+    return [finding(UNKNOWN_SHARES, None, tolerance=TOLERANCE, shares=[dict(zip(_ABOUT, each, strict=True)) for each in unknown])] if unknown else []
 
 
 def _shares(tables: Tables) -> list[Row]:
-    return [row for row in tables.fidelity if row["property"] in _TEXTS] if tables.of_streams else []
+    return [row for row in tables.fidelity if row["property"] in _SHARES] if tables.of_streams else []
 
 
 def _by_chance(row: Row, tables: Tables) -> float:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import NO_FLUSH, Finding, finding
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import DECIMAL_PATTERN
 
 PROBE_PREFIX = "sync_probe_"
@@ -19,23 +19,18 @@ NO_FLUSH_BELOW = 1.2
 """Below this ratio of the medians a synchronous write costs as much as a plain one. Disks that answer flushes at once had 1.7 and more."""
 
 _BARRIERS_OFF = ("nobarrier", "barrier=0")
-_PROVES = "Only a power cut shows whether such writes survive (playbooks/power_cut.yml)"
 
 
-def flush_notes(facts: Mapping[str, Any]) -> list[str]:
-    """Return a sentence if no flush seems to be sent to the device; none if that is not known, as of a file system in the network."""
+def flush_notes(facts: Mapping[str, Any]) -> list[Finding]:
+    """Return a note if no flush seems to be sent to the device; none if that is not known, as of a file system in the network."""
     off = [option for option in str(facts.get("mount_options") or "").split(",") if option in _BARRIERS_OFF]
     if off:
-        return [f"The file system is mounted with {off[0]}, so it sends no flush: a write that returned may still be in a volatile cache. {_PROVES}"]
+        return [finding(NO_FLUSH, None, cause="mounted", option=off[0])]
     plain_ns, sync_ns = (_number(facts.get(f"{PROBE_PREFIX}{kind}_p50_ns")) for kind in ("plain", "sync"))
     cache = facts.get("device_write_cache")
     if not cache or not plain_ns or not sync_ns or sync_ns / plain_ns >= NO_FLUSH_BELOW:
         return []
-    costs = f"a synchronous write takes as long as a plain one ({_units.format_duration(sync_ns)} and {_units.format_duration(plain_ns)})"
-    if cache == "write through":
-        why = "the kernel believes that the device has no volatile write cache (write through). If it has one, writes that returned can be lost"
-        return [f"No flush is sent to the device: {costs}, because {why}. {_PROVES}"]
-    return [f"No flush seems to be sent to the device, or it costs nothing: {costs}. {_PROVES}"]
+    return [finding(NO_FLUSH, None, cause="write through" if cache == "write through" else "unknown", sync_ns=sync_ns, plain_ns=plain_ns)]
 
 
 def _number(value: Any) -> float | None:

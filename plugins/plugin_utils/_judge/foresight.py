@@ -6,11 +6,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target import OperationsTarget, Target
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge import statistics
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.means import SECONDS_FOR_A_MEAN
@@ -18,15 +16,16 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import LOG, Limit, Profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import of_every_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_OPERATIONS, ALL_STREAMS, ALL_WORKERS, COMMITS, STREAMS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import FORESEEN, Finding, finding
 
-_TARGETS = {TARGET: (Target, "which messages"), HIGHEST: (OperationsTarget, "how many operations_per_s")}
-"""What sweep_target must say for limits of these scopes."""
+_TARGETS = {TARGET: Target, HIGHEST: OperationsTarget}
+"""What sweep_target must be for limits of these scopes."""
 _LARGEST_MEAN = 0.4
 """The mean, as a share of a limit on a percentile, for which it is said how long a row must be measured."""
 
 
-def foresee(profile: Profile, plan: Mapping[str, Any]) -> list[str]:
-    """Return sentences on what the plan's seconds per row cannot decide, even if no write is over a limit, and on why the plan cannot certify."""
+def foresee(profile: Profile, plan: Mapping[str, Any]) -> list[Finding]:
+    """Return notes on what the plan's seconds per row cannot decide, even if no write is over a limit, and on why the plan cannot certify."""
     if plan["workload"] == COMMITS:
         return [*_short_of_target(plan), *_of_commits(profile)]
     rows = [
@@ -46,66 +45,66 @@ def _streams_of(plan: Mapping[str, Any]) -> dict[str, list[str]]:
     return {**plan["streams"], ALL_STREAMS: [ALL_OPERATIONS]} if plan["workload"] == STREAMS else {LOG: ["write"]}
 
 
-def _without_stream(limit: Limit, plan: Mapping[str, Any]) -> str:
-    """Return that a limit cannot be judged because the workload has no such rows, empty if it has. A limit of every run is left out then."""
+def _without_stream(limit: Limit, plan: Mapping[str, Any]) -> Finding | None:
+    """Return that a limit cannot be judged because the workload has no such rows, None if it has. A limit of every run is left out then."""
     streams = _streams_of(plan)
     if limit.metric.scope in ONCE or of_every_profile(limit) or (limit.stream in streams and limit.operation in ("", *streams[limit.stream])):
-        return ""
-    wanted = f"{limit.operation}s of stream {limit.stream}" if limit.operation else f"stream {limit.stream}"
-    return f"{limit.text} cannot be judged, because the workload {plan['workload_name']} has no {wanted}"
+        return None
+    about = {"limit": limit.text, "stream": limit.stream, "operation": limit.operation or None}
+    return _foreseen("no_stream", workload=plan["workload_name"], **about)
 
 
-def _short_of_target(plan: Mapping[str, Any]) -> list[str]:
-    """Return a sentence if no load point is as large as the load that the volume must carry. A search goes on until one is."""
+def _foreseen(cause: str, **data: Any) -> Finding:
+    return finding(FORESEEN, None, cause=cause, **data)
+
+
+def _short_of_target(plan: Mapping[str, Any]) -> list[Finding]:
+    """Return a note if no load point is as large as the load that the volume must carry. A search goes on until one is."""
     highest, target = max(plan["load_points"]), plan["load_target"]
     if plan["search"] or highest >= target:
         return []
-    return [f"sweep_load_target {target:g} cannot be shown, because the largest load point is {highest}: add {math.ceil(target)} to sweep_loads"]
+    return [_foreseen("load_target", target=target, largest=highest)]
 
 
-def _of_commits(profile: Profile) -> list[str]:
+def _of_commits(profile: Profile) -> list[Finding]:
     """Limits on commits are compared as they stand, after any number of seconds."""
     blocks = any(limit.block_size for limit in profile.limits)
-    notes = [f"{profile.name} has limits on block sizes, which cannot be judged with sweep_workload {COMMITS}: use a profile for commits"] if blocks else []
-    return [*notes, f"with sweep_workload {COMMITS} this run cannot certify"]
+    return [*([_foreseen("no_blocks", profile=profile.name)] if blocks else []), _foreseen("commits")]
 
 
-def foresee_without_target(profile: Profile, target: Target | OperationsTarget | None) -> list[str]:
-    """Return sentences on the limits that cannot be judged on a host with another target than theirs, or without one."""
-    lacking = {scope: what for scope, (kind, what) in _TARGETS.items() if not isinstance(target, kind)}
-    limits = [limit for limit in profile.limits if limit.metric.scope in lacking]
-    return [f"{limit.text} cannot be judged, because sweep_target does not say {lacking[limit.metric.scope]} the volume must carry" for limit in limits]
+def foresee_without_target(profile: Profile, target: Target | OperationsTarget | None) -> list[Finding]:
+    """Return notes on the limits that cannot be judged on a host with another target than theirs, or without one."""
+    lacking = [scope for scope, kind in _TARGETS.items() if not isinstance(target, kind)]
+    return [_foreseen("no_target", limit=limit.text, scope=limit.metric.scope) for limit in profile.limits if limit.metric.scope in lacking]
 
 
-def _cannot_certify(profile: Profile, plan: Mapping[str, Any]) -> list[str]:
-    """Return what the profile requires of a run that certifies and the plan does not have, a sentence each."""
-    planned_s, files_bytes = plan["sweep_duration"], plan["queue_manager_bytes"]
-    missing = [_units.format_size(size) for size in profile.block_sizes if size not in plan["block_sizes_bytes"]]
+def _cannot_certify(profile: Profile, plan: Mapping[str, Any]) -> list[Finding]:
+    """Return what the profile requires of a run that certifies and the plan does not have, a note each."""
+    planned_s, planned_bytes, name = plan["sweep_duration"], plan["queue_manager_bytes"], profile.name
+    missing = [size for size in profile.block_sizes if size not in plan["block_sizes_bytes"]]
     notes = []
     if plan["workload_name"] != profile.workload:
-        notes.append(f"{profile.name} certifies runs of sweep_workload {profile.workload}: with {plan['workload_name']} this run cannot certify")
+        notes.append(_foreseen("workload", profile=name, required=profile.workload, workload=plan["workload_name"]))
     if planned_s < profile.min_duration_s:
-        whole = _units.format_duration(plan["certify_s"] * 1e9, 2)
-        notes.append(f"{profile.name} requires {profile.min_duration_s:g} s per row (about {whole}): with {planned_s} s this run cannot certify")
-    if files_bytes < profile.min_footprint_bytes:
-        required, planned = _units.format_size(profile.min_footprint_bytes), _units.format_size(files_bytes)
-        each = "" if plan["workload"] == STREAMS else " per queue manager"
-        notes.append(f"{profile.name} requires {required} of test files{each}: with {planned} this run cannot certify")
+        notes.append(_foreseen("duration", profile=name, required_s=profile.min_duration_s, whole_s=plan["certify_s"], planned_s=planned_s))
+    if planned_bytes < profile.min_footprint_bytes:
+        of_streams = plan["workload"] == STREAMS
+        notes.append(_foreseen("small_files", profile=name, required_bytes=profile.min_footprint_bytes, planned_bytes=planned_bytes, of_streams=of_streams))
     if missing:
-        notes.append(f"{profile.name} requires the block sizes {', '.join(missing)}: without them this run cannot certify")
+        notes.append(_foreseen("block_sizes", profile=name, missing_bytes=missing))
     return notes
 
 
-def _too_short_for(limit: Limit, profile: Profile, rows: list[dict[str, Any]], planned_s: int) -> str:
+def _too_short_for(limit: Limit, profile: Profile, rows: list[dict[str, Any]], planned_s: int) -> Finding | None:
     judged = [row for row in rows if limit.applies_to(row)]
     if profile.confidence is None or limit.hard or not judged:
-        return ""
+        return None
     largest_mean = max(_mean_over_limit(limit, profile, row) for row in judged)
     needed_s = _needed_s(limit, 1 - profile.confidence, largest_mean)
     if needed_s <= planned_s:
-        return ""
-    condition = f" if the mean is {largest_mean:.2g} of the limit, and fewer if it is smaller" if limit.metric.method == SHARE_OF_OPERATIONS else ""
-    return f"{needed_s} s per row are needed for {limit.text}{condition}; {planned_s} s are planned"
+        return None
+    mean_over_limit = largest_mean if limit.metric.method == SHARE_OF_OPERATIONS else None
+    return _foreseen("too_short", limit=limit.text, needed_s=needed_s, planned_s=planned_s, mean_over_limit=mean_over_limit)
 
 
 def _needed_s(limit: Limit, alpha: float, mean_over_limit: float) -> int:

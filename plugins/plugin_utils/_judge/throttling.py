@@ -9,18 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import VOLUME_LIMIT, Finding, finding
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 
 NOTED_SHARE = 0.001
 """A limit that was reached for a smaller share of the time has no note."""
 
-_LIMITS = {
-    "volume_iops": "volume's own IOPS limit",
-    "volume_throughput": "volume's own throughput limit",
-    "instance_iops": "instance's IOPS limit",
-    "instance_throughput": "instance's throughput limit",
-}
+_LIMITS = ("volume_iops", "volume_throughput", "instance_iops", "instance_throughput")
 _LARGEST = 1 << 64
 _LONGEST = 60
 
@@ -48,18 +43,15 @@ def volume_limits(before: Any, after: Any) -> dict[str, Any]:
     return facts
 
 
-def limit_notes(facts: Mapping[str, Any]) -> list[str]:
-    """Return a sentence for each limit that was reached, from the facts of :func:`volume_limits`."""
+def limit_notes(facts: Mapping[str, Any]) -> list[Finding]:
+    """Return a note for each limit that was reached, from the facts of :func:`volume_limits`."""
     elapsed_s = facts.get("volume_limits_elapsed_s") or 0
-    notes = []
-    for limit, text in _LIMITS.items():
-        limited_s = facts.get(_key(limit)) or 0
-        if limited_s and limited_s >= NOTED_SHARE * elapsed_s:
-            notes.append(
-                f"The {text} was reached for {_units.format_ratio(limited_s / elapsed_s, 2)} of the time: {_units.format_duration(limited_s * 1e9)} of the "
-                f"{_units.format_duration(elapsed_s * 1e9)} from before the test files were made to the end of the test ({facts['volume_limits_devices']})"
-            )
-    return notes
+    reached = {limit: facts.get(_key(limit)) or 0 for limit in _LIMITS}
+    return [
+        finding(VOLUME_LIMIT, None, limit=limit, limited_s=limited_s, elapsed_s=elapsed_s, devices=facts["volume_limits_devices"])
+        for limit, limited_s in reached.items()
+        if limited_s and limited_s >= NOTED_SHARE * elapsed_s
+    ]
 
 
 def _key(limit: str) -> str:

@@ -17,6 +17,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability im
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.flushes import flush_notes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.worst import worst
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import IDENTITY_PREFIXES, blank
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.noted import with_notes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import record as kinds
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import PREFLIGHT, finding
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
@@ -47,13 +48,12 @@ def cut_record(
     verdict = worst(each["verdict"] for each in found)
     checked = _newest_run(cuts, files)
     identity = {key: value for key, value in checked.items() if key.startswith(IDENTITY_PREFIXES) and value}
-    return replace(
+    record = replace(
         blank(run, host, volume, kinds.DURABILITY, {**facts, **identity}),
         workspace=workspace,
         verdict=verdict,
         findings=found,
         reasons=[in_words(each, words_of("")) for each in found],
-        notes=[*torn_notes(cuts, facts.get("block_size_bytes")), *flush_notes({**facts, **identity})],
         own={
             **durability,
             "cut_count": asked,
@@ -64,6 +64,7 @@ def cut_record(
             "losses": losses_of(cuts),
         },
     )
+    return with_notes(record, [*torn_notes(cuts, facts.get("block_size_bytes")), *flush_notes({**facts, **identity})], words_of(""))
 
 
 def _newest_run(cuts: Sequence[Mapping[str, Any]], files: Mapping[str, bytes]) -> dict[str, str]:

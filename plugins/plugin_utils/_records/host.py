@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings import in_words
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.told import NOTHING_MEASURED, told
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target import TARGET_FACTS
@@ -22,24 +21,22 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fidelity import fidelity_notes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.flushes import PROBE_PREFIX, flush_notes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import SKIPPED, finding_of_error, judge_host, unmeasured
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.notes import clock_notes, confidence_notes, sharing_notes, unsteady_notes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.noted import with_notes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import record as kinds
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import PLATEAU, PREFLIGHT, UNUSABLE_TABLES, Finding, finding
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import PLATEAU, PREFLIGHT, UNUSABLE_TABLES, Finding, finding, is_data
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_data, profile_key
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables, parse_tables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, MISSING, WARN
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import size_text, words_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import words_of
 
 WORKSPACE_KEYS = ("path", "queue_managers", "directories", "unknown")
 """The keys of the workspace in a record."""
-
-CLOCK_BOUND_S = 1.0
-"""How far a host's clock may be off the controller's without a note."""
 
 IDENTITY_PREFIXES = ("filesystem_", "mount_", "device_", "direct_io_", "nfs_", "backing_")
 """Prefixes of the keys in run.csv that describe what was tested; these keys are added to the facts of the host."""
@@ -56,28 +53,6 @@ def judge_record(
 ) -> dict[str, Any]:
     """Return the judged part of a host's record, with its sentences. See :func:`judge_host`."""
     return told(judge_host(record, tables, profile, today, together), tables.words if tables else words_of(record.load_unit))
-
-
-def unsteady_notes(tables: Tables) -> list[str]:
-    """Return a sentence if the latency of a step rose or swung from round to round."""
-    rows = list(dict.fromkeys(_row_text(row, tables) for row in tables.results if row["worker"] == ALL_WORKERS and row.get("steady_state") == 0))
-    if not rows:
-        return []
-    return [f"Its latency was not steady at {', '.join(rows)}: the rounds of the run differ by more than 20 %, or rise or fall by more than 10 %"]
-
-
-def confidence_notes(profile: Profile) -> list[str]:
-    """Return a sentence if a pass does not have the profile's confidence in every figure."""
-    if profile.confidence is None or not any(limit.metric.of_responses for limit in profile.limits):
-        return []
-    return ["Its response times are compared with their limits as they stand, without confidence"]
-
-
-def _row_text(row: Mapping[str, Any], tables: Tables) -> str:
-    """Return the size of a row, or its load and stream."""
-    if tables.of_streams:
-        return f"{tables.words.load_text(row['load_point'])} for {row['operation']}s of {row['stream']}"
-    return size_text(row["block_size_bytes"])
 
 
 def profile_of(run: Mapping[str, Any], host: str) -> Profile:
@@ -112,12 +87,12 @@ def measurement(
         *clock_notes(facts),
         *sharing_notes(facts),
         *unsteady_notes(tables),
-        *(in_words(found, tables.words) for found in part["findings"] if found["kind"] == PLATEAU),
+        *(found for found in part["findings"] if found["kind"] == PLATEAU),
         *flush_notes({**facts, **identity}),
         *fidelity_notes(tables),
         *confidence_notes(profile),
     ]
-    return replace(record, notes=notes, **part)
+    return with_notes(replace(record, **part), notes, tables.words)
 
 
 def tester_of(tables: Tables) -> dict[str, Any]:
@@ -165,32 +140,24 @@ def _with_error(run: Mapping[str, Any], host: str, volume: str, why: dict[str, A
 def preflight(run: Mapping[str, Any], host: str, volume: str, facts: dict[str, Any], plan: Mapping[str, Any], workspace: Mapping[str, Any]) -> HostRecord:
     """Return the record of a host that is ready to be measured: it has no verdict, and describes what the measurement would do."""
     free_bytes = facts.get("filesystem_free_bytes")
-    free = f", {_units.format_size(free_bytes)} free" if isinstance(free_bytes, int) else ""
-    where = facts.get("places") or f"{facts.get('mount_point')} ({facts.get('filesystem_type')}{free})"
-    ready = (
-        f"ready: {plan['steps']} steps in about {math.ceil((plan['planned_s'] + plan['format_s']) / 60)} min, "
-        f"{_units.format_size(plan['footprint_bytes'])} on {where}"
+    ready = finding(
+        PREFLIGHT,
+        None,
+        cause="ready",
+        steps=plan["steps"],
+        minutes=math.ceil((plan["planned_s"] + plan["format_s"]) / 60),
+        footprint_bytes=plan["footprint_bytes"],
+        places=facts.get("places"),
+        mount_point=facts.get("mount_point"),
+        filesystem_type=facts.get("filesystem_type"),
+        free_bytes=free_bytes if isinstance(free_bytes, int) and is_data(free_bytes) else None,
     )
-    unknown = [f"unknown: {item}" for item in workspace.get("unknown") or []]
+    unknown = [finding(PREFLIGHT, None, cause="unknown", text=str(item)) for item in workspace.get("unknown") or []]
     record = blank(run, host, volume, kinds.PREFLIGHT, facts)
     known = {key: workspace.get(key) for key in WORKSPACE_KEYS}
-    reasons = [ready, *plan["notes"], *unknown]
-    said = [finding(PREFLIGHT, None, text=reason) for reason in reasons]
-    return replace(record, workspace=known, qualification=NOTHING_MEASURED, findings=said, reasons=reasons)
-
-
-def clock_notes(facts: Mapping[str, Any]) -> list[str]:
-    """Return a sentence if the host's clock is off the controller's by more than a second and more than the way of measuring it explains."""
-    offset_s, error_s = facts.get("clock_offset_s"), facts.get("clock_offset_error_s")
-    if isinstance(offset_s, (int, float)) and isinstance(error_s, (int, float)) and abs(offset_s) > max(CLOCK_BOUND_S, error_s):
-        return [f"Its clock differs from the controller's by {offset_s:+.1f} s (accurate to {error_s:.1f} s). Its start was corrected by that"]
-    return []
-
-
-def sharing_notes(facts: Mapping[str, Any]) -> list[str]:
-    """Return a sentence if other volumes of the host were measured on the same disk at the same time."""
-    others = ", ".join(str(facts.get(kinds.DISK_SHARED_WITH) or "").split())
-    return [f"Other volumes of this host were measured on the same disk at the same time and used a part of its performance: {others}"] if others else []
+    found = [ready, *plan["notes"], *unknown]
+    reasons = [in_words(each, words_of("")) for each in found]
+    return replace(record, workspace=known, qualification=NOTHING_MEASURED, findings=found, reasons=reasons)
 
 
 def collection_version() -> str:

@@ -13,18 +13,19 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings import in_words
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.told import NOTHING_MEASURED
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.notes import clock_notes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import JUDGED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import (
     IDENTITY_PREFIXES,
     blank,
-    clock_notes,
     judge_record,
     profile_of,
     tester_of,
     unusable,
 )
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.noted import with_notes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import record as kinds
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import INTERRUPTED, PREFLIGHT, finding
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import INTERRUPTED, PREFLIGHT, TOLD, Finding, finding
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
@@ -58,25 +59,24 @@ def observed(
     record = replace(
         blank(run, host, volume, kinds.OBSERVATION, {**facts, **identity}),
         workspace=workspace,
-        notes=[*clock_notes(facts), *(str(problem) for problem in seen.get("problems") or [])],
         load_unit=tables.run.get("load_unit", ""),
         tester=tester_of(tables),
         own=dict(seen),
     )
+    notes = [*clock_notes(facts), *(finding(TOLD, None, text=str(problem)) for problem in seen.get("problems") or [])]
     if profile.observations != JUDGED:
-        return replace(record, notes=[*_ending(seen), *record.notes])
-    return replace(record, **{**judge_record(record, tables, profile, today), "certified": False, "qualification": ""})
+        return with_notes(record, [*_ending(seen), *notes], words_of(""))
+    judged = {**judge_record(record, tables, profile, today), "certified": False, "qualification": ""}
+    return with_notes(replace(record, **judged), notes, words_of(""))
 
 
-def _ending(seen: Mapping[str, Any]) -> list[str]:
-    """Return in a sentence why it ended before its time. A verdict would say so as well."""
-    return [in_words(finding(INTERRUPTED, None, cause="observation", text=seen["ending"]), words_of(""))] if seen.get("ending") else []
+def _ending(seen: Mapping[str, Any]) -> list[Finding]:
+    """Return why it ended before its time. A verdict would say so as well."""
+    return [finding(INTERRUPTED, None, cause="observation", text=seen["ending"])] if seen.get("ending") else []
 
 
 def ready(run: Mapping[str, Any], host: str, volume: str, facts: dict[str, Any]) -> HostRecord:
     """Return the record of a queue manager that could be observed. A preflight does no more, so there is no verdict."""
-    manager = facts.get("queue_manager") or "the queue manager"
-    sentence = f"ready: {facts.get('source')} can observe {manager}"
-    return replace(
-        blank(run, host, volume, kinds.PREFLIGHT, facts), qualification=NOTHING_MEASURED, findings=[finding(PREFLIGHT, None, text=sentence)], reasons=[sentence]
-    )
+    found = finding(PREFLIGHT, None, cause="source", source=facts.get("source"), queue_manager=facts.get("queue_manager"))
+    record = blank(run, host, volume, kinds.PREFLIGHT, facts)
+    return replace(record, qualification=NOTHING_MEASURED, findings=[found], reasons=[in_words(found, words_of(""))])

@@ -108,7 +108,7 @@ def _disturbed(suspect: Suspect) -> str:
 
 
 def _throttled(suspect: Suspect) -> str:
-    return next(iter(limit_notes(suspect.host.facts)), "")
+    return next((in_words(note, suspect.host.words) for note in limit_notes(suspect.host.facts)), "")
 
 
 def _plateau(suspect: Suspect) -> str:

@@ -47,6 +47,20 @@ BASELINE, CUTS_BEFORE, STANDING = "baseline", "power_cuts_before", "standing"
 """What the history adds: the comparison with a baseline, what it knows of power cuts, and what stands against the volume."""
 QUALIFICATION, DISTURBED, PLATEAU, PREFLIGHT = "qualification", "disturbed", "plateau", "preflight"
 """What explains and has no verdict."""
+CLOCK, SHARED_DISK, UNSTEADY, NO_FLUSH, UNKNOWN_SHARES, AS_THEY_STAND, TORN, VOLUME_LIMIT = (
+    "clock",
+    "shared_disk",
+    "unsteady",
+    "no_flush",
+    "unknown_shares",
+    "as_they_stand",
+    "torn",
+    "volume_limit",
+)
+ENDED_EARLY, CLIMBED_TOGETHER, LEFT_OUT, MOVED, RETAINED, TOLD = "search_ended", "climbed_together", "left_out", "moved", "retained", "told"
+"""What is noted beside a measurement: it has no verdict, is kept in ``noted`` of a record, and its sentence in ``notes``. TOLD is what a source said."""
+FORESEEN = "foreseen"
+"""What a plan can neither decide nor certify, by its cause."""
 RECORDED = "recorded"
 """A reason of a record that an earlier version wrote, which has no findings: its sentence is quoted."""
 

@@ -75,7 +75,7 @@ class HostRecord:
     ``capacity`` says what each load point came to, and which load is the highest that passes; None if there is one load point only. ``profile`` is the name,
     the version and the SHA-256 of the profile that the volume was judged by, None if it is not known. ``volume_facts`` are those of ``_run/volume_facts.py``
     that it shows; None in a record of a version that did not note them. ``findings`` are those of ``_run/findings.py``, None in a record of a version that had
-    only sentences. ``standing`` is what the history knows against the volume, so that the run cannot be a pass.
+    only sentences; ``noted`` are the ``notes`` as findings. ``standing`` is what the history knows against the volume, so that the run cannot be a pass.
     """
 
     host: str
@@ -105,6 +105,7 @@ class HostRecord:
     volume_facts: list[str] | None = None
     standing: str | None = None
     findings: list[dict[str, Any]] | None = None
+    noted: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def label(self) -> str:
@@ -161,7 +162,7 @@ _SHAPE = Keys(
         **{each.name: _shape_of(each) for each in _FIELDS},
         **dict.fromkeys(("reasons", "disturbances", "leftovers", "notes", "volume_facts"), _TEXTS),
         "judgements": Maybe(Items(_JUDGEMENT)),
-        "findings": Maybe(Items(_FINDING)),
+        **dict.fromkeys(("findings", "noted"), Maybe(Items(_FINDING))),
         "tables": Maybe(Keys({}, every=dict)),
         "workspace": Maybe(Keys({"queue_managers": Maybe(list)})),
         "profile": Maybe(_PROFILE),

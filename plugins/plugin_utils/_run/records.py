@@ -66,24 +66,21 @@ class Records:
 
     def note_leftovers(self, host: str, volume: str, left: Iterable[str]) -> bool:
         """Add to a filed record what of the run is left on the host; False if no record is filed. Raises RunDirectoryError."""
-        return self._amend(host, volume, lambda record: replace(record, leftovers=[str(item) for item in left]))
-
-    def note_facts(self, host: str, volume: str, facts: Mapping[str, Any], notes: Iterable[str]) -> bool:
-        """Add facts and notes to a filed record; False if no record is filed. Raises RunDirectoryError."""
-        return self._amend(host, volume, lambda record: replace(record, facts={**record.facts, **facts}, notes=[*record.notes, *notes]))
+        return self.amend(host, volume, lambda record: replace(record, leftovers=[str(item) for item in left]))
 
     def note_own(self, host: str, volume: str, more: Mapping[str, Any]) -> bool:
         """Add to what only a filed record's kind holds; False if no record is filed. Raises RunDirectoryError."""
-        return self._amend(host, volume, lambda record: replace(record, own={**(record.own or {}), **more}))
+        return self.amend(host, volume, lambda record: replace(record, own={**(record.own or {}), **more}))
 
     def note_standing(self, host: str, volume: str, reason: str) -> bool:
         """Note in a filed record why its volume cannot pass whatever it measured, empty if nothing stands against it. Raises RunDirectoryError."""
         record = self.find(host, volume)
         if record is None or (record.standing or "") == reason:
             return record is not None
-        return self._amend(host, volume, lambda record: replace(record, standing=reason or None))
+        return self.amend(host, volume, lambda record: replace(record, standing=reason or None))
 
-    def _amend(self, host: str, volume: str, change: Callable[[HostRecord], HostRecord]) -> bool:
+    def amend(self, host: str, volume: str, change: Callable[[HostRecord], HostRecord]) -> bool:
+        """Change a filed record; False if no record is filed. Raises RunDirectoryError."""
         folder = volume_folder(host, volume)
         if not self.has(host, volume):
             return False

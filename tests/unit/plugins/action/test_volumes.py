@@ -18,6 +18,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_records
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import TOLD, finding
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.reader import load_workload
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
@@ -127,7 +128,7 @@ def test_a_preflight_tells_each_volume_what_it_takes(directory):
     layout = created(directory, {name: found(name) for name in NAMES})
     plan = planned()
     for volume in plan["volumes"]:
-        volume["notes"] = [f"note {volume['name']}"]
+        volume["notes"] = [finding(TOLD, None, text=f"note {volume['name']}")]
     record_of(directory, {}, plan=plan, workspace=layout)
     assert {each.volume: (each.reasons[0].split(", ")[1], each.reasons[1]) for each in list(judged_records(directory))} == {
         name: (f"2 MiB on /{name} (None)", f"note {name}") for name in NAMES
@@ -255,8 +256,9 @@ def test_a_host_neither_adds_a_volume_to_those_that_are_waited_for_nor_drops_one
 
 
 def test_what_concerns_all_volumes_is_said_of_the_host_and_what_does_not_names_them():
-    assert plan_action.notes_of_host({"a": ["x", "y"], "b": ["x"], "c": ["x", "y"]}) == ["x", "a, c: y"]
-    assert plan_action.notes_of_host({"log": ["x", "y"]}) == ["x", "y"]
+    x, y = (finding(TOLD, None, text=text) for text in "xy")
+    assert plan_action.notes_of_host({"a": [x, y], "b": [x], "c": [x, y]}) == ["x", "a, c: y"]
+    assert plan_action.notes_of_host({"log": [x, y]}) == ["x", "y"]
 
 
 def limited(limit, workload="mailbox-2010", **variables):

@@ -12,6 +12,7 @@ import io
 from dataclasses import replace
 from pathlib import Path
 
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings import in_words
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import GATE, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import judge_record
@@ -20,6 +21,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import DEFAULT_FAIL_ON
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import words_of
 
 PROJECT = Path(__file__).resolve().parents[4]
 PROFILES = str(PROJECT / "roles/gate/files/profiles")
@@ -321,6 +323,11 @@ def run_data(hosts, profile="mq-log-silver", check_mode=False, **keys):
         "policy": {"fail_on": list(DEFAULT_FAIL_ON), "report_only": False, "valid_days": 90},
         **keys,
     }
+
+
+def told(notes, load_unit=""):
+    """Return notes in sentences."""
+    return [in_words(note, words_of(load_unit)) for note in notes]
 
 
 def judged(run, host, files, volume="log", queue_managers=("QM1",), today=TODAY, **keys):

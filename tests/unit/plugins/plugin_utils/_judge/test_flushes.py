@@ -31,7 +31,7 @@ def facts(plain_us, sync_us, cache="write back", **others):
     ],
 )
 def test_what_sends_no_flush_is_noted(known, said):
-    (note,) = flush_notes(known)
+    (note,) = fabricate.told(flush_notes(known))
     assert note.startswith(said) and "Only a power cut shows" in note
 
 
@@ -45,5 +45,5 @@ def test_a_certification_notes_it_keeps_the_facts_and_its_verdict():
     probe = facts(59, 61, "write through", sync_probe_ratio="1.034")
     plain, made = (measurement(run, "h", "log", {}, {}, fabricate.tables(**keys), fabricate.TODAY) for keys in ({}, probe))
     assert (made.verdict, made.certified) == (plain.verdict, plain.certified)
-    assert [note for note in made.notes if note not in plain.notes] == flush_notes(probe)
+    assert [note for note in made.notes if note not in plain.notes] == fabricate.told(flush_notes(probe))
     assert made.facts["sync_probe_ratio"] == "1.034"

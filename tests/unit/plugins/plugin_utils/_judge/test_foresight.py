@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target import OperationsTarget, Target
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.foresight import foresee, foresee_without_target
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge import foresight
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
@@ -25,6 +25,14 @@ def plan(seconds, block_sizes=fabricate.BLOCK_SIZES, files_bytes=1 << 30):
         "search": None,
         "certify_s": 4247,
     }
+
+
+def foresee(profile, made):
+    return fabricate.told(foresight.foresee(profile, made))
+
+
+def foresee_without_target(profile, target):
+    return fabricate.told(foresight.foresee_without_target(profile, target))
 
 
 def notes(seconds, *limits, **qualifies):

@@ -7,8 +7,10 @@ from __future__ import annotations
 import datetime
 
 import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.notes import clock_notes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import clock_notes, collection_version, error, measurement, missing, preflight
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import collection_version, error, measurement, missing, preflight
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import FORESEEN, finding
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
 PROFILE = {"name": "mine", "version": 1, "limits": [{"metric": "latency_p99", "max": "2 ms"}]}
@@ -82,11 +84,15 @@ def test_a_missing_host_is_missing():
 
 
 def test_a_preflight_has_no_verdict_and_says_what_would_be_done():
-    plan = {"steps": 7, "planned_s": 467.0, "format_s": 10.7, "footprint_bytes": 1 << 30, "notes": ["too short for a p99"]}
+    plan = {"steps": 7, "planned_s": 467.0, "format_s": 10.7, "footprint_bytes": 1 << 30, "notes": [finding(FORESEEN, None, cause="commits")]}
     facts = {"mount_point": "/fut", "filesystem_type": "xfs", "filesystem_free_bytes": 40 << 30}
     record = preflight(RUN, "db07", "log", facts, plan, {"unknown": ["the log path of QM9"]})
     assert record.verdict is None
-    assert record.reasons == ["ready: 7 steps in about 8 min, 1 GiB on /fut (xfs, 40 GiB free)", "too short for a p99", "unknown: the log path of QM9"]
+    assert record.reasons == [
+        "ready: 7 steps in about 8 min, 1 GiB on /fut (xfs, 40 GiB free)",
+        "with sweep_workload commit this run cannot certify",
+        "unknown: the log path of QM9",
+    ]
 
 
 @pytest.mark.parametrize("shared, told", [("log2 log3", True), ("", False), (None, False)])

@@ -11,9 +11,10 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings im
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.limits import deviation_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target import operations_target_of, read_target, target_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fidelity import deviations, fidelity_notes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.notes import confidence_notes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.plateau import plateaus
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile, of_every_profile
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import confidence_notes, judge_record, measurement
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import judge_record, measurement
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
@@ -311,7 +312,7 @@ def test_the_share_of_a_stream_is_one_of_all_operations():
 
 
 def test_too_few_operations_to_tell_are_a_note():
-    assert fidelity_notes(off(0.5, 500)[1]) == ["There were too few operations to tell whether these shares are off by 5 %: reads of database"]
+    assert fabricate.told(fidelity_notes(off(0.5, 500)[1])) == ["There were too few operations to tell whether these shares are off by 5 %: reads of database"]
     assert fidelity_notes(off(0.5, 500, asked=0)[1]) == fidelity_notes(off(0.6, 75_000)[1]) == []
     assert off(0.5, 500)[0]["verdict"] == "inconclusive"
     assert off(0.56, 500)[0]["verdict"] == "pass"
@@ -388,7 +389,7 @@ def test_jetstress_names_the_criterion_that_is_broken(slow, said):
 
 
 def test_a_certificate_by_response_times_says_that_they_are_without_confidence():
-    (note,) = confidence_notes(load_profile("spc1-like", fabricate.PROFILES))
+    (note,) = fabricate.told(confidence_notes(load_profile("spc1-like", fabricate.PROFILES)))
     assert note.endswith("without confidence")
     assert confidence_notes(load_profile("mq-log-silver", fabricate.PROFILES)) == []
 

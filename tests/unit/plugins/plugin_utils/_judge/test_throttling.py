@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.throttling import limit_notes, volume_limits
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
 
 def volume(monotonic_s=1000, volume_iops=0, device="nvme1n1", serial="vol1", **more):
@@ -20,7 +21,7 @@ def test_a_limit_is_told_with_its_share_of_the_time():
         "volume_limits_volume_iops_s": 246.0,
         "volume_limits_volume_throughput_s": 0.0,
     }
-    assert limit_notes(limits) == [
+    assert fabricate.told(limit_notes(limits)) == [
         "The volume's own IOPS limit was reached for 41 % of the time: 4.1 min of the 10 min from before the test files were made to the end of the test "
         "(nvme1n1 vol1)"
     ]
@@ -35,7 +36,7 @@ def test_a_limit_is_told_with_its_share_of_the_time():
     ],
 )
 def test_each_limit_has_its_words(limit, words):
-    (note,) = limit_notes(volume_limits([volume(**{limit: 7})], [volume(1100, **{limit: 99_000_007})]))
+    (note,) = fabricate.told(limit_notes(volume_limits([volume(**{limit: 7})], [volume(1100, **{limit: 99_000_007})])))
     assert note.startswith(f"{words} was reached for 99 % of the time: 99 s of the 100 s ")
 
 

@@ -20,10 +20,12 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.filing impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_records
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.merged_run import merge_runs
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.worst import worst
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.noted import note
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import finish, model, render, summary, template
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.formats import RENDERERS, index_html, report_md, results_csv
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.seconds_chart import seconds_charts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import TOLD, finding
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
@@ -484,7 +486,7 @@ def test_one_host_has_its_figures_in_the_summary(tmp_path):
 def test_notes_of_a_single_host_are_in_the_summary_even_if_it_passes(tmp_path):
     directory = fabricate.run_directory(tmp_path, {"db07": fast()})
     assert re.search(r"^  result   db07: pass$", shown(directory), re.MULTILINE)
-    directory.records.note_facts("db07", "log", {}, ["its clock is wrong"])
+    note(directory, "db07", "log", [finding(TOLD, None, text="its clock is wrong")])
     assert re.search(r"^  note     its clock is wrong$", shown(directory), re.MULTILINE)
 
 

@@ -11,6 +11,7 @@ import re
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.disturbance import PROCESSORS, RUN_QUEUE
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import GATE, judge_run
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.noted import note
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import advice, symptoms
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import causes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import build_model
@@ -41,7 +42,7 @@ def stalls(starts_ms):
 def seen_on(tmp_path, host, metric, others=None, facts=None):
     """Return what a report says was seen on a host that breaks a limit."""
     directory = fabricate.run_directory(tmp_path, {"db07": host, **(others or {})}, profile=PROFILE)
-    directory.records.note_facts("db07", "log", facts or {}, [])
+    note(directory, "db07", "log", [], facts)
     judge_run(directory, GATE)
     (cause,) = [cause for cause in causes(build_model(directory)) if cause.statement.startswith(metric) and "db07" in cause.hosts]
     return cause

@@ -18,9 +18,11 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_record, judged_records
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.merged_run import merge_runs
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import missing_hosts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.noted import note
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import orders
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import read_file, write_file, written_aside
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import TOLD, finding
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import safe_name
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.parameters import VARIES
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_key, profiles_by_sha256
@@ -389,12 +391,17 @@ def test_leftovers_are_noted_in_a_filed_record(directory):
     assert directory.records.tables(read) == files
 
 
+X_IS_1 = finding(TOLD, None, text="x is 1")
+
+
 def test_facts_and_notes_join_a_filed_record(directory):
-    assert directory.records.note_facts("db07", "log", {"x": 1}, ["x is 1"]) is False
+    assert note(directory, "db07", "log", [X_IS_1], {"x": 1}) is False
     directory.records.write(fabricate.judged(directory.run, "db07", fabricate.tables(), notes=["first"]))
-    assert directory.records.note_facts("db07", "log", {"x": 1}, ["x is 1"]) is True
+    assert note(directory, "db07", "log", [X_IS_1], {"x": 1}) is True
     (read,) = list(judged_records(directory))
-    assert (read.facts["os"], read.facts["x"], read.notes) == ("Rocky Linux 9.4", 1, ["first", "x is 1"])
+    assert (read.facts["os"], read.facts["x"], read.notes, read.noted) == ("Rocky Linux 9.4", 1, ["first", "x is 1"], [X_IS_1])
+    assert note(directory, "db07", "log", [X_IS_1, finding(TOLD, None, text="out of range", value=1e30)]) is True
+    assert next(judged_records(directory)) == read
 
 
 def test_a_verdict(directory):

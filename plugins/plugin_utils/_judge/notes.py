@@ -1,0 +1,48 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What is noted beside a measurement, as findings without a verdict: a clock that is wrong, a disk that was shared, a latency that was not steady."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import AS_THEY_STAND, CLOCK, SHARED_DISK, UNSTEADY, Finding, finding
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DISK_SHARED_WITH
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables
+
+CLOCK_BOUND_S = 1.0
+"""How far a host's clock may be off the controller's without a note."""
+
+
+def clock_notes(facts: Mapping[str, Any]) -> list[Finding]:
+    """Return a note if the host's clock is off the controller's by more than a second and more than the way of measuring it explains."""
+    offset_s, error_s = facts.get("clock_offset_s"), facts.get("clock_offset_error_s")
+    if isinstance(offset_s, (int, float)) and isinstance(error_s, (int, float)) and abs(offset_s) > max(CLOCK_BOUND_S, error_s):
+        return [finding(CLOCK, None, offset_s=offset_s, error_s=error_s)]
+    return []
+
+
+def sharing_notes(facts: Mapping[str, Any]) -> list[Finding]:
+    """Return a note if other volumes of the host were measured on the same disk at the same time."""
+    others = str(facts.get(DISK_SHARED_WITH) or "").split()
+    return [finding(SHARED_DISK, None, others=others)] if others else []
+
+
+def unsteady_notes(tables: Tables) -> list[Finding]:
+    """Return a note if the latency of a step rose or swung from round to round."""
+    keys = ("load_point", "stream", "operation") if tables.of_streams else ("block_size_bytes",)
+    unsteady = [row for row in tables.results if row["worker"] == ALL_WORKERS and row.get("steady_state") == 0]
+    rows = dict.fromkeys(tuple(row[key] for key in keys) for row in unsteady)
+    return [finding(UNSTEADY, None, rows=[dict(zip(keys, row, strict=True)) for row in rows])] if rows else []
+
+
+def confidence_notes(profile: Profile) -> list[Finding]:
+    """Return a note if a pass does not have the profile's confidence in every figure."""
+    if profile.confidence is None or not any(limit.metric.of_responses for limit in profile.limits):
+        return []
+    return [finding(AS_THEY_STAND, None)]

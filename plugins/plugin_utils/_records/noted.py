@@ -1,0 +1,32 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What is noted in a record beside its verdict: as data, and in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings import in_words
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import Finding, is_finding
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words, words_of
+
+
+def with_notes(record: HostRecord, notes: Iterable[Finding], words: Words) -> HostRecord:
+    """Return a record with more notes, each once. What hosts send may hold figures that no record can: such a note is left out."""
+    known = [note for note in notes if is_finding(note) and note not in record.noted]
+    return replace(record, noted=[*record.noted, *known], notes=[*record.notes, *(in_words(note, words) for note in known)])
+
+
+def note(directory: RunDirectory, host: str, volume: str, notes: Iterable[Finding], facts: Mapping[str, Any] | None = None) -> bool:
+    """Add notes and facts to a filed record; False if no record is filed. Raises RunDirectoryError."""
+
+    def change(record: HostRecord) -> HostRecord:
+        return replace(with_notes(record, notes, words_of(record.load_unit)), facts={**record.facts, **(facts or {})})
+
+    return directory.records.amend(host, volume, change)
