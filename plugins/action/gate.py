@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, ControllerAction
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.fleet import host_reasons
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.blame import with_fleet
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import has_controller
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import (
@@ -30,10 +31,9 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.filing import certify, store
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.kept import is_kept, keep_if_asked
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import JUDGED
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import host_reasons, judge_fleet
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_records
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.policy import policy_with
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import GATE, judge_run, missing_hosts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import GATE, fleet_verdict, judge_run, missing_hosts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.archive import pack
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
@@ -122,7 +122,7 @@ def judge(directory: RunDirectory) -> tuple[dict[str, Any], str]:
     try:
         return judge_run(directory, GATE), ""
     except OSError as error:
-        return judge_fleet(directory.run, [*judged_records(directory), *missing_hosts(directory)]), unwritten(directory, error)
+        return fleet_verdict(directory.run, [*judged_records(directory), *missing_hosts(directory)]), unwritten(directory, error)
 
 
 def make_certificates(directory: RunDirectory) -> tuple[list[Certificate], list[str]]:

@@ -15,6 +15,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.notes impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.qualifications import qualification_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity import text_of_load
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import findings
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import host_label
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words
 
 NO_REASON = "no reason is recorded"
@@ -107,6 +108,16 @@ def _missing(finding: Mapping[str, Any], words: Words) -> str:
     return _MISSING.get(finding.get("cause", ""), "") or _unmeasured(finding, words)
 
 
+_SHOWN_HOSTS = 5
+
+
+def _untested(finding: Mapping[str, Any], words: Words) -> str:
+    name, hosts = finding["queue_manager"], finding["hosts"]
+    more = f" and {len(hosts) - _SHOWN_HOSTS} more" if len(hosts) > _SHOWN_HOSTS else ""
+    shown = ", ".join(hosts[:_SHOWN_HOSTS]) + more
+    return f"{name} was left out on {shown}, because its log is not there, and no other host of this run was tested for it"
+
+
 def _quoted(finding: Mapping[str, Any], words: Words) -> str:
     return str(finding.get("text") or NO_REASON)
 
@@ -129,6 +140,9 @@ _WRITE: dict[str, Callable[[Mapping[str, Any], Words], str]] = {
     findings.MISSING: _missing,
     findings.UNREADABLE: lambda finding, words: f"its record cannot be read: {finding['text']}",
     findings.NO_VERDICT: lambda finding, words: "its record does not contain a verdict",
+    findings.NO_HOST: lambda finding, words: "no host was expected and none reported",
+    findings.LEFTOVER: lambda finding, words: f"{host_label(finding['host'], finding['volume'])}: left behind on the host: {finding['text']}",
+    findings.UNTESTED: _untested,
     findings.POWER_CUT: lambda finding, words: f"cut {finding['number']}: {finding['text']}",
     findings.TOO_FEW_CUTS: lambda finding, words: f"{_units.format_count(finding['made'])} of {_units.format_count(finding['asked'])} cuts were made",
     findings.QUALIFICATION: qualification_text,

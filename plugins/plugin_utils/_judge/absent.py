@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import SKIPPED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import CHECK_MODE, kind_named
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import UNTESTED, Finding, finding
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
-
-SHOWN_HOSTS = 5
 
 
 class Absences:
@@ -28,15 +27,6 @@ class Absences:
         elif record.error and record.error.get(SKIPPED):
             self._without.setdefault(str(record.error[SKIPPED]), []).append(record.host)
 
-    def problems(self) -> list[str]:
-        """Return a sentence for each queue manager that all hosts left out."""
-        return [
-            f"{name} was left out on {_shown(hosts)}, because its log is not there, and no other host of this run was tested for it"
-            for name, hosts in self._without.items()
-            if name not in self._tested
-        ]
-
-
-def _shown(hosts: list[str]) -> str:
-    more = f" and {len(hosts) - SHOWN_HOSTS} more" if len(hosts) > SHOWN_HOSTS else ""
-    return ", ".join(hosts[:SHOWN_HOSTS]) + more
+    def problems(self) -> list[Finding]:
+        """Return a finding for each queue manager that all hosts left out."""
+        return [finding(UNTESTED, None, queue_manager=name, hosts=hosts) for name, hosts in self._without.items() if name not in self._tested]

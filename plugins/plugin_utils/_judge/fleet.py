@@ -6,17 +6,16 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.absent import Absences
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import CHECK_MODE, kind_named, kind_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import NO_VERDICT, finding, reasons_among
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import LEFTOVER, NO_HOST, Finding, finding
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profiles_by_sha256
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord, host_label
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import (
     DEFAULT_FAIL_ON,
     ERROR,
@@ -24,7 +23,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import
     FAIL_ON_CHOICES,
     GOOD,
     INCONCLUSIVE,
-    PASS,
     UNQUALIFIED,
     WORST_FIRST,
 )
@@ -39,9 +37,10 @@ class PolicyError(ValueError):
 
 
 def judge_fleet(run: Mapping[str, Any], records: Iterable[HostRecord]) -> dict[str, Any]:
-    """Judge a fleet from the verdicts on its hosts and return what verdict.json holds.
+    """Judge a fleet from the verdicts on its hosts and return what verdict.json holds, but for the sentences that are made of it.
 
-    run is run.json; records are read once. Anything that was left behind on a host stops the gate, regardless of the host's verdict (fleet_problems).
+    run is run.json; records are read once. Anything that was left behind on a host stops the gate, regardless of the host's verdict (problems). A
+    record that needs a verdict has one (lacks_verdict).
     In check mode nothing is measured: the verdict is None, and only hosts with a verdict of their own (a refusal to be expected) count. Hosts that were
     only observed have none either. Raises PolicyError if the run's policy names an unknown verdict.
     """
@@ -66,46 +65,33 @@ def judge_fleet(run: Mapping[str, Any], records: Iterable[HostRecord]) -> dict[s
         "certified": bool(hosts) and not check_mode and all(host["certified"] for host in hosts),
         "gate_failed": not report_only and (bool(problems) or any(host["stops_gate"] for host in hosts)),
         "counts": {verdict: sum(host["verdict"] == verdict for host in hosts) for verdict in reversed(WORST_FIRST)},
-        "reasons": [f"{_label(host)}: {reason}" for host in hosts for reason in host_reasons(host)] + problems,
-        "fleet_problems": problems,
+        "problems": problems,
         "wrong_fails_expected": _wrong_fails_expected(run, hosts),
         "hosts": hosts,
         "policy": {"fail_on": list(fail_on), "report_only": report_only, **_instead_of(run)},
     }
 
 
-def host_reasons(host: Mapping[str, Any]) -> list[str]:
-    """Return why one host's volume does not pass or does not certify, a sentence each; none if it does both."""
-    if host["verdict"] != PASS:
-        reasons = host["reasons"] or ["no reason is recorded"]
-        return [f"{verdict}: {reason}" for verdict, reason in zip(_verdicts_of_reasons(host), reasons)]
-    return [] if host["certified"] or not host["qualification"] else [f"does not certify: {host['qualification']}"]
-
-
-def _verdicts_of_reasons(host: Mapping[str, Any]) -> Iterable[str]:
-    """Return what each reason makes of the volume: one that is open, because the host was disturbed, is no failure although another one is. Without findings,
-    as in records of earlier versions, each has the verdict of the volume."""
-    own = [each["verdict"] for each in reasons_among(host.get("findings") or ())]
-    return own if len(own) == len(host["reasons"]) > 0 else itertools.repeat(host["verdict"])
-
-
 def host_entry(record: HostRecord) -> dict[str, Any]:
-    """Return the entry of one record in the fleet's verdict. A record without a verdict is an error, unless its kind needs none."""
-    verdict, reasons, findings = record.verdict, list(record.reasons), record.findings
-    if verdict not in WORST_FIRST and not (verdict is None and not kind_named(record.kind).needs_verdict):
-        verdict, reasons = ERROR, ["its record does not contain a verdict", *reasons]
-        findings = None if findings is None else [finding(NO_VERDICT, ERROR), *findings]
+    """Return the entry of one record in the fleet's verdict."""
     return {
         "host": record.host,
         "volume": record.volume,
-        "verdict": verdict,
+        "verdict": record.verdict,
         "profile": record.profile,
-        "certified": verdict in GOOD and record.certified,
+        "certified": record.verdict in GOOD and record.certified,
         "qualification": record.qualification,
-        "reasons": reasons,
-        "findings": findings,
+        "reasons": list(record.reasons),
+        "findings": record.findings,
         "leftovers": list(record.leftovers),
     }
+
+
+def lacks_verdict(record: HostRecord, check_mode: bool) -> bool:
+    """Whether a record has no verdict that is one, although it needs one: those of its kind do, and nothing does in check mode."""
+    if record.verdict is None:
+        return not check_mode and kind_named(record.kind).needs_verdict
+    return record.verdict not in WORST_FIRST
 
 
 def check_policy(fail_on: Any) -> tuple[str, ...]:
@@ -134,11 +120,11 @@ def _stops(host: Mapping[str, Any], fail_on: tuple[str, ...]) -> bool:
     return host["verdict"] in fail_on or (UNQUALIFIED in fail_on and not host["certified"])
 
 
-def _fleet_problems(hosts: list[dict[str, Any]], check_mode: bool) -> list[str]:
-    """Return what stops the gate regardless of the verdicts, one sentence each."""
+def _fleet_problems(hosts: list[dict[str, Any]], check_mode: bool) -> list[Finding]:
+    """Return what stops the gate regardless of the verdicts."""
     if not hosts and not check_mode:
-        return ["no host was expected and none reported"]
-    return [f"{_label(host)}: left behind on the host: {item}" for host in hosts for item in host["leftovers"]]
+        return [finding(NO_HOST, None)]
+    return [finding(LEFTOVER, None, host=host["host"], volume=host["volume"], text=item) for host in hosts for item in host["leftovers"]]
 
 
 def _wrong_fails_expected(run: Mapping[str, Any], hosts: list[dict[str, Any]]) -> float | None:
@@ -153,7 +139,3 @@ def _wrong_fail_share(profile: Mapping[str, Any]) -> float:
     """Return in which share of all runs a profile may fail a good host by chance; nothing is promised without a confidence."""
     confidence = (profile.get("qualifies") or {}).get("confidence")
     return 1 - confidence if isinstance(confidence, float) else 0.0
-
-
-def _label(host: Mapping[str, Any]) -> str:
-    return host_label(host["host"], host["volume"])

@@ -7,13 +7,21 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import judge_fleet
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings import in_words
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.fleet import told_fleet
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import judge_fleet, lacks_verdict
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_records
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import CHECK_MODE, kind_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import NEVER_REPORTED, UNCLAIMED, missing
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import NO_VERDICT, finding
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import words_of
 
 GATE = "gate"
 REPORT = "report"
@@ -25,9 +33,24 @@ def judge_run(directory: RunDirectory, asked_by: str) -> dict[str, Any]:
     if asked_by == GATE:
         for record in missing_hosts(directory):
             directory.records.write(record)
-    verdict = {**judge_fleet(directory.run, itertools.chain(judged_records(directory), missing_hosts(directory))), "asked_by": asked_by}
+    verdict = {**fleet_verdict(directory.run, itertools.chain(judged_records(directory), missing_hosts(directory))), "asked_by": asked_by}
     directory.write_verdict(verdict)
     return verdict
+
+
+def fleet_verdict(run: Mapping[str, Any], records: Iterable[HostRecord]) -> dict[str, Any]:
+    """Judge a fleet and return what verdict.json holds. Records are read once. Raises PolicyError if the run's policy names an unknown verdict."""
+    check_mode = kind_of(run) is CHECK_MODE
+    return told_fleet(judge_fleet(run, (with_verdict(record, check_mode) for record in records)))
+
+
+def with_verdict(record: HostRecord, check_mode: bool) -> HostRecord:
+    """Return a record; one that lacks a verdict is an error."""
+    if not lacks_verdict(record, check_mode):
+        return record
+    why = finding(NO_VERDICT, ERROR)
+    findings = None if record.findings is None else [why, *record.findings]
+    return replace(record, verdict=ERROR, findings=findings, reasons=[in_words(why, words_of("")), *record.reasons])
 
 
 def missing_hosts(directory: RunDirectory) -> list[HostRecord]:

@@ -29,7 +29,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.worst import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import CHECK_MODE, kind_named, kind_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.kind import Kind
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.earlier import findings_of, judgements_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import GATE, missing_hosts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import GATE, missing_hosts, with_verdict
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.capacity import ShownCapacity, shown_capacity
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import and_list
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.reproduce import run_options
@@ -422,7 +422,7 @@ def build_model(run_directory: RunDirectory) -> Model:
     verdict = run_directory.verdict()
     if verdict is None:
         raise RunDirectoryError(f"{run_directory.path} has no verdict: judge the run before it is rendered.")
-    fleet = {key: value for key, value in verdict.items() if key != "hosts"}
+    fleet = {key: value for key, value in verdict.items() if key not in ("hosts", "problems")}
     fleet["reasons"] = [printable(str(reason)) for reason in fleet.get("reasons") or []]
     folders = run_directory.records.folders()
     reader = _Reader(run_directory, charted=len(folders) <= CHARTED_HOSTS)
@@ -474,6 +474,7 @@ class _Reader:
 
     def host(self, folder: str, record: HostRecord) -> Host:
         """Return what the report shows of one record, with its tables."""
+        record = with_verdict(record, self._run_directory.is_check_mode)
         entry = host_entry(record)
         measured = bool(record.verdict) or not self._run_directory.is_check_mode
         groups, kind = _by_limit(judgements_of(record)), kind_named(record.kind)

@@ -59,6 +59,8 @@ CLOCK, SHARED_DISK, UNSTEADY, NO_FLUSH, UNKNOWN_SHARES, AS_THEY_STAND, TORN, VOL
 )
 ENDED_EARLY, CLIMBED_TOGETHER, LEFT_OUT, MOVED, RETAINED, TOLD = "search_ended", "climbed_together", "left_out", "moved", "retained", "told"
 """What is noted beside a measurement: it has no verdict, is kept in ``noted`` of a record, and its sentence in ``notes``. TOLD is what a source said."""
+NO_HOST, LEFTOVER, UNTESTED = "no_host", "leftover", "untested"
+"""What stops the gate whatever the verdicts are: nobody reported, something of the run is left on a host, all hosts left out a queue manager."""
 FORESEEN = "foreseen"
 """What a plan can neither decide nor certify, by its cause."""
 RECORDED = "recorded"

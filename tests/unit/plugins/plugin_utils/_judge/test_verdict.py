@@ -10,12 +10,12 @@ import datetime
 from dataclasses import replace
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import PolicyError, judge_fleet
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import PolicyError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import _LIKE_MQ
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_records
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.worst import worst
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import GATE, judge_run
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import GATE, fleet_verdict, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import judge_record
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_key
@@ -577,7 +577,7 @@ def fleet(*records, expected=None, check_mode=False, **policy):
         "policy": policy,
         "expected_hosts": [record.host for record in records] if expected is None else expected,
     }
-    return judge_fleet(run, iter(records))
+    return fleet_verdict(run, iter(records))
 
 
 @pytest.mark.parametrize(
@@ -705,7 +705,7 @@ def test_the_fails_that_chance_may_cause_are_counted(hosts, confidence, expected
     records = [HostRecord(f"h{number}", verdict="pass") for number in range(hosts)] + [HostRecord("gone", verdict="unreachable")] * 50
     run = {**fabricate.run_data([]), "profile": {"qualifies": {"confidence": confidence}}}
     records = [replace(record, profile=profile_key(run["profile"])) for record in records]
-    assert judge_fleet(run, records)["wrong_fails_expected"] == expected
+    assert fleet_verdict(run, records)["wrong_fails_expected"] == expected
 
 
 def test_each_host_may_fail_by_chance_at_the_confidence_of_its_own_profile():
@@ -713,4 +713,4 @@ def test_each_host_may_fail_by_chance_at_the_confidence_of_its_own_profile():
     own = {f"h{number}": {"qualifies": {"confidence": "none"}} for number in range(10)}
     run = {**fabricate.run_data([]), "profile": {"qualifies": {"confidence": 0.9}}, "host_profiles": own}
     records = [replace(record, profile=profile_key(own.get(record.host, run["profile"]))) for record in records]
-    assert judge_fleet(run, records)["wrong_fails_expected"] == 3
+    assert fleet_verdict(run, records)["wrong_fails_expected"] == 3

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import sys
@@ -13,10 +14,14 @@ from contextlib import contextmanager
 from xml.etree import ElementTree
 
 import pytest
+from ansible_collections.mqops.logdisk.plugins.action.gate import failing_hosts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import GATE, judge_run
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.noted import note
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import advice, render
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import causes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.formats import evidence_md
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import build_model
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import CLOCK, TOLD, finding
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report import runs
 
@@ -40,7 +45,11 @@ def disturbed(base):
         "ended": fabricate.tables(slow, exit_status=4, exit_reason="interrupted"),
     }
     limits = [{"metric": "latency_mean", "max": "1 ms"}, {"metric": "latency_p99", "max": "100 ms"}]
-    return fabricate.run_directory(base, files, profile={"name": "mine", "qualifies": {"min_duration_s": 20}, "limits": limits}, expected=[*files, "never"])
+    profile = {"name": "mine", "qualifies": {"min_duration_s": 20}, "limits": limits}
+    directory = fabricate.run_directory(base, files, profile=profile, expected=[*files, "never"])
+    note(directory, "brief", "log", [finding(CLOCK, None, offset_s=1.5, error_s=0.1), finding(TOLD, None, text="the tester warned")])
+    directory.records.note_leftovers("few", "log", ["/mnt/x"])
+    return directory
 
 
 MAKERS = {**runs.KINDS, "disturbed": disturbed}
@@ -80,10 +89,22 @@ def reworded(monkeypatch):
         yield
 
 
-def decided(make, base):
-    """Make, judge and render a run, and return all that was decided about it, and the reasons."""
+def said(record, say):
+    """Return a record whose sentences are said in another way; what the host said in them is as well."""
+    error = record.error and {**record.error, "reason": say(record.error["reason"])}
+    judgements = [{**judgement, "reason": say(judgement["reason"])} for judgement in record.judgements]
+    lists = {key: [say(text) for text in getattr(record, key)] for key in ("reasons", "notes", "disturbances")}
+    return dataclasses.replace(record, qualification=say(record.qualification), error=error, judgements=judgements, **lists)
+
+
+def decided(make, base, say=str):
+    """Make, judge and render a run whose records are said in a way, and return all that was decided about it, and the reasons."""
     base.mkdir()
     directory = make(base)
+    for folder in directory.records.folders():
+        record = directory.records.read(folder)
+        directory.records.amend(record.host, record.volume, lambda record: said(record, say))
+    judge_run(directory, GATE)
     render(directory)
     model = build_model(directory)
     with open(os.path.join(directory.path, "verdict.json"), encoding="utf-8") as file:
@@ -96,7 +117,8 @@ def decided(make, base):
     found = causes(model)
     made = {
         "hosts": [(host["host"], host["verdict"], host["certified"]) for host in verdict["hosts"]],
-        "gate": (verdict["verdict"], verdict["gate_failed"]),
+        "gate": (verdict["verdict"], verdict["gate_failed"], verdict["problems"], sorted(failing_hosts(verdict))),
+        "notes": [(host.host, [found["kind"] for found in host.findings], len(host.notes)) for host in model.hosts],
         "causes": [(cause.kind, cause.verdict, cause.hosts, cause.consequence, cause.next_step, cause.limit and cause.limit["limit"]) for cause in found],
         "waived": [(evidence_md._waiver_of(model, cause), evidence_md._may_be_waived(model, cause)) for cause in found],
         "junit": [(suite, name, [tag for tag in tags if tag[0] != "system-out"]) for suite, name, tags in cases],
@@ -106,10 +128,10 @@ def decided(make, base):
 
 
 @pytest.mark.parametrize("name", sorted(MAKERS))
-def test_rewording_all_english_of_findings_changes_no_advice_no_grouping_and_no_verdict(name, tmp_path, monkeypatch):
+def test_rewording_all_english_of_findings_notes_and_reasons_changes_no_advice_no_grouping_and_no_verdict(name, tmp_path, monkeypatch):
     before, dummy = decided(MAKERS[name], tmp_path / "before")
     with reworded(monkeypatch):
-        after, reasons = decided(MAKERS[name], tmp_path / "after")
+        after, reasons = decided(MAKERS[name], tmp_path / "after", str.upper)
     assert after == before
     if name == "disturbed":
         assert any("HAD NOT RETURNED AFTER 12 S" in reason for reason in reasons) and not any("had not returned" in reason for reason in reasons)

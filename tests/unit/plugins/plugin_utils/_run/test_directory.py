@@ -14,10 +14,9 @@ import os
 import re
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import judge_fleet
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_record, judged_records
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.merged_run import merge_runs
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import missing_hosts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import fleet_verdict, missing_hosts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.noted import note
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import orders
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
@@ -334,7 +333,7 @@ def test_a_record_that_cannot_be_trusted_becomes_an_error(directory, change):
     (read,) = list(judged_records(directory))
     assert (read.host, read.volume, read.kind, read.verdict, read.certified) == ("db07", "log", "error", "error", False)
     assert "its record cannot be read" in read.reasons[0]
-    assert judge_fleet(directory.run, [read])["gate_failed"] is True
+    assert fleet_verdict(directory.run, [read])["gate_failed"] is True
 
 
 def test_the_true_name_of_an_unreadable_record_is_the_expected_one(tmp_path):
@@ -406,7 +405,7 @@ def test_facts_and_notes_join_a_filed_record(directory):
 
 def test_a_verdict(directory):
     assert directory.verdict() is None
-    verdict = judge_fleet(directory.run, [])
+    verdict = fleet_verdict(directory.run, [])
     directory.write_verdict(verdict)
     assert directory.verdict() == verdict
 
@@ -487,7 +486,7 @@ def test_a_host_is_judged_by_its_comparison_as_well(tmp_path, comparison, verdic
     record = judged_record(directory, folder)
     assert (record.verdict, record.reasons, record.certified, record.qualification) == (verdict, [reason], False, f"the verdict is {verdict}")
     assert record.comparison["limits_verdict"] == limits_verdict == directory.records.read(folder).verdict
-    assert judge_fleet(directory.run, judged_records(directory))["verdict"] == verdict
+    assert fleet_verdict(directory.run, judged_records(directory))["verdict"] == verdict
 
 
 def test_a_comparison_that_passes_changes_nothing(tmp_path):
@@ -541,7 +540,7 @@ def test_merging_takes_the_newest_record_of_each_host_and_volume(tmp_path):
     newer = RunDirectory.create(str(tmp_path / "b"), fabricate.run_data(["db08", "db09"], created_at="2026-11-21T00:00:00Z", profile="mq-log-gold"))
     older.records.write(fabricate.judged(older.run, "db07", files, created_at="2026-11-20T01:00:00Z"), files)
     older.records.write(record("db08", created_at="2026-11-20T01:00:00Z"))
-    older.write_verdict(judge_fleet(older.run, list(judged_records(older))))
+    older.write_verdict(fleet_verdict(older.run, list(judged_records(older))))
     newer.records.write(fabricate.judged(newer.run, "db08", files, created_at="2026-11-21T01:00:00Z"), files)
     for paths in ([older.path, newer.path], [newer.path, older.path]):
         merged = merge_runs(paths, str(tmp_path / "c"))
