@@ -18,6 +18,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.protocol import acknowledged_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability import STAGE
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.power_cut.criteria import blind_limit_ns
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.durability import cut_record
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import WORKSPACE_KEYS, profile_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
@@ -72,8 +73,8 @@ class ActionModule(RemoteAction):
     def take_in(self, answer: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         host, number = task_vars["inventory_hostname"], int(self._own["started"]["number"])
         tables, checked = taken(answer)
-        blind_limit_ns = profile_of(self._directory.run, host).blind_limit_ns
-        cut = cut_of(number, self._command, self._witnessed, self._returned, checked, blind_limit_ns)
+        section = profile_of(self._directory.run, host).sections.get(self._directory.kind.profile_key)
+        cut = cut_of(number, self._command, self._witnessed, self._returned, checked, blind_limit_ns(section))
         left = [one_line(str(item)) for item in answer.get("left") or []]
         try:
             verdict = self._file(host, number, cut, tables)

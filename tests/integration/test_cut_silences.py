@@ -21,7 +21,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._cut_action import S
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability import witness
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import INCONCLUSIVE, KEPT, LOST, Checked, Command, Cut, Returned, Witnessed, cut_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.protocol import acknowledged_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import BLIND_MS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.power_cut.criteria import BLIND_MS
 from testbed import Bed, HostSpec, power
 from testbed.bed import answers
 from testbed.host import Host

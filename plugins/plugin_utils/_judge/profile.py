@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
@@ -26,13 +26,6 @@ MAX_THRESHOLDS = 32
 """How many thresholds the tester counts beside its own (its OPTIONS_OVER_MAX)."""
 LONGEST_THRESHOLD_NS = 3600 * 10**9
 """The longest one."""
-
-BLIND_MS = 1000
-"""The default of durability.blind_ms. docs/power_cut.md has the measurements that justify it."""
-
-JUDGED = "judged"
-INFORMATIVE = "informative"
-"""What a profile does with observations of live queue managers: it judges them by its limits, or their figures are only shown."""
 
 NO_CONFIDENCE = "none"
 """What a profile says instead of a confidence if figures are compared with their limits as they stand."""
@@ -199,9 +192,8 @@ class Profile:
     min_duration_s is measured time a row in seconds; min_footprint_bytes is what the files of one queue manager must have together; block_sizes are those
     that a certificate must contain. confidence is the one with which a pass must be shown, None if figures are taken as they stand and never certify; a
     pass that covers slow phases shorter than episode_s does not certify. Of these, 0 and none ask for nothing. workload is the one whose runs certify.
-    derived_from are the name and version of each profile that this one extends; their content is part of it. observations is JUDGED or INFORMATIVE.
-    durability_cuts is how many power cuts without a loss the history must know of the volume, 0 if that is not asked for. blind_ms is how many milliseconds of
-    writing may be lost at the end of a power cut unseen, for it to count as kept.
+    derived_from are the name and version of each profile that this one extends; their content is part of it. sections is what it says of
+    kinds of runs beside that, by their keys (see ``_kinds/criteria.py``); what asks for nothing is left out.
     """
 
     name: str
@@ -216,13 +208,7 @@ class Profile:
     waivers: tuple[Waiver, ...]
     derived_from: tuple[str, ...] = ()
     workload: str = MQ_LOG
-    observations: str = INFORMATIVE
-    durability_cuts: int = 0
-    blind_ms: float = BLIND_MS
-
-    @property
-    def blind_limit_ns(self) -> int:
-        return round(self.blind_ms * 1e6)
+    sections: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     @property
     def stall_limit_ns(self) -> float:
@@ -240,17 +226,12 @@ class Profile:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the profile as plain data that load_profile reads back to an equal profile."""
-        durability = {
-            **({"cuts": self.durability_cuts} if self.durability_cuts else {}),
-            **({"blind_ms": self.blind_ms} if self.blind_ms != BLIND_MS else {}),
-        }
         return {
             "name": self.name,
             "version": self.version,
             "description": self.description,
             **({"derived_from": list(self.derived_from)} if self.derived_from else {}),
-            **({"observations": self.observations} if self.observations != INFORMATIVE else {}),
-            **({"durability": durability} if durability else {}),
+            **self.sections,
             "qualifies": self._qualifies(),
             "limits": [limit.as_dict() for limit in self.limits],
             "waivers": [waiver.as_dict() for waiver in self.waivers],

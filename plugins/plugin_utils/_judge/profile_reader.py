@@ -21,8 +21,6 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import HIGHEST, METRICS, ONCE, Metric, find_metric
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import (
     FAIL,
-    INFORMATIVE,
-    JUDGED,
     LOG,
     MAX_THRESHOLDS,
     NO_CONFIDENCE,
@@ -32,6 +30,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile impor
     Range,
     Waiver,
 )
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import OF_PROFILES
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_STREAMS, COMMITS, MQ_LOG
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import (
     DefinitionError,
@@ -62,7 +61,7 @@ HARD_LIMITS = (
 )
 """Limits of every profile; an I/O error or a short write is the third hard failure and comes from the tester's exit status."""
 
-_PROFILE_KEYS = ("name", "version", "description", "extends", "derived_from", "observations", "durability", "qualifies", "limits", "waivers")
+_PROFILE_KEYS = ("name", "version", "description", "extends", "derived_from", *OF_PROFILES, "qualifies", "limits", "waivers")
 _QUALIFIES_KEYS = ("workload", "min_duration_s", "min_footprint", "block_sizes", "confidence", "episode_s")
 _BOUND_KEYS = {"max": ("max", False), "below": ("max", True), "min": ("min", False)}
 _LIMIT_KEYS = ("id", "metric", *_BOUND_KEYS, "severity", "hard", "stream", "operation", "block_size", "message_size", "load_point", "source")
@@ -77,8 +76,6 @@ _ID = re.compile(r"[A-Z][A-Z0-9]{1,11}-[0-9]{3}\Z")
 _WAIVER_KEYS = ("host", "metric", "id", "owner", "until", "reason")
 
 _LONGEST_S = 7 * 24 * 3600
-MOST_CUTS = 10_000
-MOST_BLIND_MS = 3_600_000
 _MAX_EXTENDED = 8
 """The longest chain of profiles that extend each other."""
 
@@ -130,32 +127,18 @@ def _read_profile(data: Any, place: _Place) -> Profile:
         limits=_read_limits(data.get("limits"), base),
         waivers=_added_to(base.waivers, waivers, lambda waiver: (waiver.host, waiver.metric, waiver.limit_id)),
         derived_from=_read_origins(data, base),
-        observations=_read_observations(data.get("observations", base.observations)),
-        **_read_durability(data, base),
+        sections=_read_sections(data, base),
     )
     if len(profile.thresholds_ns) > MAX_THRESHOLDS:
         raise DefinitionError(f"limits on percentiles have {len(profile.thresholds_ns)} different values, but the tester counts at most {MAX_THRESHOLDS}.")
     return profile
 
 
-def _read_observations(value: Any) -> str:
-    if value not in (JUDGED, INFORMATIVE):
-        raise DefinitionError(f"observations {shown(value)} is not one of {JUDGED}, {INFORMATIVE}.")
-    return value
-
-
-def _read_durability(data: Mapping[str, Any], base: Profile) -> dict[str, Any]:
-    """Return what is asked of power cuts as arguments of Profile. A key that is not given is that of the profile that this one extends."""
-    value = data.get("durability", {})
-    read_mapping(value, "durability", ("cuts", "blind_ms"))
-    if "durability" in data and not value:
-        raise DefinitionError("durability must contain cuts or blind_ms.")
-    cuts, blind_ms = value.get("cuts", base.durability_cuts), value.get("blind_ms", base.blind_ms)
-    if not isinstance(cuts, int) or isinstance(cuts, bool) or not 0 <= cuts <= MOST_CUTS:
-        raise DefinitionError(f"durability.cuts {shown(cuts)} is not a number of power cuts from 0 to {MOST_CUTS}.")
-    if not 1 <= read_number(blind_ms, "durability.blind_ms") <= MOST_BLIND_MS:
-        raise DefinitionError(f"durability.blind_ms {shown(blind_ms)} must be 1 to {MOST_BLIND_MS} milliseconds.")
-    return {"durability_cuts": cuts, "blind_ms": blind_ms}
+def _read_sections(data: Mapping[str, Any], base: Profile) -> dict[str, Any]:
+    """Return what is said of kinds of runs beside limits. A section that is not given is that of the profile that this one extends."""
+    before = base.sections
+    found = {key: kind.criteria.read(data[key], before.get(key)) if key in data else before.get(key) for key, kind in OF_PROFILES.items()}
+    return {key: section for key, section in found.items() if section is not None}
 
 
 def _read_origins(data: Mapping[str, Any], base: Profile) -> tuple[str, ...]:

@@ -34,6 +34,9 @@ _NONE = Kind()
 OWN_KEYS = tuple(kind.own_key for kind in KINDS.values() if kind.own_key)
 """The keys of record.json and report.json that hold what only records of one kind have."""
 
+OF_PROFILES = {kind.profile_key: kind for kind in KINDS.values() if kind.profile_key}
+"""The kinds of which a profile may say something beside its limits, by the key under which it does."""
+
 UNJUDGED = tuple(kind.without_verdict for kind in (CHECK_MODE, *KINDS.values()) if kind.without_verdict)
 """What may stand in place of a verdict."""
 

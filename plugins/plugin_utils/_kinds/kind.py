@@ -11,19 +11,23 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.criteria import Criteria
     from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.memory import Memory
     from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.opening import Opening
     from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.view import View
 
 
 class Kind:
-    """A kind of run. What is plain to say stands here; ``opening``, ``memory`` and ``view`` import what they need when they are asked for."""
+    """A kind of run. What is plain to say stands here; ``criteria``, ``opening``, ``memory`` and ``view`` import what they need when they are asked for."""
 
     name = ""
     """``kind`` in run.json and in the records that came of the run. Empty for a record that only says why there is nothing."""
 
     own_key = ""
     """The key of record.json that holds what only records of this kind have, empty if they have nothing of their own."""
+
+    profile_key = ""
+    """The key of a profile under which it may say something of such runs beside its limits, empty if it may not. ``criteria`` reads it."""
 
     plan_fact = ""
     """The fact that holds what is planned for a host: its volumes, the settings that its roles hand on, or the problem with them."""
@@ -77,12 +81,17 @@ class Kind:
     """
 
     facets: tuple[str, ...] = ()
-    """Which of opening.py, memory.py and view.py its folder has. The others are those beside this module, with the defaults."""
+    """Which of criteria.py, opening.py, memory.py and view.py its folder has. The others are those beside this module, with the defaults."""
 
     @cached_property
     def own_shape(self) -> Any:
         """The shape (see ``_run/shapes.py``) of what ``own_key`` holds."""
         return dict
+
+    @cached_property
+    def criteria(self) -> Criteria:
+        """What a profile may say of it."""
+        return self._facet("criteria")
 
     @cached_property
     def opening(self) -> Opening:

@@ -14,7 +14,7 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings import in_words
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.told import NOTHING_MEASURED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.notes import clock_notes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import JUDGED
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import kind_named
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import (
     IDENTITY_PREFIXES,
     blank,
@@ -64,7 +64,8 @@ def observed(
         own=dict(seen),
     )
     notes = [*clock_notes(facts), *(finding(TOLD, None, text=str(problem)) for problem in seen.get("problems") or [])]
-    if profile.observations != JUDGED:
+    kind = kind_named(kinds.OBSERVATION)
+    if not kind.criteria.judges(profile.sections.get(kind.profile_key)):
         return with_notes(record, [*_ending(seen), *notes], words_of(""))
     judged = {**judge_record(record, tables, profile, today), "certified": False, "qualification": ""}
     return with_notes(replace(record, **judged), notes, words_of(""))

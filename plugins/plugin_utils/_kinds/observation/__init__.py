@@ -16,8 +16,9 @@ class Observation(Kind):
     """A profile judges it only if it says so, and the history knows nothing of it."""
 
     name = "observation"
-    facets = ("opening", "memory", "view")
+    facets = ("criteria", "opening", "memory", "view")
     own_key = "observation"
+    profile_key = "observations"
     plan_fact = "observe_plan"
     variables = ("gate_", "observe_")
     needs_verdict = False

@@ -16,8 +16,9 @@ class PowerCut(Kind):
     """It measures no latency. The history remembers what its cuts came to, which later certifications are judged by."""
 
     name = "durability"
-    facets = ("memory", "view")
+    facets = ("criteria", "memory", "view")
     own_key = "durability"
+    profile_key = "durability"
     plan_fact = "power_cut_plan"
     variables = ("gate_", "cut_", "workspace_", "tester_", "sweep_state_dir")
     is_remembered = True

@@ -20,6 +20,7 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import METRICS, ONCE, find_metric
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Range, Waiver
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.power_cut.criteria import blind_limit_ns
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
@@ -125,8 +126,10 @@ def test_a_profile_can_ask_for_power_cuts_and_hands_that_on(tmp_path):
     path = tmp_path / "durable.yml"
     path.write_text(yaml.safe_dump({**GOOD, "durability": {"cuts": 10, "blind_ms": 50}}))
     asked = {name: load_profile({"name": "x", "extends": str(path), **more}) for name, more in {"same": {}, "none": {"durability": {"cuts": 0}}}.items()}
-    assert [asked["same"].durability_cuts, asked["none"].durability_cuts, load_profile(GOOD).durability_cuts] == [10, 0, 0]
-    assert [asked["same"].blind_limit_ns, asked["none"].blind_limit_ns, load_profile(GOOD).blind_limit_ns] == [50_000_000, 50_000_000, 1_000_000_000]
+    sections = [profile.sections.get("durability") for profile in (asked["same"], asked["none"], load_profile(GOOD))]
+    assert sections == [{"cuts": 10, "blind_ms": 50}, {"blind_ms": 50}, None]
+    assert [blind_limit_ns(section) for section in sections] == [50_000_000, 50_000_000, 1_000_000_000]
+    assert asked["same"].as_dict()["durability"] == sections[0]
     assert load_profile(asked["same"].as_dict()) == asked["same"]
     for value, problem in (
         ({"cuts": -1}, "is not a number of power cuts"),
@@ -143,7 +146,9 @@ def test_a_profile_can_ask_for_power_cuts_and_hands_that_on(tmp_path):
 
 
 def test_only_a_profile_that_says_so_judges_observations():
-    assert [load_profile(name, fabricate.PROFILES).observations for name in ("mq-live", "mq-log-silver")] == ["judged", "informative"]
+    assert [load_profile(name, fabricate.PROFILES).sections for name in ("mq-live", "mq-log-silver")] == [{"observations": "judged"}, {}]
+    live = load_profile("mq-live", fabricate.PROFILES).as_dict()
+    assert load_profile({**live, "observations": "informative"}).sections == {}
     with pytest.raises(DefinitionError, match="observations 'maybe' is not one of judged, informative"):
         load_profile({**GOOD, "observations": "maybe"})
 

@@ -20,7 +20,7 @@ from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fa
 
 FOLDER = Path(_kinds.__file__).parent
 PLUGINS = fabricate.PROJECT / "plugins"
-FACETS = ("opening", "memory", "view")
+FACETS = ("criteria", "opening", "memory", "view")
 EVERY = (*KINDS.values(), CHECK_MODE)
 PACKAGE = "ansible_collections.mqops.logdisk.plugins.plugin_utils"
 
@@ -90,9 +90,7 @@ OF_ONE_KIND = ("cut_check", "cut_start", "observe", "observed")
 """Actions that only one kind of run has import its folder."""
 
 NAMED_ELSEWHERE = {
-    "_judge/profile.py": "a key of profiles has the name of a kind",
-    "_judge/profile_reader.py": "the same key",
-    "_judge/power_cuts.py": "the same key",
+    "_judge/power_cuts.py": "a key of profiles has the name of a kind",
     "_run/record.py": "the keys of records, which earlier versions wrote",
     "_run/findings.py": "a finding that explains a preflight",
     "_judge/host.py": "the finding of an observer that ended",

@@ -1,0 +1,29 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Whether a profile judges live queue managers by its limits, or their figures are only shown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import criteria
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError, shown
+
+_JUDGED = "judged"
+_INFORMATIVE = "informative"
+
+
+class Criteria(criteria.Criteria):
+    """A profile without the section does not judge observations."""
+
+    def read(self, given: Any, base: Any) -> Any:
+        """Return that observations are judged, or None. Raises DefinitionError."""
+        if given not in (_JUDGED, _INFORMATIVE):
+            raise DefinitionError(f"observations {shown(given)} is not one of {_JUDGED}, {_INFORMATIVE}.")
+        return _JUDGED if given == _JUDGED else None
+
+    def judges(self, section: Any) -> bool:
+        """Whether the profile says so."""
+        return bool(section == _JUDGED)
