@@ -15,7 +15,8 @@ from pathlib import Path
 import changed_tests
 import pytest
 import yaml
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import record, verdicts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import CHECK_MODE, KINDS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import verdicts
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils.test_safety_documentation import rows
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -58,7 +59,7 @@ def over_ssh(name: str) -> bool:
     ("part", "all_there_is"),
     [
         ("playbooks", {path.name for path in (PROJECT / "playbooks").glob("*.yml")}),
-        ("kinds_of_run", {record.MEASUREMENT, record.OBSERVATION, record.DURABILITY, record.PREFLIGHT}),
+        ("kinds_of_run", {kind.name for kind in (*KINDS.values(), CHECK_MODE)}),
         ("verdicts", set(verdicts.WORST_FIRST)),
     ],
 )

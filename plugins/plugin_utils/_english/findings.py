@@ -14,6 +14,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.limits impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.notes import NOTES
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.qualifications import qualification_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity import text_of_load
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import kind_named
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import findings
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import host_label
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words
@@ -63,8 +64,7 @@ def _at(finding: Mapping[str, Any]) -> str:
 
 
 def _interrupted(finding: Mapping[str, Any], words: Words) -> str:
-    early = "the observation ended before its time" if finding["cause"] == "observation" else "the tester ended before it had measured everything"
-    return f"{early}: {finding['text']}"
+    return f"{kind_named(finding['cause']).ended_early}: {finding['text']}"
 
 
 def _load_target(finding: Mapping[str, Any], words: Words) -> str:

@@ -21,6 +21,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.plateau impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.rows import limits_on_pace
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.worst import worst
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import kind_named
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import volume_facts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import MQ_LOG, NO_FIGURES
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import (
@@ -92,7 +93,7 @@ def judge_host(
         case = Case(record, tables, profile, confidence_of(profile, tables), today, deviations(tables))
         limits = [limit for limit in profile.limits if limit.metric.scope not in (CAPACITY, HIGHEST)]
         judgements = [judgement for limit in (*limits, *limits_on_pace(tables)) for judgement in judge_limit(limit, case)]
-        ending = _judge_ending(status, tables, profile)
+        ending = _judge_ending(status, tables, profile, record.kind)
         target, is_search = _load(record.facts.get(LOAD_TARGET)), bool(record.facts.get(LOAD_SEARCH))
         capacity = capacity_of(tables, judgements, ending).held_together_with(together or {})
         judgements = counting(judgements, capacity, target, is_search)
@@ -172,8 +173,8 @@ def _load(value: Any) -> float | None:
     return value if isinstance(value, (int, float)) and value > 0 else None
 
 
-def _judge_ending(status: int, tables: Tables, profile: Profile) -> Finding | None:
-    """Return what became of a tester that did not measure to its end, None if it did."""
+def _judge_ending(status: int, tables: Tables, profile: Profile, kind: str) -> Finding | None:
+    """Return what became of a tester that did not measure to its end, None if it did. ``kind`` is that of the record."""
     if status == 0:
         return None
     if status == 3:
@@ -187,7 +188,7 @@ def _judge_ending(status: int, tables: Tables, profile: Profile) -> Finding | No
         return finding(HUNG, FAIL, operation=what, age_ns=age, stall_limit_ns=profile.stall_limit_ns, offset_bytes=offset, file=file)
     if tables.run.get("exit_reason") == NO_FIGURES:
         return finding(WITHOUT_FIGURES, INCONCLUSIVE, text=ended)
-    return finding(INTERRUPTED, INCONCLUSIVE, cause="observation" if tables.of_observation else "tester", text=ended)
+    return finding(INTERRUPTED, INCONCLUSIVE, cause=kind if kind_named(kind).is_live else "tester", text=ended)
 
 
 def _failed_operation(run: Mapping[str, str]) -> Finding:

@@ -74,6 +74,9 @@ class Kind:
     why_not_collected = ""
     """Why hosts have nothing that could be collected later, as the rest of a sentence that begins with the path of the run. Empty if they have."""
 
+    ended_early = "the tester ended before it had measured everything"
+    """What is said of what measures if it ends before its time."""
+
     if_interrupted = ""
     """What becomes of the hosts if the command ends, and the beginning of what to do: "the observations of run {} end by themselves. To remove them at once".
 

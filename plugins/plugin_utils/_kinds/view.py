@@ -33,7 +33,10 @@ class View:
     """What stands in place of the picture of the fleet if no host has figures."""
 
     cause = ""
-    """The kind of the causes (see ``_report/causes.py``) that a record of it is bad for. Empty if they are those of a test."""
+    """The kind of the causes (see ``_report/causes.py``) that only such a run has, on which it gives the advice. Empty if it has none."""
+
+    remembered = ""
+    """The kind of findings that the history adds about such runs to a measurement, whose causes are of the same kind. Empty if it adds none."""
 
     case = "measurement"
     """What its test case in junit.xml is called."""
@@ -43,6 +46,14 @@ class View:
 
     advice: Mapping[str, str] = {}
     """What to do next, by the keys of ``_report/advice.py``, where that is something else than after a test."""
+
+    def cause_of(self, host: Host) -> str:
+        """Return the kind of the causes that a host is bad for: that it was not measured to the end, or not at all."""
+        return "measurement" if host.tester else "unmeasured"
+
+    def advise(self, hosts: Sequence[Host], verdict: str) -> tuple[str, str]:
+        """Return consequence and next step of causes of the kind that only such a run has, on some hosts with a verdict."""
+        raise NotImplementedError
 
     def headline(self, model: Model) -> str:
         """Return what stands at the head of the report instead of the verdict, empty if the verdict does."""

@@ -16,15 +16,18 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.told import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability import chance_bound, claim_of, findings_of, losses_of, torn_notes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.flushes import flush_notes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.worst import worst
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import CHECK_MODE
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import IDENTITY_PREFIXES, blank
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.noted import with_notes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import record as kinds
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import PREFLIGHT, finding
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import PASS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import words_of
+
+DURABILITY = "durability"
+"""The kind of its records."""
 
 
 def cut_record(
@@ -49,7 +52,7 @@ def cut_record(
     checked = _newest_run(cuts, files)
     identity = {key: value for key, value in checked.items() if key.startswith(IDENTITY_PREFIXES) and value}
     record = replace(
-        blank(run, host, volume, kinds.DURABILITY, {**facts, **identity}),
+        blank(run, host, volume, DURABILITY, {**facts, **identity}),
         workspace=workspace,
         verdict=verdict,
         findings=found,
@@ -80,5 +83,5 @@ def _newest_run(cuts: Sequence[Mapping[str, Any]], files: Mapping[str, bytes]) -
 def ready(run: Mapping[str, Any], host: str, volume: str, facts: dict[str, Any], sentence: str) -> HostRecord:
     """Return the record of a host whose power could be cut. A preflight does no more, so there is no verdict."""
     return replace(
-        blank(run, host, volume, kinds.PREFLIGHT, facts), qualification=NOTHING_MEASURED, findings=[finding(PREFLIGHT, None, text=sentence)], reasons=[sentence]
+        blank(run, host, volume, CHECK_MODE.name, facts), qualification=NOTHING_MEASURED, findings=[finding(PREFLIGHT, None, text=sentence)], reasons=[sentence]
     )

@@ -24,11 +24,12 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import S
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.notes import clock_notes, confidence_notes, sharing_notes, unsteady_notes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import CHECK_MODE, DEFAULT
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.noted import with_notes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import record as kinds
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import PLATEAU, PREFLIGHT, UNUSABLE_TABLES, Finding, finding, is_data
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_data, profile_key
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import ERROR as NO_MEASUREMENT
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables, parse_tables
@@ -77,7 +78,7 @@ def measurement(
     profile = profile_of(run, host)
     identity = {key: value for key, value in tables.run.items() if key.startswith((*IDENTITY_PREFIXES, PROBE_PREFIX))}
     record = replace(
-        blank(run, host, volume, kinds.MEASUREMENT, {**facts, **identity, "tester_version": tables.run.get("version")}),
+        blank(run, host, volume, DEFAULT.name, {**facts, **identity, "tester_version": tables.run.get("version")}),
         workspace=workspace,
         load_unit=tables.run.get("load_unit", ""),
         tester=tester_of(tables),
@@ -119,7 +120,7 @@ def skipped(run: Mapping[str, Any], host: str, volume: str, stage: str, reason: 
 def missing(run: Mapping[str, Any], host: str, volume: str, cause: str = NEVER_REPORTED) -> HostRecord:
     """Return the record of an expected host's volume that it never reported. A preflight measures nothing, so nothing is missing there."""
     if (run.get("controller") or {}).get("check_mode"):
-        return replace(blank(run, host, volume, kinds.PREFLIGHT, {}), qualification=NOTHING_MEASURED)
+        return replace(blank(run, host, volume, CHECK_MODE.name, {}), qualification=NOTHING_MEASURED)
     return _of_error(run, host, volume, {"stage": "", "verdict": MISSING, "cause": cause}, {})
 
 
@@ -134,7 +135,7 @@ def _of_error(run: Mapping[str, Any], host: str, volume: str, why: dict[str, Any
 
 def _with_error(run: Mapping[str, Any], host: str, volume: str, why: dict[str, Any], found: Finding, facts: dict[str, Any]) -> HostRecord:
     reason = in_words({**found, "stage": ""}, words_of(""))
-    return replace(blank(run, host, volume, kinds.ERROR, facts), error={"reason": reason, **why}, **told(unmeasured(found), words_of("")))
+    return replace(blank(run, host, volume, NO_MEASUREMENT, facts), error={"reason": reason, **why}, **told(unmeasured(found), words_of("")))
 
 
 def preflight(run: Mapping[str, Any], host: str, volume: str, facts: dict[str, Any], plan: Mapping[str, Any], workspace: Mapping[str, Any]) -> HostRecord:
@@ -153,7 +154,7 @@ def preflight(run: Mapping[str, Any], host: str, volume: str, facts: dict[str, A
         free_bytes=free_bytes if isinstance(free_bytes, int) and is_data(free_bytes) else None,
     )
     unknown = [finding(PREFLIGHT, None, cause="unknown", text=str(item)) for item in workspace.get("unknown") or []]
-    record = blank(run, host, volume, kinds.PREFLIGHT, facts)
+    record = blank(run, host, volume, CHECK_MODE.name, facts)
     known = {key: workspace.get(key) for key in WORKSPACE_KEYS}
     found = [ready, *plan["notes"], *unknown]
     reasons = [in_words(each, words_of("")) for each in found]

@@ -14,7 +14,7 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings import in_words
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.told import NOTHING_MEASURED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.notes import clock_notes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import kind_named
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import CHECK_MODE, kind_named
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import (
     IDENTITY_PREFIXES,
     blank,
@@ -24,12 +24,14 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import
     unusable,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.noted import with_notes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import record as kinds
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import INTERRUPTED, PREFLIGHT, TOLD, Finding, finding
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import words_of
+
+OBSERVATION = "observation"
+"""The kind of its records."""
 
 STAGE = "observe"
 """The stage of what keeps a queue manager from being observed, in records."""
@@ -57,14 +59,14 @@ def observed(
     profile = profile_of(run, host)
     identity = {key: value for key, value in tables.run.items() if key.startswith(IDENTITY_PREFIXES) and value}
     record = replace(
-        blank(run, host, volume, kinds.OBSERVATION, {**facts, **identity}),
+        blank(run, host, volume, OBSERVATION, {**facts, **identity}),
         workspace=workspace,
         load_unit=tables.run.get("load_unit", ""),
         tester=tester_of(tables),
         own=dict(seen),
     )
     notes = [*clock_notes(facts), *(finding(TOLD, None, text=str(problem)) for problem in seen.get("problems") or [])]
-    kind = kind_named(kinds.OBSERVATION)
+    kind = kind_named(OBSERVATION)
     if not kind.criteria.judges(profile.sections.get(kind.profile_key)):
         return with_notes(record, [*_ending(seen), *notes], words_of(""))
     judged = {**judge_record(record, tables, profile, today), "certified": False, "qualification": ""}
@@ -73,11 +75,11 @@ def observed(
 
 def _ending(seen: Mapping[str, Any]) -> list[Finding]:
     """Return why it ended before its time. A verdict would say so as well."""
-    return [finding(INTERRUPTED, None, cause="observation", text=seen["ending"])] if seen.get("ending") else []
+    return [finding(INTERRUPTED, None, cause=OBSERVATION, text=seen["ending"])] if seen.get("ending") else []
 
 
 def ready(run: Mapping[str, Any], host: str, volume: str, facts: dict[str, Any]) -> HostRecord:
     """Return the record of a queue manager that could be observed. A preflight does no more, so there is no verdict."""
     found = finding(PREFLIGHT, None, cause="source", source=facts.get("source"), queue_manager=facts.get("queue_manager"))
-    record = blank(run, host, volume, kinds.PREFLIGHT, facts)
+    record = blank(run, host, volume, CHECK_MODE.name, facts)
     return replace(record, qualification=NOTHING_MEASURED, findings=[found], reasons=[in_words(found, words_of(""))])

@@ -13,22 +13,21 @@ import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings import in_words
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.limits import why_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import MARGIN, NOT_STARTED, find_metric
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import opened_for
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import CHECK_MODE, KINDS, opened_for
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import advice
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.consequences import Excess, consequence_of, consequence_of_stream
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.durability import advice_on_cuts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import and_list, fold_names, fold_sizes, natural, shorten
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import NOT_MEASURED, Host, JudgedRow, Model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import at_text, operations_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.symptoms import Medians, medians_of, symptoms_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import BASELINE as AGAINST_BASELINE
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import (
     BROKEN,
     BY_DISTURBANCE,
@@ -50,17 +49,11 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, FAIL, GOOD, PASS, rank
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words
 
-LIMIT, MEASUREMENT, UNMEASURED, BASELINE, QUALIFICATION, LEFTOVERS, PREFLIGHT, POWER_CUT = (
-    "limit",
-    "measurement",
-    "unmeasured",
-    "baseline",
-    "qualification",
-    "leftovers",
-    "preflight",
-    "power cut",
-)
-"""Kinds of causes: a limit; a tester that did not get to its end; a host without a measurement; and so on."""
+if TYPE_CHECKING:
+    from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.view import View
+
+LIMIT, BASELINE, QUALIFICATION, LEFTOVERS = "limit", "baseline", "qualification", "leftovers"
+"""Kinds of causes. A tester that did not get to its end and a host without a measurement have others, and so have kinds of runs: their views say which."""
 
 SHOWN_SYMPTOMS = 2
 """How many symptoms of the hosts of a cause are told, those of most hosts first."""
@@ -122,13 +115,15 @@ def _of_findings(model: Model) -> Iterator[Cause]:
     groups: dict[tuple[Any, ...], _Alike] = {}
     for host in model.hosts:
         for kind, verdict, finding in _findings(host):
-            key = _ADVICE_OF.get(kind) or advice.key_of(finding, host.stage)
+            key = "" if kind in _views() else LEFTOVERS if kind == LEFTOVERS else advice.key_of(finding, host.stage)
             groups.setdefault((kind, verdict, host.stage, key, _shape(finding, host.host)), _Alike(kind, verdict, key)).found.append((host, finding))
     return (_of_alike(model, group) for group in groups.values())
 
 
-_ADVICE_OF = {"preflight": "nothing to advise", "power cut": "nothing to advise", "leftovers": "leftovers"}
-"""The advice of kinds of causes whose findings do not decide about it."""
+@cache
+def _views() -> dict[str, View]:
+    """Return the views of kinds of runs that advise on causes of their own, by the kind of these causes."""
+    return {kind.view.cause: kind.view for kind in (CHECK_MODE, *KINDS.values()) if kind.view.cause}
 
 
 def _shape(finding: Mapping[str, Any], host: str) -> tuple[Any, ...]:
@@ -143,14 +138,15 @@ def _shape(finding: Mapping[str, Any], host: str) -> tuple[Any, ...]:
 def _findings(host: Host) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
     """Yield kind, verdict and finding of everything that no limit explains."""
     if host.verdict == NOT_MEASURED:
-        yield from ((PREFLIGHT, NOT_MEASURED, finding) for finding in host.findings)
+        yield from ((CHECK_MODE.view.cause, NOT_MEASURED, finding) for finding in host.findings)
         return
     if host.verdict not in (PASS, host.of_kind.without_verdict):
-        kind = host.of_kind.view.cause or (MEASUREMENT if host.tester else UNMEASURED)
+        kind = host.of_kind.view.cause_of(host)
         yield from ((kind, finding["verdict"], finding) for finding in unexplained(host))
     for finding in reasons_among(host.findings):
         if finding["kind"] in OF_HISTORY:
-            yield BASELINE if finding["kind"] == AGAINST_BASELINE else POWER_CUT, finding["verdict"], finding
+            of_runs = next((cause for cause, view in _views().items() if view.remembered == finding["kind"]), BASELINE)
+            yield of_runs, finding["verdict"], finding
     if host.verdict in GOOD and host.qualification and not host.stage:  # or else it was left out, and its reason says so
         why = next((finding for finding in host.findings if finding["kind"] == NOT_CERTIFIED), None)
         yield QUALIFICATION, host.verdict, why or {"kind": RECORDED, "verdict": host.verdict, "cause": NOT_CERTIFIED, "text": host.qualification}
@@ -182,7 +178,7 @@ def _of_alike(model: Model, group: _Alike) -> Cause:
         statement = f"left behind on {who or 'the host'}: {text}"
     else:
         statement = f"{who}: {text}" if who else text
-    consequence, next_step = ("", "") if group.kind == PREFLIGHT else _advice_on(model, group, hosts)
+    consequence, next_step = _advice_on(model, group, hosts)
     return _cause(group.kind, group.verdict, statement, hosts, consequence=consequence, next_step=next_step, limit_id=_criterion_of(group))
 
 
@@ -193,8 +189,8 @@ def _criterion_of(group: _Alike) -> str:
 
 def _advice_on(model: Model, group: _Alike, hosts: Sequence[Host]) -> tuple[str, str]:
     """Return consequence and next step."""
-    if group.kind == POWER_CUT:
-        return advice_on_cuts(hosts, group.verdict)
+    if group.kind in _views():
+        return _views()[group.kind].advise(hosts, group.verdict)
     return advice.of_key(group.advice, model.words.of_streams, _instead(model))
 
 

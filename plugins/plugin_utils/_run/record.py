@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import by_own_key, kind_named
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import DEFAULT, by_own_key, kind_named
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import is_data, is_finding
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import NUMBER, PLAIN, Items, Keys, Maybe, Where, misfit, named
 
@@ -20,11 +20,8 @@ DEFAULT_VOLUME = "log"
 DISK_SHARED_WITH = "disk_shared_with_volumes"
 """The fact that names the volumes of the same host on the same disk that were measured at the same time."""
 
-MEASUREMENT = "measurement"
 ERROR = "error"
-PREFLIGHT = "preflight"
-OBSERVATION = "observation"
-DURABILITY = "durability"
+"""The kind of a record that only says why there is nothing."""
 
 
 class _Judgement(Keys):
@@ -80,7 +77,7 @@ class HostRecord:
 
     host: str
     volume: str = DEFAULT_VOLUME
-    kind: str = MEASUREMENT
+    kind: str = DEFAULT.name
     run_id: str = ""
     created_at: str = ""
     error: dict[str, Any] | None = None

@@ -28,4 +28,5 @@ class Observation(Kind):
     why_untested = "observed live queue managers and tested no storage"
     why_left_out = "observations test no storage"
     why_not_collected = "is an observation, of which hosts keep nothing when its controller is lost: observe again."
+    ended_early = "the observation ended before its time"
     if_interrupted = "the observations of run {} end on their hosts by themselves, and remove their files. To remove them at once"

@@ -11,7 +11,7 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import INCONCLUSIVE, KEPT, LOST
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.durability import counts_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.power_cut.said import counts_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.observation import number
 

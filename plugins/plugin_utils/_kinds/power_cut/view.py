@@ -15,11 +15,11 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability im
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.power_cuts import wanted_cuts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import view
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.power_cut.page import DurabilitySection
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import POWER_CUT
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.durability import durability_lines
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.power_cut.said import advice_on_cuts, durability_lines
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.observation import number
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.template import render_part
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import open_metrics as om
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import CUTS_BEFORE
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_data
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import PASS
 
@@ -39,13 +39,22 @@ class View(view.View):
         "power cut."
     )
     without_figures = "No latency was measured."
-    cause = POWER_CUT
+    cause = "power cut"
+    remembered = CUTS_BEFORE
     case = "power cut"
     advice: Mapping[str, str] = {
         "missing": "Look in Ansible's output for the last task of the host. Remove its files with playbooks/cleanup.yml, and cut again.",
         "error": "Correct what the message reports, and run playbooks/power_cut.yml again.",
         "unreachable": "Connect to the host with ssh as Ansible does. When that works, remove its files with playbooks/cleanup.yml, and cut again.",
     }
+
+    def cause_of(self, host: Host) -> str:
+        """Return the kind of the causes that a host is bad for."""
+        return self.cause
+
+    def advise(self, hosts: Sequence[Host], verdict: str) -> tuple[str, str]:
+        """Return what follows from the losses of some hosts and what to do next, or the same of those that the history knows of."""
+        return advice_on_cuts((host for host in hosts if host.of_kind.view is self), verdict)
 
     def headline(self, model: Model) -> str:
         """Return the count of cuts that were all kept, but that are fewer than a profile asks for, or for whose number no profile asks."""

@@ -6,17 +6,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ansible_collections.mqops.logdisk.plugins.module_utils._units import format_count
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import view
 
 if TYPE_CHECKING:
-    from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Model
+    from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
 
 
 class View(view.View):
     """What each host is ready for, or refused for, is among its reasons."""
+
+    cause = "preflight"
+
+    def advise(self, hosts: Sequence[Host], verdict: str) -> tuple[str, str]:
+        """Return that nothing follows."""
+        return "", ""
 
     def headline(self, model: Model) -> str:
         """Return how many cannot be measured, empty if all are ready."""

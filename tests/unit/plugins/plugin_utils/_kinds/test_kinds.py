@@ -91,13 +91,9 @@ OF_ONE_KIND = ("cut_check", "cut_start", "observe", "observed")
 
 NAMED_ELSEWHERE = {
     "_judge/power_cuts.py": "a key of profiles has the name of a kind",
-    "_run/record.py": "the keys of records, which earlier versions wrote",
     "_run/findings.py": "a finding that explains a preflight",
-    "_judge/host.py": "the finding of an observer that ended",
-    "_english/findings.py": "the same finding",
-    "_records": "records are made for each kind",
-    "_report/advice.py": "kinds of causes, which report.json holds",
-    "_report/causes.py": "kinds of causes, which report.json holds",
+    "_records/durability.py": "records are made for each kind",
+    "_records/observation.py": "the same",
 }
 """Where the name of a kind stands although it is none, or is the name of something in a file that others read."""
 

@@ -12,7 +12,6 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import OUTCOMES
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import more_hosts, shorten
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DURABILITY
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL
 
 SHOWN = 5
@@ -47,9 +46,9 @@ def counts_text(host: Host) -> str:
     return ", ".join([made, *(f"{_units.format_count(count)} {outcome}" for outcome, count in told if count)])
 
 
-def advice_on_cuts(hosts: Iterable[Host], verdict: str) -> tuple[str, str]:
-    """Return consequence and next step of cuts with a verdict."""
+def advice_on_cuts(cut: Iterable[Host], verdict: str) -> tuple[str, str]:
+    """Return consequence and next step of cuts with a verdict. Without hosts whose power was cut, the history knows of them."""
     if verdict != FAIL:
         return _UNDECIDED, _CUT_AGAIN
-    losses = [loss for host in hosts if host.kind == DURABILITY for loss in host.own.get("losses", [])] or [_LOST_BEFORE]
+    losses = [loss for host in cut for loss in host.own.get("losses", [])] or [_LOST_BEFORE]
     return tuple(" ".join(dict.fromkeys(loss[key] for loss in losses)) for key in ("consequence", "next_step"))  # type: ignore[return-value]
