@@ -12,6 +12,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import _besides, causes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.consequences import Excess, consequence_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import JudgedRow, build_model
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import FORESEEN, finding
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import PASS, rank
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
@@ -160,6 +161,14 @@ def test_a_preflight_groups_what_a_certification_would_do(tmp_path):
     records = [HostRecord(f"db{number}", kind="preflight", reasons=[f"ready: 7 steps, {number} GiB free"]) for number in range(3)]
     directory = fabricate.run_directory(tmp_path, {}, records, check_mode=True)
     assert statements(directory, "not measured") == ["3 of 3 hosts (db0 to db2): for example db0: ready: 7 steps, 0 GiB free"]
+
+
+def test_a_preflight_tells_each_limit_that_the_plan_cannot_decide(tmp_path):
+    seconds = {"latency_p99 <= 2 ms": 139, "latency_p99_9 <= 10 ms": 348}
+    found = [[finding(FORESEEN, None, cause="too_short", limit=limit, needed_s=s + more, planned_s=3) for limit, s in seconds.items()] for more in (0, 1)]
+    records = [HostRecord(f"db{number}", kind="preflight", findings=foreseen) for number, foreseen in enumerate(found)]
+    said = [cause.statement for cause in causes(build_model(fabricate.run_directory(tmp_path, {}, records, check_mode=True)))]
+    assert said == [f"2 of 2 hosts (db0 and db1): for example db0: {s} s per row are needed for {limit}; 3 s are planned" for limit, s in seconds.items()]
 
 
 def test_the_preflight_of_an_observation_advises_as_the_observation_does(tmp_path):
