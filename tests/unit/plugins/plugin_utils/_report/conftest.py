@@ -6,16 +6,25 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report import runs
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.browser import Browser
 
 
+@pytest.fixture(scope="session")
+def _every_verdict(tmp_path_factory):
+    return runs.every_verdict(tmp_path_factory.mktemp("every_verdict"))
+
+
 @pytest.fixture
-def every_verdict(tmp_path):
+def every_verdict(_every_verdict, tmp_path):
     """A run with a host under each verdict."""
-    return runs.every_verdict(tmp_path)
+    return RunDirectory.open(shutil.copytree(_every_verdict.path, tmp_path / os.path.basename(_every_verdict.path)))
 
 
 @pytest.fixture(scope="session")
