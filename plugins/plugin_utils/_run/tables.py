@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_OPERATIONS, ALL_STREAMS, ALL_WORKERS, BLOCK, KEY_COLUMNS, OBSERVER, Row
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.layout import Layout
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_checks import (
     check_batches,
     check_fidelity,
@@ -29,7 +30,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader im
     read_integer,
     typed_rows,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words, words_of_observations, words_of_streams, words_of_workers
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import LIVE_WORDS, Words, words_of
 
 SCHEMA_VERSION = 1
 
@@ -82,13 +83,12 @@ class Tables:
         """The tester's exit status: 0, 3 or 4."""
         return int(self.run["exit_status"])
 
-    @property
+    @cached_property
     def words(self) -> Words:
         """What people call the workers of the workload."""
-        load_unit = self.run.get("load_unit", "")
         if self.of_observation:
-            return words_of_observations()
-        return words_of_streams(load_unit) if self.of_streams else words_of_workers(load_unit)
+            return LIVE_WORDS
+        return words_of(self.run.get("load_unit", ""), is_of_streams(self.run))
 
     @property
     def step_size(self) -> str:
@@ -96,9 +96,14 @@ class Tables:
         return self.run.get("step_size", BLOCK)
 
     @property
+    def layout(self) -> Layout:
+        """What their rows are of."""
+        return self.words.layout
+
+    @property
     def of_streams(self) -> bool:
         """Whether the workload was described by places, streams and loads."""
-        return is_of_streams(self.run)
+        return self.layout.by_stream
 
     @property
     def of_observation(self) -> bool:
@@ -146,9 +151,11 @@ class Tables:
 
     @cached_property
     def fidelity(self) -> list[Row]:
-        """Rows of fidelity.csv: what the streams of each step asked for, and what they achieved. A workload of streams must have them."""
+        """Rows of fidelity.csv: what the streams of each step asked for, and what they achieved. Only a workload of streams has them, and must."""
+        if not self.layout.by_stream:
+            return []
         rows = self._optional("fidelity.csv", _FIDELITY_FIGURES, ("item", "operations"))
-        check_fidelity(rows, self.results if self.of_streams else [])
+        check_fidelity(rows, self.results)
         return rows
 
     @cached_property

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What people call the workers, load points and sizes of a workload."""
+"""What people call the workers, load points and sizes of a workload. What is decided by its rows is in layout.py."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_OPERATIONS, ALL_WORKERS, LOG, Step
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import Step
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.layout import COMMIT_ROWS, LIVE_LOG, LOG_WRITES, STREAM_ROWS, Layout
 
 _LONGEST_UNIT = 32
 """How much of the unit of load points is shown."""
@@ -21,84 +22,98 @@ _LONGEST_UNIT = 32
 class Words:
     """What people call a worker of the workload, several of them, a load point, and the size of a step; loads is what a load point counts.
 
-    operation is that of the rows whose figures stand for a step, empty if there are only rows of writes. If a workload consists of streams, the row of the
-    whole workload stands for a step. mixed says that the rows of a step have one size, which differs from host to host: the mean of what a live log wrote.
+    operation is that of the rows whose figures stand for a step, empty if there are only rows of writes. shown_operation is what charts are about,
+    any_operation what is counted if rows of all operations are shown together, and timed what took its time. together says whose figures those of a step are,
+    every_row what a limit judges that names no rows. row_title, worker_title and loads_title are above columns; series are the lines of charts, with goes after
+    them and at before the name of one. does says how the workload wrote, for_each for whom it wrote files, and files what their size is of.
     """
 
-    worker: str
-    workers: str
-    load: str
-    loads: str
+    worker: str = "queue manager"
+    workers: str = "queue managers"
+    load: str = "QM"
+    loads: str = "queue managers"
     size: str = "block size"
     operation: str = ""
-    of_streams: bool = False
-    mixed: bool = False
+    load_is_workers: bool = True
+    layout: Layout = LOG_WRITES
+    shown_operation: str = "write"
+    any_operation: str = "write"
+    timed: str = "writes"
+    together: str = "all queue managers together"
+    every_row: str = "every row"
+    row_title: str = "Block size"
+    worker_title: str = "Queue manager"
+    loads_title: str = "QMs"
+    series: str = "sizes"
+    goes: str = "goes"
+    at: str = "at"
+    does: str = "wrote as MQ does, as fast as it could"
+    for_each: str = " for each queue manager"
+    files: str = "the files of a queue manager"
 
     @property
-    def load_is_workers(self) -> bool:
-        """Whether a load point is the number of workers."""
-        return self.loads == self.workers and not self.of_streams
+    def of_streams(self) -> bool:
+        """Whether the rows are those of streams."""
+        return self.layout.by_stream
 
     @property
-    def shown_operation(self) -> str:
-        """What charts are about."""
-        return "operation" if self.of_streams else self.operation or "write"
-
-    @property
-    def any_operation(self) -> str:
-        """What is counted if rows of all operations are shown together."""
-        return "operation" if self.operation else "write"
-
-    @property
-    def together(self) -> str:
-        """Whose figures those of a step are."""
-        return "the whole workload" if self.of_streams else f"all {self.workers} together"
-
-    @property
-    def every_row(self) -> str:
-        """What a limit judges that names no rows."""
-        if self.of_streams:
-            return "every row of the stream log"
-        return "every row of the log's writes" if self.operation else "every row"
+    def mixed(self) -> bool:
+        """Whether the rows of a step have one size, which differs from host to host."""
+        return self.layout.mixed
 
     def stands_for_step(self, row: Mapping[str, Any]) -> bool:
         """Whether the figures of a row of results.csv are those of its step."""
-        return row["worker"] == ALL_WORKERS and (row["stream"] == LOG if self.mixed else self.operation in ("", row["operation"]))
+        return self.layout.stands_for_step(row)
 
     def step_of(self, row: Mapping[str, Any]) -> Step:
-        """Return load point and size of the step of a row; the sizes of streams and of live logs are their own."""
-        return row["load_point"], None if self.of_streams or self.mixed else row["block_size_bytes"]
+        """Return load point and size of the step of a row."""
+        return self.layout.step_of(row)
+
+    def row_text(self, row: Mapping[str, Any]) -> str:
+        """Return which row of all workers it is, within a sentence."""
+        of_stream = f"{self.load_text(row['load_point'])} for {row['operation']}s of {row['stream']}"
+        return of_stream if self.layout.by_stream else size_text(row["block_size_bytes"])
 
     def load_text(self, load_point: int) -> str:
         """Return a load point in full: "1 queue manager", "60 applications"."""
         return f"{load_point} {self.loads[:-1] if load_point == 1 and self.loads.endswith('s') else self.loads}"
 
 
-_WORDS_BY_LOAD_UNIT = {
-    "queue managers": Words("queue manager", "queue managers", "QM", "queue managers"),
-    "applications": Words("queue manager", "queue managers", "app", "applications", "message size", "commit"),
-}
+_COMMITS = {"size": "message size", "row_title": "Message size", "operation": "commit", "shown_operation": "commit", "any_operation": "operation"}
+_APPLICATIONS = {"load": "app", "loads": "applications", "loads_title": "apps", "every_row": "every row of the log's writes"}
+_WORDS_BY_LOAD_UNIT = {"queue managers": Words(), "applications": Words(load_is_workers=False, layout=COMMIT_ROWS, **_COMMITS, **_APPLICATIONS)}
+_WORKERS = Words("worker", "workers", together="all workers together", worker_title="Worker")
+_STREAMS = Words(
+    "worker",
+    "workers",
+    size="load point",
+    load_is_workers=False,
+    layout=STREAM_ROWS,
+    shown_operation="operation",
+    any_operation="operation",
+    timed="operations",
+    together="the whole workload",
+    every_row="every row of the stream log",
+    row_title="Stream",
+    worker_title="Load",
+    series="streams",
+    goes="go",
+    at="for",
+    does="did as the workload describes",
+    for_each="",
+    files="its files",
+)
+LIVE_WORDS = Words(size="log write", row_title="Mean size", layout=LIVE_LOG)
+"""The words of live queue managers, whose logs write many sizes."""
 
 
-def words_of(load_unit: str) -> Words:
-    """Return the words of the workload whose load points have this unit (``load_unit`` of run.csv)."""
-    return words_of_streams(load_unit) if load_unit and load_unit not in _WORDS_BY_LOAD_UNIT else words_of_workers(load_unit)
-
-
-def words_of_observations() -> Words:
-    """Return the words of live queue managers, whose logs write many sizes."""
-    return replace(_WORDS_BY_LOAD_UNIT["queue managers"], size="log write", mixed=True)
-
-
-def words_of_workers(load_unit: str) -> Words:
-    """Return the words of a workload whose rows are those of workers that all do the same."""
-    return _WORDS_BY_LOAD_UNIT.get(load_unit) or Words("worker", "workers", load_unit or "workers", load_unit or "workers")
-
-
-def words_of_streams(load_unit: str) -> Words:
-    """Return the words of a workload of streams."""
-    load_unit = load_unit[:_LONGEST_UNIT]
-    return Words("worker", "workers", load_unit, load_unit, "load point", ALL_OPERATIONS, of_streams=True)
+def words_of(load_unit: str, by_stream: bool | None = None) -> Words:
+    """Return the words of the workload whose load points have this unit (``load_unit`` of run.csv), which says whether it has streams if nothing else does."""
+    known = _WORDS_BY_LOAD_UNIT.get(load_unit)
+    if by_stream or (by_stream is None and load_unit and not known):
+        return replace(_STREAMS, **dict.fromkeys(("load", "loads", "loads_title"), load_unit[:_LONGEST_UNIT]))
+    load = load_unit or "workers"
+    return known or replace(_WORKERS, load=load, loads=load, loads_title=f"{load}s", load_is_workers=load == "workers")
 
 
 def size_text(block_size_bytes: int | None) -> str:

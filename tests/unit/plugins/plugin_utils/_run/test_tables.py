@@ -78,7 +78,7 @@ def test_recorded_tables_of_the_tester_agree_with_each_other(name, status, steps
 def test_recorded_tables_of_streams_agree_with_each_other():
     tables = recorded("streams")
     whole = [row for row in tables.results if row["stream"] == "all"]
-    assert (tables.of_streams, tables.step_size, tables.run["option_loads"], [row["load_point"] for row in whole]) == (True, "none", "1 2", [1, 2])
+    assert (tables.layout.by_stream, tables.step_size, tables.run["option_loads"], [row["load_point"] for row in whole]) == (True, "none", "1 2", [1, 2])
     assert [tables.workers_of(row) for row in whole] == [5, 7]
     for row in (row for row in tables.results if row["worker"] == "all"):
         assert sum(second["operations"] for second in tables.seconds_of(row)) == row["operations"]

@@ -1,0 +1,50 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the rows of tables are of, which decides how they are judged and shown. What people call them is in words.py."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import columns
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The facts by which the tables of one workload differ from those of another. The defaults are those of a log's writes in steps of one size.
+
+    of_step: stream and operation of the row that stands for a step, and of what it has a size. mixed: rows have one size, which differs from host to host:
+    the mean of what a live log wrote. of_mq: workers are queue managers, and every row is of a log. described: somebody described the workload and named it.
+    by_stream: a row is known by its stream and operation, and has a size of its own. over_load: steps differ in their load, not in their size. adds_up: reads
+    and writes of a stream are judged together as well. paced: operations can be due and not start. wide: tables for people have so many columns and rows that
+    verdicts come before figures, and only what says something is shown.
+    """
+
+    of_step: tuple[str, str, str] = (columns.LOG, "write", columns.BLOCK)
+    mixed: bool = False
+    of_mq: bool = True
+    described: bool = False
+    by_stream: bool = False
+    over_load: bool = False
+    adds_up: bool = False
+    paced: bool = False
+    wide: bool = False
+
+    def stands_for_step(self, row: Mapping[str, Any]) -> bool:
+        """Whether the figures of a row of results.csv are those of its step."""
+        return (row["stream"], row["operation"], row["worker"]) == (*self.of_step[:2], columns.ALL_WORKERS)
+
+    def step_of(self, row: Mapping[str, Any]) -> columns.Step:
+        """Return load point and size of the step of a row; the sizes of streams and of live logs are their own."""
+        return row["load_point"], None if self.by_stream or self.mixed else row["block_size_bytes"]
+
+
+LOG_WRITES = Layout()
+COMMIT_ROWS = Layout((columns.COMMITS, columns.COMMITS, columns.MESSAGE))
+LIVE_LOG = Layout(mixed=True)
+_WHOLE = (columns.ALL_STREAMS, columns.ALL_OPERATIONS, columns.NO_SIZE)
+STREAM_ROWS = Layout(_WHOLE, of_mq=False, described=True, by_stream=True, over_load=True, adds_up=True, paced=True, wide=True)
