@@ -255,7 +255,7 @@ def _where(judged: Judged, words: Words) -> str:
     if judged["worker"] is None:
         return "in this run"
     count, load_point = f"({_units.format_count(judged['samples'])} {_counted_of(judged)})", _row_load(judged)
-    if words.of_streams:
+    if words.layout.by_stream:
         worker = "" if judged["worker"] == ALL_WORKERS else f", worker {judged['worker_name']},"
         return f"for {_what(judged)}{worker} at {words.load_text(load_point)} {count}"
     return f"at {size_text(judged['block_size_bytes'])}, {_who(judged, load_point, words)} {count}"

@@ -43,7 +43,7 @@ def _row_text(row: Mapping[str, Any], words: Words) -> str:
 def _plateau(note: Note, words: Words) -> str:
     load = words.load_text(note["load_point"])
     of_stream = f"In {note['operation']}s of {note['stream']} with {load}"
-    where = of_stream if words.of_streams else f"At {size_text(note['block_size_bytes'])} with {load}"
+    where = of_stream if words.layout.by_stream else f"At {size_text(note['block_size_bytes'])} with {load}"
     return (
         f"{where}, from second {note['from_second']} on the rate stayed at {_units.format_ratio(note['share'], 2)} of the rate before, with "
         f"{_units.format_ratio(note['variation'], 2)} variation: a burst allowance may have run out, or a write cache may be full"

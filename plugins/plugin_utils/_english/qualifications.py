@@ -34,9 +34,9 @@ _UNLIKE = {
 
 
 def _uncovered_episodes(why: Why, words: Words) -> str:
-    row = f"{words.load_text(why['load_point'])} for {why['operation']}s of {why['stream']}" if why["of_streams"] else size_text(why["block_size_bytes"])
     phases = "standstills" if why["method"] == BATCH_MEANS else "slow phases"
-    return f"{why['metric']} at {row} covers {phases} of up to {why['episode_s']:.2g} s, and {why['profile']} asks for {why['required_s']:g} s: measure longer"
+    at = f"{why['metric']} at {words.row_text(why)}"
+    return f"{at} covers {phases} of up to {why['episode_s']:.2g} s, and {why['profile']} asks for {why['required_s']:g} s: measure longer"
 
 
 def _unfinished_ring(why: Why, words: Words) -> str:
@@ -49,9 +49,8 @@ def _unfinished_ring(why: Why, words: Words) -> str:
 
 def _small_files(why: Why, words: Words) -> str:
     asks = f"{why['profile']} requires" if "profile" in why else "the recovery log on this host has"
-    files = "its files" if why["of_streams"] else "the files of a queue manager"
     had, required = (_units.format_size(why[key]) for key in ("footprint_bytes", "required_bytes"))
-    return f"{files} had {had} in total, but {asks} {required}: a smaller ring may fit in a cache"
+    return f"{words.files} had {had} in total, but {asks} {required}: a smaller ring may fit in a cache"
 
 
 _TEXTS: dict[str, Callable[[Why, Words], str]] = {

@@ -82,7 +82,7 @@ class Basis:
 def basis_of(tables: Tables, facts: Mapping[str, Any]) -> Basis | None:
     """Return what the tables of a run and the facts of its host say for estimates, None if nothing wrote to a log, or something else beside it."""
     writes = (
-        [] if tables.of_streams else [row for row in tables.results if row["stream"] == _LOG and row["operation"] == "write" and row["worker"] == ALL_WORKERS]
+        [row for row in tables.results if row["stream"] == _LOG and row["operation"] == "write" and row["worker"] == ALL_WORKERS] if tables.layout.of_mq else []
     )
     if not writes:
         return None

@@ -116,7 +116,7 @@ def machine_differences(order: Mapping[str, Any], start: Mapping[str, Any], mach
 
 def table_differences(order: Mapping[str, Any], tables: Tables) -> list[str]:
     """Return how tables differ from the order, a few words each."""
-    rows = _row_differences(order, tables) if tables.of_streams and tables.exit_status == 0 else ()
+    rows = _row_differences(order, tables) if tables.layout.described and tables.exit_status == 0 else ()
     return [*_differing(_run_pairs(order, tables.run)), *_time_differences(order, tables), *_step_differences(order, tables), *rows]
 
 

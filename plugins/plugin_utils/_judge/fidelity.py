@@ -47,7 +47,7 @@ def fidelity_notes(tables: Tables) -> list[Finding]:
 
 
 def _shares(tables: Tables) -> list[Row]:
-    return [row for row in tables.fidelity if row["property"] in _SHARES] if tables.of_streams else []
+    return [row for row in tables.fidelity if row["property"] in _SHARES]
 
 
 def _by_chance(row: Row, tables: Tables) -> float:

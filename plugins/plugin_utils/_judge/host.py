@@ -184,7 +184,7 @@ def _judge_ending(status: int, tables: Tables, profile: Profile, kind: str) -> F
     freeze = freeze_behind(tables, tables.number("steps_measured"), age, profile.stall_limit_ns)
     if age is not None and age >= profile.stall_limit_ns and not freeze:
         offset, file = tables.run.get("in_flight_offset_bytes"), tables.run.get("in_flight_file")
-        what = "operation" if tables.of_streams else "write"
+        what = "write" if tables.layout.of_mq else "operation"
         return finding(HUNG, FAIL, operation=what, age_ns=age, stall_limit_ns=profile.stall_limit_ns, offset_bytes=offset, file=file)
     if tables.run.get("exit_reason") == NO_FIGURES:
         return finding(WITHOUT_FIGURES, INCONCLUSIVE, text=ended)
@@ -215,7 +215,7 @@ def _why_not_certified(judgements: list[dict[str, Any]], record: HostRecord, tab
         or _without_confidence(tables, profile)
         or _uncovered_episodes(judgements, tables, profile)
         or _too_small_a_ring(record, tables, profile)
-        or (None if tables.of_streams else _unfinished_ring(tables))
+        or (_unfinished_ring(tables) if tables.layout.of_mq else None)
         or _missing_block_sizes(tables, profile)
     )
 
@@ -243,7 +243,7 @@ def _uncovered_episodes(judgements: list[dict[str, Any]], tables: Tables, profil
     if least["episode_s"] >= profile.episode_s:
         return None
     known = {key: least[key] for key in ("metric", "method", "episode_s", "block_size_bytes", "load_point", "stream", "operation")}
-    return {"cause": "uncovered_episodes", **known, "of_streams": tables.of_streams, "profile": profile.name, "required_s": profile.episode_s}
+    return {"cause": "uncovered_episodes", **known, "of_streams": tables.layout.by_stream, "profile": profile.name, "required_s": profile.episode_s}
 
 
 def _unfinished_ring(tables: Tables) -> _Why:
@@ -258,7 +258,7 @@ def _unfinished_ring(tables: Tables) -> _Why:
 def _too_small_a_ring(record: HostRecord, tables: Tables, profile: Profile) -> _Why:
     """Return why the files of a queue manager were too small to show the storage behind a cache, None if they were not."""
     log_set_bytes = record.facts.get("queue_manager_log_set_bytes")
-    log_set_bytes = log_set_bytes if isinstance(log_set_bytes, int) and not tables.of_streams else 0
+    log_set_bytes = log_set_bytes if isinstance(log_set_bytes, int) and tables.layout.of_mq else 0
     if not profile.min_footprint_bytes and not log_set_bytes:
         return None
     sizes = {key: tables.number(key) for key in _FOOTPRINT_KEYS}
@@ -268,7 +268,7 @@ def _too_small_a_ring(record: HostRecord, tables: Tables, profile: Profile) -> _
     footprint_bytes = int(math.prod(sizes.values()))
     for required_bytes, name in ((profile.min_footprint_bytes, profile.name), (log_set_bytes, None)):
         if footprint_bytes < required_bytes:
-            of_streams = tables.of_streams
+            of_streams = tables.layout.by_stream
             return {"cause": "small_files", "of_streams": of_streams, "footprint_bytes": footprint_bytes, "required_bytes": required_bytes, "profile": name}
     return None
 
@@ -284,9 +284,9 @@ def _unlike_workload(record: HostRecord, tables: Tables, profile: Profile) -> _W
 
     That of mq-log has to write as MQ's logger does. Any other one says itself how it writes, and a run is only accepted if it did what was ordered.
     """
-    name = record.facts.get("workload_name") if tables.of_streams else tables.run.get("workload")
+    name = record.facts.get("workload_name") if tables.layout.described else tables.run.get("workload")
     if not name:
-        return {"cause": "unnamed_workload"} if tables.of_streams else {"cause": "not_in_run_csv", "key": "workload"}
+        return {"cause": "unnamed_workload"} if tables.layout.described else {"cause": "not_in_run_csv", "key": "workload"}
     if name != profile.workload:
         return {"cause": "other_workload", "workload": str(name)[:_LONGEST_VALUE], "required": profile.workload}
     return _unlike(_LIKE_MQ if profile.workload == MQ_LOG else _ON_STORAGE, tables.run)

@@ -353,8 +353,8 @@ def _cause_of(judgement: Mapping[str, Any], limit: Limit) -> str:
 
 
 def _name_of(row: Row, case: Case) -> str:
-    """Return what people call the worker of a row. Those of streams have numbers only."""
-    if case.tables.of_streams or row["worker"] is None:
+    """Return what people call the worker of a row. Only queue managers have names."""
+    if not case.tables.layout.of_mq or row["worker"] is None:
         return str(row["worker"] or "")
     return worker_name(row["worker"], case.record.worker_names, case.tables.workers_of(row))
 

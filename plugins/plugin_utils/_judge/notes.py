@@ -35,7 +35,7 @@ def sharing_notes(facts: Mapping[str, Any]) -> list[Finding]:
 
 def unsteady_notes(tables: Tables) -> list[Finding]:
     """Return a note if the latency of a step rose or swung from round to round."""
-    keys = ("load_point", "stream", "operation") if tables.of_streams else ("block_size_bytes",)
+    keys = ("load_point", "stream", "operation") if tables.layout.by_stream else ("block_size_bytes",)
     unsteady = [row for row in tables.results if row["worker"] == ALL_WORKERS and row.get("steady_state") == 0]
     rows = dict.fromkeys(tuple(row[key] for key in keys) for row in unsteady)
     return [finding(UNSTEADY, None, rows=[dict(zip(keys, row, strict=True)) for row in rows])] if rows else []

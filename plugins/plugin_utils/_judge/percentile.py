@@ -29,7 +29,7 @@ def figure_of(metric: Metric, row: Row, tables: Tables) -> Any:
         return row.get(metric.column)
     if metric.method == SHARE_OF_OPERATIONS:
         return _percentile(metric, tables.latencies_of(row), row, row["operations"], "latency_max_ns", "histogram.csv")
-    if metric.of_responses and tables.of_streams and row.get("operations_not_started") is not None:
+    if metric.of_responses and tables.layout.paced and row.get("operations_not_started") is not None:
         return _percentile(metric, tables.responses_of(row), row, row["operations"] + not_started, "response_max_ns", "responses.csv")
     return None
 

@@ -20,7 +20,7 @@ MOST_NOT_STARTED = 0.001
 
 def limits_on_pace(tables: Tables) -> list[Limit]:
     """Return the limits that every run has on its streams with a rate: a load that cannot be kept fails, whatever the profile says."""
-    paced = dict.fromkeys(row["stream"] for row in tables.streams_together if row.get("operations_not_started") is not None) if tables.of_streams else ()
+    paced = dict.fromkeys(row["stream"] for row in tables.streams_together if row.get("operations_not_started") is not None) if tables.layout.paced else ()
     about = {"bound": "max", "strict": False, "value": MOST_NOT_STARTED, "stated": MOST_NOT_STARTED, "severity": FAIL, "hard": False}
     return [Limit(METRICS[NOT_STARTED], **about, block_size=None, load_point=None, stream=stream, source="the workload's rate") for stream in paced]
 
@@ -31,7 +31,7 @@ def rows_of(limit: Limit, tables: Tables) -> list[Row]:
     The row of a stream's only worker is not judged: the row `all` has the same figures. A rate of a stream is that of its reads and writes together, unless
     the limit names one of them. The longest stall that every profile allows is that of every stream.
     """
-    if tables.of_streams and limit.metric.name == "latency_max" and of_every_profile(limit):
+    if not tables.layout.of_mq and limit.metric.name == "latency_max" and of_every_profile(limit):
         streams = dict.fromkeys(row["stream"] for row in tables.results if row["stream"] != ALL_STREAMS)
         return [row for stream in streams for row in _of_stream(replace(limit, stream=stream), tables)]
     return _of_stream(limit, tables)
@@ -39,10 +39,10 @@ def rows_of(limit: Limit, tables: Tables) -> list[Row]:
 
 def is_beside_the_point(limit: Limit, tables: Tables) -> bool:
     """Whether a limit that has no row is not judged: a hard limit of every profile is that of the log, and the workload may have no log."""
-    return tables.of_streams and of_every_profile(limit)
+    return not tables.layout.of_mq and of_every_profile(limit)
 
 
 def _of_stream(limit: Limit, tables: Tables) -> list[Row]:
-    together = tables.of_streams and limit.metric.adds_up and not limit.operation and limit.stream != ALL_STREAMS
+    together = tables.layout.adds_up and limit.metric.adds_up and not limit.operation and limit.stream != ALL_STREAMS
     rows = tables.streams_together if together else tables.results
     return [row for row in rows if limit.applies_to(row, tables.step_size) and not tables.repeats_all(row)]

@@ -175,7 +175,7 @@ def _read_streams(name: str, data: Mapping[str, Any]) -> Workload:
     unit = data.get("load_unit", "load")
     if not isinstance(unit, str) or not _LOAD_UNIT.match(unit):
         raise DefinitionError(f"load_unit {shown(unit)} is not allowed: allowed are up to 32 letters, digits, blanks, '%', '.', '_' and '-'.")
-    if not words_of(unit).of_streams:
+    if not words_of(unit).layout.by_stream:
         raise DefinitionError(f"load_unit {shown(unit)} is that of a workload without streams; choose another one, such as loggers or clients.")
     workload = Workload(**_about(name, data), load_unit=unit, loads=_read_loads(data.get("loads", [1])), places=tuple(places), streams=tuple(streams))
     check_loads(workload, workload.loads)
