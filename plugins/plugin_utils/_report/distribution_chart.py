@@ -76,7 +76,7 @@ def distribution_charts(host: Host) -> list[Markup]:
     for load in shown_loads(host, loads):
         histograms = loads[load]
         shown = {series: histograms[series] for series in shown_series(host, histograms)}
-        text_of = host.words.load_text(load) if host.words.of_streams else f"{load} {host.words.load}"
+        text_of = host.words.load_text(load) if host.words.layout.over_load else f"{load} {host.words.load}"
         of_load = f", {text_of}" if len(loads) > 1 else ""
         charts += [_percentiles(host, of_load, shown), _strips(host, of_load, shown)]
     return [each for each in charts if each]
@@ -118,9 +118,9 @@ def _percentile_text(words: Words, curves: Mapping[Series, Sequence[tuple[float,
     furthest, points = max(curves.items(), key=lambda item: item[1][-1][1])
     drawn = f"Drawn as long as at least {BEYOND} {words.shown_operation}s took longer."
     named = f"{furthest.label[0].upper()}{furthest.label[1:]}"
-    text = f"{drawn} {named} {'go' if words.of_streams else 'goes'} furthest: {_units.format_duration(points[-1][1])}."
+    text = f"{drawn} {named} {words.goes} furthest: {_units.format_duration(points[-1][1])}."
     crosses = ", ".join(f"{_units.format_duration(value)} at {100 * share:g} %" for share, value in limits)
-    return f"{text} Crosses are limits, of the {'streams' if words.of_streams else 'sizes'} that they judge: {crosses}." if crosses else text
+    return f"{text} Crosses are limits, of the {words.series} that they judge: {crosses}." if crosses else text
 
 
 def _strips(host: Host, load: str, histograms: Mapping[Series, Counts]) -> Markup:

@@ -47,8 +47,6 @@ Dots = Sequence[tuple[str, float]]
 
 def worker_charts(host: Host) -> list[Markup]:
     """Return how workers compare at each load point that has several, and from load point to load point."""
-    if host.words.of_streams:
-        return []  # the workers of a stream are alike, and its figures over the load have charts of their own
     steps: dict[int, dict[int, list[tuple[str, Figures]]]] = {}
     for row, figures in host.results():
         if figures["operation"] == host.words.shown_operation and figures["block_size_bytes"] and figures["latency_p99_ns"]:
@@ -74,8 +72,7 @@ def first_pass_charts(host: Host) -> list[Markup]:
     pairs = {series: tuple(steps[series][column] for column in passes) for series in shown_series(host, steps)}
     most, (first, later) = max(pairs.items(), key=lambda item: max(item[1][0] / item[1][1], item[1][1] / item[1][0]))
     words = "Mean of the first pass (red) and of later passes (blue) over the files. "
-    at = "for" if host.words.of_streams else "at"
-    words += f"They differ most {at} {most.label}: {_units.format_duration(first)}, later {_units.format_duration(later)}."
+    words += f"They differ most {host.words.at} {most.label}: {_units.format_duration(first)}, later {_units.format_duration(later)}."
     lines = [(series.label, [("p99", later), ("max", first)]) for series, (first, later) in pairs.items()]
     return [_dots("passes", "First pass against later passes", words, lines)]
 

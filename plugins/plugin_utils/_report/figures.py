@@ -14,7 +14,7 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import NOT_STARTED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.axes import MOST_LINES, MOST_LOADS, thinned
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import Series, SeriesKey, in_order, series_of, stream_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import Series, SeriesKey, series_of, stream_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS, Step
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import WORST_FIRST
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words, mean_size_text, size_text
@@ -74,7 +74,7 @@ def is_behind(figures: Mapping[str, Any]) -> bool:
 
 def shown_figures(host: Host) -> tuple[tuple[str, str, Any], ...]:
     """Return what tables show of the rows of a host: title, column, formatter."""
-    if not host.words.of_streams:
+    if not host.words.layout.paced:
         return FIGURES
     columns = {column for dummy, figures in host.results() for title, column, write in _RESPONSES.values() if figures.get(column)}
     added = ((each, _RESPONSES.get(each[1], each)) for each in FIGURES)
@@ -95,17 +95,12 @@ def _titles(operation: str, shown: tuple[tuple[str, str, Any], ...] = FIGURES) -
     return [title.replace("Writes", f"{operation}s".capitalize()) for title, column, write in shown]
 
 
-def row_title(words: Words) -> str:
-    """Return the title of the column of step_cell."""
-    return "Stream" if words.of_streams else "Mean size" if words.mixed else words.size.capitalize()
-
-
 def step_cell(host: Host, figures: Mapping[str, Any]) -> str:
     """Write the size of a row's step, with the operation if the step has rows of several; of streams, which one it is with its own size."""
-    if host.words.mixed:
+    if host.words.layout.mixed:
         return mean_size_text(figures["block_size_bytes"]) if figures["block_size_bytes"] else str(figures["stream"])
     size = size_text(figures["block_size_bytes"])
-    if host.words.of_streams:
+    if host.words.layout.by_stream:
         named = stream_text(figures["stream"], figures["operation"])
         return named if figures["stream"] == ALL_WORKERS else f"{named}, {size}"
     return f"{size}, {figures['operation']}s" if host.words.operation else size
@@ -113,9 +108,9 @@ def step_cell(host: Host, figures: Mapping[str, Any]) -> str:
 
 def step_text(step: Step, several: bool, words: Words) -> str:
     """Write a load point and block size: the block size alone if there is only one load point."""
-    if words.of_streams:
+    if words.layout.over_load:
         return words.load_text(step[0])
-    if words.mixed:
+    if words.layout.mixed:
         return "Log writes"
     size = size_text(step[1])
     return f"{step[0]} {words.load} \u00d7 {size}" if several else size
@@ -127,12 +122,12 @@ def cells(host: Host) -> dict[Step, Cell]:
     used: dict[Step, float] = {}
     together: dict[Step, Mapping[str, Any]] = {}
     for row, figures in host.results():
-        step = host.words.step_of(figures)
+        step = host.words.layout.step_of(figures)
         known = [verdict for verdict in (verdicts.get(step, ""), row.verdict) if verdict]
         verdicts[step] = min(known, key=WORST_FIRST.index) if known else ""
         if row.used is not None:
             used[step] = max(row.used, used.get(step, 0.0))
-        if host.words.stands_for_step(figures):
+        if host.words.layout.stands_for_step(figures):
             together[step] = figures
     return {step: _cell(verdicts[step], used.get(step), figures, _titles(host.words.shown_operation)) for step, figures in together.items()}
 
@@ -152,10 +147,10 @@ def _cell(verdict: str, used: float | None, figures: Mapping[str, Any], titles: 
 
 
 def shown_series(host: Host, found: Iterable[Series], most: int = MOST_LINES) -> list[Series]:
-    """Return the series that a chart shows, in order; of too many streams those that a limit judges come first."""
-    ordered = in_order(host.words, found)
-    if not host.words.of_streams:
-        return thinned(ordered, most)
+    """Return the series that a chart shows: by size, or streams as they were found; of too many streams those that a limit judges come first."""
+    ordered = list(dict.fromkeys(found))
+    if not host.words.layout.by_stream:
+        return thinned(sorted(ordered, key=lambda series: series.block_size_bytes or 0), most)
     judged = judged_series(host)
     kept = sorted(ordered, key=lambda series: series.key not in judged)[:most]
     return [series for series in ordered if series in kept]
@@ -177,7 +172,7 @@ def shown_loads(host: Host, found: Iterable[int]) -> list[int]:
 
 def colours_of(host: Host, shown: Sequence[Series]) -> dict[Series, str]:
     """Return the class of the line of each series: that of its place, or in every chart of a host the same for a stream."""
-    if not host.words.of_streams:
+    if not host.words.layout.by_stream:
         return {series: f"s{number}" for number, series in enumerate(shown)}
     known = dict.fromkeys(series for dummy, figures in host.results() if (series := series_of(host.words, figures)))
     # Neighbours in this order, such as the reads and the writes of a stream, get colours that are not neighbours.

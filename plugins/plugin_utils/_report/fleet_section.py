@@ -10,16 +10,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import LOG
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics.likeness import FEWEST_ALIKE, likeness
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.badge import LONGEST_NAME, brief
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import Cell, cells
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.fleet_chart import Mark, Strip
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import SeriesKey, stream_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS, BLOCK, COMMITS, MESSAGE, Step
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS, Step
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, PASS, WARN
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words
 
 LEVELS = (
     ("half", "keeps its limits with at most half of each used"),
@@ -120,8 +118,8 @@ def used_text(cell: Cell) -> str:
 
 def strips_of(model: Model, steps: Sequence[Step], titles: Sequence[str]) -> list[Strip]:
     """Return a strip for each load point and block size, with every host that measured it; of streams one for each that a limit judges."""
-    if model.words.of_streams:
-        return _strips_of_streams(model, steps, titles)
+    if model.words.layout.by_stream:
+        return _strips_by_stream(model, steps, titles)
     marks: dict[Step, list[Mark]] = {step: [] for step in steps}
     for host in model.hosts:
         for step, cell in cells(host).items():
@@ -133,7 +131,7 @@ def strips_of(model: Model, steps: Sequence[Step], titles: Sequence[str]) -> lis
     ]
 
 
-def _strips_of_streams(model: Model, steps: Sequence[Step], titles: Sequence[str]) -> list[Strip]:
+def _strips_by_stream(model: Model, steps: Sequence[Step], titles: Sequence[str]) -> list[Strip]:
     """Return the strips of those streams and operations that limits judge; they show the response if only that is judged."""
     shown = _judged_streams(model.hosts) or {(ALL_WORKERS, ALL_WORKERS): _LATENCY}
     marks: dict[tuple[int, SeriesKey], list[Mark]] = {}
@@ -170,17 +168,10 @@ def _judged_streams(hosts: Iterable[Host]) -> dict[SeriesKey, str]:
 
 
 def _tightest(model: Model, metric: str, step: Step, key: SeriesKey | None = None) -> float | None:
-    stream, operation, step_size = _stands_for_step(model.words)
+    stream, operation, step_size = model.words.layout.of_step
     stream, operation = key or (stream, operation)
     row = {"worker": "all", "load_point": step[0], "block_size_bytes": step[1], "stream": stream, "operation": operation}
     return min((limit.value for dummy, limit in model.criteria if limit.metric.name == metric and limit.applies_to(row, step_size)), default=None)
-
-
-def _stands_for_step(words: Words) -> tuple[str, str, str]:
-    """Return stream and operation of the rows that stand for a step, and of what it has a size."""
-    if words.of_streams:
-        return ALL_WORKERS, ALL_WORKERS, ""
-    return (COMMITS, COMMITS, MESSAGE) if words.operation == COMMITS else (LOG, "write", BLOCK)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.fidelity imp
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import (
     figure_titles,
     figures_of,
-    row_title,
     shown_figures,
     shown_loads,
     shown_series,
@@ -131,7 +130,8 @@ class HostSection:
         """Charts of what was measured over block sizes and percentiles, as safe markup, for hosts of which the tables were read."""
         if not self.of.intervals:
             return []
-        drawn = latency_charts, load_charts, distribution_charts, worker_charts, first_pass_charts
+        over_size = (latency_charts, distribution_charts, worker_charts, first_pass_charts)  # the workers of a stream are alike
+        drawn = (load_charts, distribution_charts, first_pass_charts) if self.of.words.layout.over_load else over_size
         return [chart for draw in drawn for chart in draw(self.of)]
 
     @property
@@ -147,7 +147,7 @@ class HostSection:
     @property
     def _charted_seconds(self) -> Sequence[Mapping[str, Any]]:
         """The seconds that have charts: of a workload of many streams and loads only some."""
-        if not self.of.words.of_streams:
+        if not self.of.words.layout.by_stream:
             return self.of.intervals
         loads = {*shown_loads(self.of, (row["load_point"] for row in self.of.intervals))}
         found = (series_of(self.of.words, row) for row in self.of.intervals)
@@ -178,12 +178,6 @@ class HostSection:
         return reproduction(self.of.host, self.of.workspace, self.of.options, self._parameters, self._defaults)
 
     @property
-    def row_titles(self) -> tuple[str, str]:
-        """Titles of what a row of figures is of."""
-        words = self.of.words
-        return row_title(words), "Load" if words.of_streams else words.worker.capitalize()
-
-    @property
     def figure_titles(self) -> list[str]:
         """Titles of the figures of a row."""
         return figure_titles(self.of)
@@ -191,7 +185,7 @@ class HostSection:
     def _is_shown(self, verdict: str, figures: dict[str, Any]) -> bool:
         if figures["worker"] == "all":
             return True
-        if self.of.words.of_streams and verdict in (PASS, ""):
+        if self.of.words.layout.wide and verdict in (PASS, ""):
             return False
         return self._has_several(figures) and (len(self.of.rows) <= SHOWN_ROWS or verdict not in (PASS, ""))
 
@@ -205,7 +199,7 @@ class HostSection:
 
     def _who(self, name: str, figures: dict[str, Any]) -> str:
         load = figures["load_point"]
-        if self.of.words.of_streams:
+        if self.of.words.layout.over_load:
             return self.of.words.load_text(load) if name == "all" or not self._has_several(figures) else f"worker {name} of {self.of.words.load_text(load)}"
         if not self.of.words.load_is_workers:
             return f"{name}, {self.of.words.load_text(load)}"

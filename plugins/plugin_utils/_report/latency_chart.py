@@ -38,9 +38,7 @@ SERIES = (("max", "latency_max_ns"), ("p99", "latency_p99_ns"), ("mean", "latenc
 
 
 def latency_charts(host: Host) -> list[Markup]:
-    """Return a chart for each load point that has at least two block sizes; the sizes of streams are their own."""
-    if host.words.of_streams:
-        return []
+    """Return a chart for each load point that has at least two block sizes."""
     loads: dict[int, list[Mapping[str, Any]]] = {}
     for dummy, figures in host.results():
         if figures["worker"] == ALL_WORKERS and figures["block_size_bytes"] and figures["operation"] == host.words.shown_operation:

@@ -69,8 +69,6 @@ def _capacity_metric(host: Host) -> str:
 
 def load_charts(host: Host) -> list[Markup]:
     """Return a chart for each other metric of streams that has figures at two load points or more."""
-    if not host.words.of_streams:
-        return []
     judged = [str(limit["metric"]) for limit in host.limits if limit["unit"] == "ns" and limit["bound"] == "max" and not limit["hard"]]
     shown = dict.fromkeys((*judged, *METRICS))
     if host.climbed:
@@ -135,9 +133,9 @@ def _bounds(host: Host, metric: str, colours: Mapping[Series, str]) -> list[_Bou
     ]
     for (value, span), (series, colour) in itertools.product(sorted(limits, key=lambda limit: limit[0]), colours.items()):
         if span.judges(series):
-            of_streams = host.words.of_streams
-            bound = _Bound(value, series.label if of_streams else "", f"limit {colour}" if of_streams else "limit any", *(span.loads or ()))
-            found.setdefault(series if of_streams else value, bound)
+            by_stream = host.words.layout.by_stream
+            bound = _Bound(value, series.label if by_stream else "", f"limit {colour}" if by_stream else "limit any", *(span.loads or ()))
+            found.setdefault(series if by_stream else value, bound)
     return list(found.values())
 
 

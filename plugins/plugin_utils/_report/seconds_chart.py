@@ -70,9 +70,9 @@ def _figure(seconds: Sequence[Mapping[str, Any]], words: Words, slowest: Sequenc
 
 
 def _row_text(row: Mapping[str, Any], words: Words) -> str:
-    if words.of_streams:
+    if words.layout.by_stream:
         return f"{stream_text(row['stream'], row['operation'])}, {words.load_text(row['load_point'])}"
-    if words.mixed:
+    if words.layout.mixed:
         return f"Log writes of {mean_size_text(row['block_size_bytes'])}" if row["block_size_bytes"] else str(row["stream"])
     operations = f", {row['operation']}s" if words.operation else ""
     return f"{size_text(row['block_size_bytes'])}{operations}, {row['load_point']} {words.load}"

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,26 +55,20 @@ def operations_text(stream: str | None, operation: str | None) -> str:
 def series_of(words: Words, row: Mapping[str, Any]) -> Series | None:
     """Return the series of a row of a table, None if charts are not about it."""
     stream, operation, size = row["stream"], row["operation"], row["block_size_bytes"]
-    if words.of_streams:
+    if words.layout.by_stream:
         return Series(stream, operation, size, stream_text(stream, operation))
     return Series(stream, operation, size, size_text(size)) if operation == words.shown_operation and size else None
 
 
-def in_order(words: Words, found: Iterable[Series]) -> list[Series]:
-    """Return series in the order in which charts show them: streams as they were found, and otherwise by size."""
-    unique = list(dict.fromkeys(found))
-    return unique if words.of_streams else sorted(unique, key=lambda series: series.block_size_bytes or 0)
-
-
 def judges_text(words: Words, rows: str | None, metric: str, hard: bool) -> str:
     """Return what a limit judges: the rows that it names, or those that it judges without a name."""
-    if words.of_streams and hard and metric == "latency_max":
+    if not words.layout.of_mq and hard and metric == "latency_max":
         return rows or "every stream"
     return rows or words.every_row
 
 
 def at_text(words: Words, step: Step | tuple[None, None]) -> str:
     """Write where a figure is from, after it: " at 4 KiB", or " at 8 threads"; empty if it is of no step, or of a live log, which has only one."""
-    if step[0] is None or words.mixed:
+    if step[0] is None or words.layout.mixed:
         return ""
-    return f" at {words.load_text(step[0])}" if words.of_streams else f" at {size_text(step[1])}"
+    return f" at {words.load_text(step[0])}" if words.layout.over_load else f" at {size_text(step[1])}"

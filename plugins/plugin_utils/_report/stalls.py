@@ -37,7 +37,7 @@ def stall_period(tables: Tables) -> str:
     for rows in steps.values():
         period = period_of([(row["start_offset_ns"], row["latency_ns"]) for row in rows])
         if period:
-            return f"about every {_units.format_duration(period[0], 2)}, {period[1]} times{at_text(tables.words, tables.words.step_of(rows[0]))}"
+            return f"about every {_units.format_duration(period[0], 2)}, {period[1]} times{at_text(tables.words, tables.layout.step_of(rows[0]))}"
     return ""
 
 

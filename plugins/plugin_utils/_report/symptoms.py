@@ -69,7 +69,7 @@ class Suspect:
 
     def at(self, row: Mapping[str, Any]) -> str:
         """Return where a row is from, to follow its figures."""
-        return at_text(self.host.words, self.host.words.step_of(row))
+        return at_text(self.host.words, self.host.words.layout.step_of(row))
 
     @property
     def worst(self) -> Mapping[str, Any]:
@@ -185,12 +185,12 @@ def _all_rows(host: Host) -> list[dict[str, Any]]:
 
 def _smallest(host: Host) -> tuple[Step, float] | None:
     """Return load point and block size of the smallest step of a host, and its mean latency; None if nothing was measured."""
-    of_streams = host.words.of_streams
-    rows = [row for row in _all_rows(host) if row.get("latency_mean_ns") and (host.words.stands_for_step(row) if of_streams else row["block_size_bytes"])]
+    layout = host.words.layout
+    rows = [row for row in _all_rows(host) if row.get("latency_mean_ns") and (layout.stands_for_step(row) if layout.by_stream else row["block_size_bytes"])]
     if not rows:
         return None
     row = min(rows, key=lambda row: (row["load_point"], row["block_size_bytes"] or 0))
-    return host.words.step_of(row), row["latency_mean_ns"]
+    return layout.step_of(row), row["latency_mean_ns"]
 
 
 def _step(row: Mapping[str, Any]) -> tuple[Any, ...]:

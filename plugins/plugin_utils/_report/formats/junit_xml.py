@@ -117,7 +117,7 @@ def _counts(cases: list[Case]) -> dict[str, int]:
 
 
 def _elapsed_s(host: Host) -> float:
-    return sum(figures["elapsed_ns"] for _row, figures in host.results() if host.words.stands_for_step(figures)) / 1e9
+    return sum(figures["elapsed_ns"] for _row, figures in host.results() if host.words.layout.stands_for_step(figures)) / 1e9
 
 
 def _count_attributes(counts: dict[str, int]) -> str:

@@ -18,7 +18,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures impo
     figure_titles,
     figures_of,
     judged_series,
-    row_title,
     shown_figures,
     step_cell,
 )
@@ -51,7 +50,7 @@ def _lines(model: Model) -> Iterator[str]:
         yield f"  {model.chance_statement}"
     yield f"  run      {model.run_id}, profile {model.profile_name}"
     yield f"  expected {model.expectation}"
-    if model.words.of_streams:
+    if model.words.layout.described:
         yield f"  workload {'. '.join([model.subject.removeprefix('the workload '), *model.disclaimers])}"
     yield f"  result   {_hosts(model)}"
     if len(model.hosts) == 1:
@@ -112,26 +111,25 @@ def _passes(host: Host) -> Iterator[str]:
 def _rows(host: Host) -> list[dict[str, Any]]:
     """Return the rows of the table: of many streams those that a limit judges, around the capacity; or else those of the whole workload."""
     every = [figures for dummy, figures in host.results() if figures["worker"] == "all"]
-    if not host.words.of_streams:
+    if not host.words.layout.by_stream:
         return every
     loads = sorted({figures["load_point"] for figures in every})
     around = {host.climbed.highest_passed, host.climbed.lowest_not_passed} if host.climbed else {*loads[:1], *loads[-1:]}
     keys = judged_series(host)
     judged = [figures for figures in every if (figures["stream"], figures["operation"]) in keys]
-    whole = [figures for figures in every if host.words.stands_for_step(figures)]
+    whole = [figures for figures in every if host.words.layout.stands_for_step(figures)]
     choices = (every, judged, [figures for figures in judged if figures["load_point"] in around], whole)
     return next((chosen for chosen in choices if 0 < len(chosen) <= MOST_ROWS), thinned(whole, MOST_ROWS))
 
 
 def _table(host: Host) -> Iterator[str]:
     """Yield the figures of a run of one host: small enough to be read at once."""
-    loads = host.words.loads if host.words.of_streams else f"{host.words.load}s"
     shown = shown_figures(host)
-    lines = [[row_title(host.words), loads, *figure_titles(host)]]
+    lines = [[host.words.row_title, host.words.loads_title, *figure_titles(host)]]
     for figures in _rows(host):
         texts = [text.replace("\u2265", ">=") for text in figures_of(figures, shown)]
         lines.append([step_cell(host, figures), str(figures["load_point"]), *texts])
-    if host.words.of_streams:
+    if host.words.layout.wide:
         filled = [number for number in range(len(lines[0])) if any(line[number] for line in lines[1:])]
         lines = [[line[number] for number in filled] for line in lines]
     if len(lines) > 1:

@@ -21,7 +21,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.fidelity imp
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import cells, shown_loads, shown_series
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.fleet_section import strips_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.host_section import HostSection
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.latency_chart import latency_charts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.load_chart import capacity_chart, load_charts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import JudgedRow, build_model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.overview import steps_of
@@ -123,7 +122,7 @@ def test_a_limit_on_the_rate_of_a_stream_colours_its_step(tmp_path):
 
 def test_figures_have_the_names_of_streams_and_responses_beside_latencies(model):
     section = HostSection(host_of(model, "db01"), 1, False, {}, {})
-    assert section.row_titles == ("Stream", "Load")
+    assert (section.of.words.row_title, section.of.words.worker_title) == ("Stream", "Load")
     assert section.figure_titles == [
         *("Operations", "Operations/s", "Throughput", "Mean", "Mean response", "p50", "p99", "p99 response", "p99.9", "Max", "Not started"),
     ]
@@ -140,13 +139,14 @@ def test_figures_have_the_names_of_streams_and_responses_beside_latencies(model)
 
 def test_charts_are_drawn_over_the_load_with_the_limit_on_each_line(model):
     host = host_of(model, "db02")
-    assert latency_charts(host) == []
+    drawn = titles(HostSection(host, 1, False, {}, {}).latency_charts)
     found = dict(zip(titles(load_charts(host)), load_charts(host), strict=True))
     assert list(found) == [
         "Mean response over the load, without confidence",
         "p99 of the latency over the load",
         "p99 of the response over the load, without confidence",
     ]
+    assert [title for title in drawn if " over " in title] == list(found)
     assert {"Response", "Load in threads", "2", "4", "8", "maintenance reads", "limit of maintenance reads 200 ms"} <= {
         *texts(found["Mean response over the load, without confidence"])
     }
