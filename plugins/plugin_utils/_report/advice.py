@@ -245,7 +245,7 @@ _CONSEQUENCES = {
     **dict.fromkeys(("unreachable", "missing", "collect", "error"), UNKNOWN),
 }
 
-_OF_STREAMS = {
+_OF_OTHERS = {
     "io_error": "What uses this storage cannot rely on it: a read or a write failed.",
     "hung": "As long as such an operation lasts, whoever waits for it waits.",
     "worse": "Operations take longer than when the baseline was made, even if every limit is kept.",
@@ -281,7 +281,7 @@ def other(key: str, instead: Mapping[str, str] | None = None) -> str:
     return (instead or NOTHING_ELSE).get(key) or OTHERS[key].text
 
 
-def of_key(key: str, of_streams: bool = False, instead: Mapping[str, str] | None = None) -> tuple[str, str]:
+def of_key(key: str, of_mq: bool = True, instead: Mapping[str, str] | None = None) -> tuple[str, str]:
     """Return consequence and next step of a cause that is not about a limit."""
     consequence, next_step = _CONSEQUENCES[key], other(key, instead)
-    return (_OF_STREAMS.get(key, consequence), next_step.replace("no recovery log", "no database")) if of_streams else (consequence, next_step)
+    return (consequence, next_step) if of_mq else (_OF_OTHERS.get(key, consequence), next_step.replace("no recovery log", "no database"))

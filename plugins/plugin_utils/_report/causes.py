@@ -194,7 +194,7 @@ def _advice_on(model: Model, group: _Alike, hosts: Sequence[Host]) -> tuple[str,
     """Return consequence and next step."""
     if group.kind in _views():
         return _views()[group.kind].advise(hosts, group.verdict)
-    return advice.of_key(group.advice, model.words.of_streams, _instead(model))
+    return advice.of_key(group.advice, model.words.layout.of_mq, _instead(model))
 
 
 def _instead(model: Model) -> Mapping[str, str]:
@@ -338,7 +338,7 @@ def _of_limit(model: Model, group: _Broken, medians: Medians) -> Cause:
 def _consequence(model: Model, group: _Broken) -> str:
     worst = group.limit["worst"]
     excess = Excess(group.limit["metric"], [rows for host, limit, rows in group.on], str(worst["operation"]), str(worst["stream"]))
-    return consequence_of_stream(excess, model.words) if model.words.of_streams else consequence_of(excess)
+    return consequence_of(excess) if model.words.layout.of_mq else consequence_of_stream(excess, model.words)
 
 
 _ADVICE = {WAIVED: "waived", OPEN: "open", NO_HEADROOM: "no_headroom", NO_TARGET: "no_target", NO_FIGURE: "too_few", NO_ROW: "nothing"}
@@ -351,7 +351,7 @@ _ADVICE_BY_METRIC = {NOT_STARTED: "pace", "capacity": "capacity", "target_operat
 
 def _look(model: Model, group: _Broken, medians: Medians) -> tuple[str, str]:
     """Return what the figures of the hosts look like, and what to do next because of that."""
-    if group.why == NO_ROW and model.words.of_streams:
+    if group.why == NO_ROW and model.words.layout.by_stream:
         return "", advice.OTHERS["no_stream"].text
     if group.why in _ADVICE:
         return "", advice.other(_ADVICE[group.why], _instead(model))
@@ -377,9 +377,7 @@ def _advice_on_symptom(key: str, on: Sequence[tuple[Host, str]]) -> list[advice.
 
 def _seen(model: Model, group: _Broken, key: str, on: Sequence[tuple[Host, str]]) -> str:
     """Return what was seen on some hosts, with the figures of the first, which is the worst."""
-    text = advice.SYMPTOMS[key].seen
-    if model.words.of_streams:
-        text = text.replace("writes", "operations")
+    text = advice.SYMPTOMS[key].seen.replace("writes", model.words.timed)
     if len(on) < len(group.on):
         text += f" on {fold_names(host.label for host, figures in on)}"
     worst, figures = on[0]
@@ -460,11 +458,11 @@ def _names(model: Model, group: _Broken) -> str:
 def _at(model: Model, group: _Broken) -> str:
     """Return which rows it is about: block sizes, load points and queue managers."""
     rows = {row for host, limit, rows in group.on for row in rows if row.load_point is not None}
-    if not rows or model.words.mixed:
+    if not rows or model.words.layout.mixed:
         return ""
     loads = sorted({row.load_point for row in rows if row.load_point})
     measured_loads = {step[0] for step in model.steps}
-    if model.words.of_streams:
+    if model.words.layout.by_stream:
         rows |= {row for host, limit, others in group.on_others for row in others if row.load_point is not None}
         loads = sorted({row.load_point for row in rows if row.load_point})
         names = dict.fromkeys(operations_text(row.stream, row.operation) for row in sorted(rows, key=lambda row: (str(row.stream), str(row.operation))))

@@ -219,7 +219,7 @@ class Host:
     @property
     def climbed(self) -> ShownCapacity | None:
         """Its capacity if people asked for it: of streams, and of other workloads if the load points were a search or had a target."""
-        return self.capacity if self.capacity and (self.words.of_streams or self.capacity.is_asked_for) else None
+        return self.capacity if self.capacity and (self.words.layout.over_load or self.capacity.is_asked_for) else None
 
     @property
     def label(self) -> str:
@@ -316,7 +316,7 @@ class Model:
     @property
     def subject(self) -> str:
         """What the storage is for."""
-        if not self.words.of_streams:
+        if not self.words.layout.described:
             return f"IBM MQ recovery logs{self.kind.view.subject}"
         names = dict.fromkeys(name for host in self.hosts if (name := _workload(host)))
         return f"the workload {' and '.join(names)}" if names else "a workload of streams"
@@ -324,7 +324,7 @@ class Model:
     @property
     def disclaimers(self) -> list[str]:
         """What the workloads of streams are not."""
-        found = dict.fromkeys(str(host.facts.get(WORKLOAD_IS_NOT) or "") for host in self.hosts if host.words.of_streams)
+        found = dict.fromkeys(str(host.facts.get(WORKLOAD_IS_NOT) or "") for host in self.hosts if host.words.layout.described)
         return [text for text in found if text]
 
     @property
@@ -452,7 +452,7 @@ def _steps(host: Host) -> Iterator[Step]:
     if host.columns:
         load, size = host.columns.index("load_point"), host.columns.index("block_size_bytes")
         for row in host.rows:
-            yield host.words.step_of({"load_point": row.values[load], "block_size_bytes": row.values[size]})
+            yield host.words.layout.step_of({"load_point": row.values[load], "block_size_bytes": row.values[size]})
 
 
 class _Reader:
@@ -545,7 +545,7 @@ class _Reader:
         options = run_options(tables.run)
         host.options = self._options.setdefault(tuple(options.items()), options)
         host.method = "" if host.of_kind.is_live else _method(tables)
-        host.basis = None if host.words.of_streams or host.of_kind.is_live else basis_of(tables, record.facts)
+        host.basis = None if host.of_kind.is_live else basis_of(tables, record.facts)
         _add_headroom(host)
         if not host.of_kind.is_live:  # its problems are among its notes
             host.notes.extend(f"The tester warns: {with_variables(value)}" for key, value in tables.run.items() if key.startswith("warning_") and value)
@@ -583,7 +583,7 @@ def _add_charted(host: Host, tables: Tables) -> None:
             if series:
                 host.distributions[load, series] = counts
         host.stalls = tables.stalls
-        host.fidelity = tables.fidelity if tables.of_streams else []
+        host.fidelity = tables.fidelity
     except TablesError as error:
         host.notes.append(printable(f"Some charts are left out: {error}"))
 
@@ -598,12 +598,12 @@ def _rows(record: HostRecord, tables: Tables) -> list[ResultRow]:
     judged: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for judgement in record.judgements:
         judged.setdefault(tuple(judgement.get(key) for key in _ROW_KEYS), []).append(judgement)
-    names = [] if tables.of_streams else record.worker_names
+    names = record.worker_names if tables.layout.of_mq else []
     rows = []
     for row in tables.results:
         key = {**row, "worker": ALL_WORKERS} if tables.repeats_all(row) else row
         judgements = judged.get(tuple(key[column] for column in _ROW_KEYS), [])
-        if tables.of_streams and row["worker"] == ALL_WORKERS != row["operation"]:
+        if tables.layout.adds_up and row["worker"] == ALL_WORKERS != row["operation"]:
             # What a stream's reads and writes come to together has no row of its own.
             judgements = [*judgements, *judged.get(tuple({**row, "operation": ALL_OPERATIONS}[column] for column in _ROW_KEYS), [])]
         reasons = tuple(printable(judgement["reason"]) for judgement in judgements if judgement["verdict"] != PASS)

@@ -57,13 +57,11 @@ def qualifies_of(model: Model) -> str:
 
 
 def _qualifies(model: Model, asked: Mapping[str, Any], whose: str) -> str:
-    of_streams = model.words.of_streams
-    does = "did as the workload describes" if of_streams else "wrote as MQ does, as fast as it could"
-    parts = [f"{whose}A run certifies if the tester {does}"]
+    parts = [f"{whose}A run certifies if the tester {model.words.does}"]
     if asked.get("min_duration_s"):
         parts.append(f"for at least {asked['min_duration_s']:g} s per row")
     if asked.get("min_footprint"):
-        parts.append(f"to at least {_units.format_size(asked['min_footprint'])} of files{'' if of_streams else ' for each queue manager'}")
+        parts.append(f"to at least {_units.format_size(asked['min_footprint'])} of files{model.words.for_each}")
     if asked.get("block_sizes"):
         parts.append(f"and measured {', '.join(map(_units.format_size, asked['block_sizes']))}")
     return " ".join(parts) + "."

@@ -101,11 +101,6 @@ class Tables:
         return self.words.layout
 
     @property
-    def of_streams(self) -> bool:
-        """Whether the workload was described by places, streams and loads."""
-        return self.layout.by_stream
-
-    @property
     def of_observation(self) -> bool:
         """Whether they are not the tester's, but of a live queue manager that was observed."""
         return self.run.get("program") == OBSERVER

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import Step
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.layout import COMMIT_ROWS, LIVE_LOG, LOG_WRITES, STREAM_ROWS, Layout
 
 _LONGEST_UNIT = 32
@@ -50,24 +49,6 @@ class Words:
     does: str = "wrote as MQ does, as fast as it could"
     for_each: str = " for each queue manager"
     files: str = "the files of a queue manager"
-
-    @property
-    def of_streams(self) -> bool:
-        """Whether the rows are those of streams."""
-        return self.layout.by_stream
-
-    @property
-    def mixed(self) -> bool:
-        """Whether the rows of a step have one size, which differs from host to host."""
-        return self.layout.mixed
-
-    def stands_for_step(self, row: Mapping[str, Any]) -> bool:
-        """Whether the figures of a row of results.csv are those of its step."""
-        return self.layout.stands_for_step(row)
-
-    def step_of(self, row: Mapping[str, Any]) -> Step:
-        """Return load point and size of the step of a row."""
-        return self.layout.step_of(row)
 
     def row_text(self, row: Mapping[str, Any]) -> str:
         """Return which row of all workers it is, within a sentence."""

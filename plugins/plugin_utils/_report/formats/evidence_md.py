@@ -179,8 +179,8 @@ def _scope(model: Model) -> list[tuple[str, str]]:
     """Return what the run was about, and what of it was not measured."""
     unmeasured = [host for host in model.hosts if not host.rows]
     loads = and_list([str(load) for load in sorted({step[0] for step in model.steps})])
-    if model.words.of_streams:
-        return [*_who_was_measured(model, unmeasured), *_scope_of_streams(model, loads)]
+    if model.words.layout.described:
+        return [*_who_was_measured(model, unmeasured), *_described_scope(model, loads)]
     sizes = ", ".join(map(size_text, sorted({step[1] for step in model.steps}, key=lambda size: size or 0)))
     return [
         *_who_was_measured(model, unmeasured),
@@ -199,7 +199,7 @@ def _who_was_measured(model: Model, unmeasured: Sequence[Host]) -> list[tuple[st
     ]
 
 
-def _scope_of_streams(model: Model, loads: str) -> list[tuple[str, str]]:
+def _described_scope(model: Model, loads: str) -> list[tuple[str, str]]:
     streams = dict.fromkeys(step_cell(host, figures) for host in model.hosts for dummy, figures in host.results() if _is_stream(figures))
     return [
         ("Workload", model.subject.removeprefix("the workload ")),

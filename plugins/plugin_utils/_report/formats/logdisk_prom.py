@@ -93,7 +93,7 @@ def _limit_labels(limit: dict[str, Any]) -> str:
 
 def _rows(model: Model, hosts: list[tuple[Host, str]]) -> Iterator[str]:
     """Yield the figures of each step, of all workers together."""
-    latency, rate = _OF_STREAMS if model.words.of_streams else _OF_WRITES
+    latency, rate = _OF_STREAMS if model.words.layout.by_stream else _OF_WRITES
     yield om.family("logdisk_run_latency_seconds", latency, om.SUMMARY)
     for own, figures in _steps(hosts):
         yield "".join(_latencies(own, figures))
