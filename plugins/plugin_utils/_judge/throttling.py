@@ -10,13 +10,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import VOLUME_LIMIT, Finding, finding
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import Within, fits
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 
 NOTED_SHARE = 0.001
 """A limit that was reached for a smaller share of the time has no note."""
 
 _LIMITS = ("volume_iops", "volume_throughput", "instance_iops", "instance_throughput")
-_LARGEST = 1 << 64
+_COUNTER = Within(0, 1 << 64)
 _LONGEST = 60
 
 
@@ -70,6 +71,4 @@ def _name(volume: Mapping[str, Any]) -> str:
 def _difference(earlier: Mapping[str, Any], later: Mapping[str, Any], key: str) -> float | None:
     """Return by how much a counter grew, None if it went backwards or is not a number."""
     first, last = (volume.get(key) for volume in (earlier, later))
-    if not all(isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= _LARGEST for value in (first, last)):
-        return None
-    return last - first if last >= first else None
+    return last - first if fits(first, _COUNTER) and fits(last, _COUNTER) and last >= first else None

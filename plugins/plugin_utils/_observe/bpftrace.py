@@ -19,6 +19,7 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe import buckets
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.interval import LOG, Fact, Interval, Maximum, Observation, Options, Over, Second, Stall
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.samples import Sample
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import Within
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 
 SOURCE = "bpftrace"
@@ -33,7 +34,7 @@ MOST_UNSEEN_SHARE = 0.001
 
 NOTABLE_OVERHEAD_SHARE = 0.02
 _NS_PER_S = 1_000_000_000
-_LARGEST = (1 << 63) - 1
+_WHOLE = Within(0, (1 << 63) - 1, int)
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 
 
@@ -324,7 +325,7 @@ def _text(text: str) -> tuple[str, Any]:
 
 
 def _whole(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _LARGEST:
+    if _WHOLE.misfit(value) is not None:
         raise _Unfit
     return value
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import Keys, Within, fits
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 
 MOST_BYTES = 64 << 20
@@ -22,6 +23,7 @@ _LONGEST_REASON = 1000
 ENDS = ("finished", "deadline", "lease", "stopped", "failed")
 """How an observer ends. The first two are as planned."""
 AS_PLANNED = ENDS[:2]
+_SAMPLE = Keys({"epoch_s": Within(0, LATEST_EPOCH_S), "monotonic_ns": Within(0, _LARGEST_NS, int), "text": str})
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,7 @@ def read_samples(content: bytes) -> Samples:
     unreadable = 0
     for line in lines:
         value = _value(line)
-        sample = _sample(value)
+        sample = Sample(float(value["epoch_s"]), value["monotonic_ns"], value["text"]) if fits(value, _SAMPLE) else None
         if value.get("end") in ENDS:
             end = value
         elif sample is None or (samples and sample.monotonic_ns < samples[-1].monotonic_ns):
@@ -75,12 +77,3 @@ def _value(line: bytes) -> Mapping[str, Any]:
     except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
-
-
-def _sample(value: Mapping[str, Any]) -> Sample | None:
-    epoch_s, monotonic_ns, text = value.get("epoch_s"), value.get("monotonic_ns"), value.get("text")
-    if isinstance(epoch_s, bool) or not isinstance(epoch_s, (int, float)) or not 0 <= epoch_s <= LATEST_EPOCH_S:
-        return None
-    if isinstance(monotonic_ns, bool) or not isinstance(monotonic_ns, int) or not 0 <= monotonic_ns <= _LARGEST_NS or not isinstance(text, str):
-        return None
-    return Sample(float(epoch_s), monotonic_ns, text)

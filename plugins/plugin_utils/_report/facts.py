@@ -13,13 +13,15 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.flushes import NO_FLUSH_BELOW
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import Within, fits
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import DECIMAL_PATTERN
 
 HOST, FILE_SYSTEM, DEVICE, TESTER = "Host", "File system", "Device", "Tester"
 GROUPS = (HOST, FILE_SYSTEM, DEVICE, TESTER)
 
-_WHOLE = re.compile(r"[0-9]{1,20}\Z")
+_DIGITS = re.compile(r"[0-9]{1,20}\Z")
 _LARGEST = 1 << 64
+_WHOLE, _REAL = Within(0, _LARGEST, int), Within(-_LARGEST, _LARGEST)
 _BARRIERS_OFF = frozenset(("nobarrier", "barrier=0"))
 _MEMORY = ("tmpfs", "ramfs", "memory")
 
@@ -78,15 +80,14 @@ def _text(value: Any) -> str:
 
 def _number(value: Any) -> int | None:
     """Return a fact as a whole number that is not negative, None if it is not one; those from the tester's tables are text."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value if 0 <= value <= _LARGEST else None
-    return int(value) if isinstance(value, str) and _WHOLE.match(value) else None
+    if isinstance(value, str):
+        return int(value) if _DIGITS.match(value) else None
+    return value if fits(value, _WHOLE) else None
 
 
 def _real(value: Any) -> float | None:
     """Return a fact that is a number, None if it is not one that could be true."""
-    usable = isinstance(value, (int, float)) and not isinstance(value, bool) and -_LARGEST <= value <= _LARGEST
-    return float(value) if usable else None
+    return float(value) if fits(value, _REAL) else None
 
 
 def _size(value: Any) -> str:

@@ -14,12 +14,15 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import more_hosts, shorten
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import LOG
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import Within, fits
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import mean_size_text
 
 SHOWN = 5
 """The largest number of hosts that have lines of their own, the slowest against their certificates first."""
 CLEAR_TREND = 0.02
 """A utilisation that changes by less than this share of the time while it is observed has no trend."""
+
+_SHOWN = Within(-(1 << 64), 1 << 64)
 
 HIGH = 0.7
 """From this share of its time on, the logger is near its limit: waits grow steeply."""
@@ -101,8 +104,7 @@ def size_of(figures: Mapping[str, Any]) -> float | None:
 def number(data: Any, key: str) -> float | None:
     """Return a number of a record, None if there is none that can be shown."""
     value = data.get(key) if isinstance(data, Mapping) else None
-    usable = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1 << 64
-    return value if usable else None
+    return value if fits(value, _SHOWN) else None
 
 
 def moment(epoch_s: float | None, form: str = "%Y-%m-%d %H:%M:%S UTC") -> str:

@@ -39,6 +39,11 @@ def misfit(value: Any, shape: AnyShape) -> str | None:
     return None if isinstance(value, shape) else ""
 
 
+def fits(value: Any, shape: AnyShape) -> bool:
+    """Whether all of a value has a shape."""
+    return misfit(value, shape) is None
+
+
 class Keys(Shape):
     """An object with the shape of what it holds under some keys.
 
@@ -111,6 +116,16 @@ class Maybe(Shape):
 
     def misfit(self, value: Any) -> str | None:
         return None if value is None else misfit(value, self._shape)
+
+
+class Within(Shape):
+    """A number in a range, of all types or of the given one. NaN is in no range, and a truth value is not a number."""
+
+    def __init__(self, least: float, most: float, types: type | tuple[type, ...] = (int, float)) -> None:
+        self._least, self._most, self._types = least, most, types
+
+    def misfit(self, value: Any) -> str | None:
+        return None if isinstance(value, self._types) and not isinstance(value, bool) and self._least <= value <= self._most else ""
 
 
 class Where(Shape):

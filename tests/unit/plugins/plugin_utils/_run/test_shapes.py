@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import PLAIN, Items, Keys, Maybe, Where, misfit, named
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import PLAIN, Items, Keys, Maybe, Where, Within, fits, misfit, named
 
 POINT = Keys({"load": int}, only=True)
 SHAPE = Keys(
@@ -51,7 +51,16 @@ def test_what_is_not_an_object_has_no_keys(value):
 
 
 @pytest.mark.parametrize(
-    ("value", "fits"), [(None, True), ("x", True), (1 << 64, True), (-1.5, True), (1 << 65, False), (float("nan"), False), ([], False), ({}, False)]
+    ("value", "does"), [(None, True), ("x", True), (1 << 64, True), (-1.5, True), (1 << 65, False), (float("nan"), False), ([], False), ({}, False)]
 )
-def test_plain_values_can_be_computed_with(value, fits):
-    assert (misfit(value, PLAIN) is None) == fits
+def test_plain_values_can_be_computed_with(value, does):
+    assert fits(value, PLAIN) == does
+
+
+@pytest.mark.parametrize(
+    ("value", "is_number", "is_whole"),
+    [(0, True, True), (9, True, True), (8.5, True, False), (-1, False, False), (10, False, False), (True, False, False), ("1", False, False)]
+    + [(None, False, False), (float("nan"), False, False), (float("inf"), False, False), (10**400, False, False), ([], False, False)],
+)
+def test_a_number_is_in_a_range(value, is_number, is_whole):
+    assert (fits(value, Within(0, 9)), fits(value, Within(0, 9, int))) == (is_number, is_whole)
