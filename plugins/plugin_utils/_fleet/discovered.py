@@ -20,6 +20,7 @@ from typing import Any
 import yaml
 from ansible_collections.mqops.logdisk.plugins.module_utils import _ini_files, _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.write_sizes import WriteSizes, read_write_sizes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import Items, Keys, Maybe, Where, Within, misfit, named
 
 PAGE_BYTES = _ini_files.LOG_PAGE_BYTES
 DIRECTORY_NAMES = ("logdisk", "logdisk-test")
@@ -99,24 +100,26 @@ def plan_volumes(answer: Mapping[str, Any], block_sizes_bytes: Sequence[int], sk
 
     ``skip_absent`` leaves queue managers out whose logs are not on this host.
     """
-    items = [_mapping(item) for item in _list(answer.get("queue_managers"))]
-    problems = [_text(problem) for problem in _list(answer.get("problems"))]
+    _check(answer, _ANSWER, "")
+    items, problems = answer["queue_managers"], answer["problems"]
     if problems:
         raise DiscoveryError(f"queue managers may be missing from what was discovered: {'; '.join(problems)}. Correct that, or {BY_HAND}")
     if not items:
         raise DiscoveryError(f"no queue manager was discovered on this host: there is none in its mqs.ini. Add workspace_planned_queue_managers, or {BY_HAND}")
-    absent = [item for item in items if skip_absent and _is_absent(item)]
+    for number, item in enumerate(items):
+        _check(item, _UNPLANNED if item.get("problem") else _PLANNED, f"queue_managers[{number}].")
+    absent = [item for item in items if skip_absent and item.get("absent")]
     unknown = [item for item in items if item.get("problem") and item not in absent]
     logs = [_log(item) for item in items if not item.get("problem")]
     names = _Names()
-    reasons = [_text(item["problem"]) for item in unknown]
-    skipped = [Skipped(names.new(_text(item.get("name"))), _text(item.get("name")), _text(item["problem"])) for item in absent]
+    reasons = [item["problem"] for item in unknown]
+    skipped = [Skipped(names.new(item["name"]), item["name"], item["problem"]) for item in absent]
     if skipped and not logs and not unknown:
         return Discovered([], {}, {}, [], skipped)
     if not logs:
         more = f"; and {len(reasons) - SHOWN_REASONS} more queue managers" if len(reasons) > SHOWN_REASONS else ""
         raise DiscoveryError(f"no queue manager of this host can be planned: {'; '.join(reasons[:SHOWN_REASONS])}{more}. {_way_out(unknown)}")
-    refused = [Refused(names.new(_text(item.get("name"))), f"{reason}. {_way_out([item])}") for item, reason in zip(unknown, reasons, strict=True)]
+    refused = [Refused(names.new(item["name"]), f"{reason}. {_way_out([item])}") for item, reason in zip(unknown, reasons, strict=True)]
     volumes, about, sizes = [], {}, {}
     for group in _by_file_system(logs):
         name = names.new(group[0].mount_point.strip("/") or "root")
@@ -133,7 +136,7 @@ def plan_volumes(answer: Mapping[str, Any], block_sizes_bytes: Sequence[int], sk
 
 
 def _way_out(items: Iterable[Mapping[str, Any]]) -> str:
-    option = f"{BY_OPTION}, " if any(map(_is_absent, items)) else ""
+    option = f"{BY_OPTION}, " if any(item.get("absent") for item in items) else ""
     return f"Correct that, {option}or {BY_HAND}"
 
 
@@ -297,72 +300,68 @@ class _Names:
 # The answer of a host
 
 
-def _is_absent(item: Mapping[str, Any]) -> bool:
-    absent = item.get("absent", False)
-    if not isinstance(absent, bool) or (absent and not item.get("problem")):
-        raise _unusable(absent)
-    return absent
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and value != "" and value.isprintable()
+
+
+def _is_literal(value: Any) -> bool:
+    """Whether a text means the same as a value of a variable: what a host says is never evaluated on the controller."""
+    return _is_text(value) and not _TEMPLATE.search(value)
+
+
+_TEXT, _LITERAL = Where(_is_text), Where(_is_literal)
+_PATH = Where(lambda value: _is_literal(value) and value.startswith("/"))
+_MAYBE_TEXT = Where(lambda value: not value or _is_text(value))
+_MOUNT = Keys(
+    {
+        "mount_point": Maybe(_PATH),
+        "device_number": Maybe(_TEXT),
+        **dict.fromkeys(("mount_source", "filesystem_type"), _MAYBE_TEXT),
+        **dict.fromkeys(("filesystem_size_bytes", "filesystem_free_bytes"), Within(0, _units.LARGEST, int)),
+    }
+)
+_ANSWER = Keys({"queue_managers": Items(dict), "problems": Items(_TEXT)})
+_UNPLANNED = Keys({"name": _TEXT, "problem": _TEXT, "absent": (bool, type(None))})
+_PLANNED = Keys(
+    {
+        "name": _LITERAL,
+        "absent": Where(lambda absent: absent in (None, False)),
+        **dict.fromkeys(("log_directory", "log_parent"), _PATH),
+        "log_file_pages": Within(64, 65535, int),
+        "log_primary_files": Within(2, 510, int),
+        "log_buffer_pages": Within(0, 4096, int),
+        "sources": dict,
+        "filesystem": _MOUNT,
+    }
+)
+"""A queue manager without a problem."""
+
+
+def _check(value: Any, shape: Keys, what: str) -> None:
+    """Raise DiscoveryError if what a host answered has another shape."""
+    wrong = misfit(value, shape)
+    if wrong is not None:
+        raise DiscoveryError(f"what was discovered on this host cannot be used: it has no usable {what}{named(wrong)}")
 
 
 def _log(item: Mapping[str, Any]) -> Log:
-    mount, sources = _mapping(item.get("filesystem")), _mapping(item.get("sources"))
+    mount, sources = item["filesystem"], item["sources"]
     if mount.get("device_number") is None or mount.get("mount_point") is None:
-        raise DiscoveryError(f"the mount of {_text(item.get('log_directory'))} is unknown: is /proc mounted on this host? Otherwise {BY_HAND}")
+        raise DiscoveryError(f"the mount of {item['log_directory']} is unknown: is /proc mounted on this host? Otherwise {BY_HAND}")
     settings = (("log_file_pages", "LogFilePages"), ("log_primary_files", "LogPrimaryFiles"), ("log_buffer_pages", "LogBufferPages"))
     return Log(
-        queue_manager=_literal(item.get("name")),
-        directory=_path(item.get("log_directory")),
-        parent=_path(item.get("log_parent")),
-        file_pages=_number(item.get("log_file_pages"), 64, 65535),
-        primary_files=_number(item.get("log_primary_files"), 2, 510),
-        buffer_pages=_number(item.get("log_buffer_pages"), 0, 4096),
+        queue_manager=item["name"],
+        directory=item["log_directory"],
+        parent=item["log_parent"],
+        file_pages=item["log_file_pages"],
+        primary_files=item["log_primary_files"],
+        buffer_pages=item["log_buffer_pages"],
         assumed=tuple(title for key, title in settings if sources.get(key) == "assumed"),
-        mount_point=_path(mount["mount_point"]),
-        mount_source=_text(mount.get("mount_source") or "?"),
-        filesystem_type=_text(mount.get("filesystem_type")),
-        device_number=_text(mount["device_number"]),
-        size_bytes=_number(mount.get("filesystem_size_bytes"), 0, _units.LARGEST),
-        free_bytes=_number(mount.get("filesystem_free_bytes"), 0, _units.LARGEST),
-        written=read_write_sizes(_text(item.get("name")), item["observed"]) if "observed" in item else None,
+        mount_point=mount["mount_point"],
+        mount_source=mount.get("mount_source") or "?",
+        filesystem_type=mount.get("filesystem_type") or "?",
+        device_number=mount["device_number"],
+        size_bytes=mount["filesystem_size_bytes"],
+        free_bytes=mount["filesystem_free_bytes"],
+        written=read_write_sizes(item["name"], item["observed"]) if "observed" in item else None,
     )
-
-
-def _list(value: Any) -> list[Any]:
-    if not isinstance(value, list):
-        raise _unusable(value)
-    return value
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
-        raise _unusable(value)
-    return value
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str) or not value or not value.isprintable():
-        raise _unusable(value)
-    return value
-
-
-def _literal(value: Any) -> str:
-    """Return a text that means the same as a value of a variable: what a host says is never evaluated on the controller."""
-    if _TEMPLATE.search(_text(value)):
-        raise _unusable(value)
-    return _text(value)
-
-
-def _path(value: Any) -> str:
-    if not _literal(value).startswith("/"):
-        raise _unusable(value)
-    return _literal(value)
-
-
-def _number(value: Any, least: int, most: int) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-        raise _unusable(value)
-    return value
-
-
-def _unusable(value: Any) -> DiscoveryError:
-    return DiscoveryError(f"what was discovered on this host cannot be used: {repr(value)[:60]} is not a valid value there")
