@@ -158,7 +158,7 @@ def outcome_of(command: Command, witnessed: Witnessed, returned: Returned, check
     if why:
         return INCONCLUSIVE, why
     if checked.status == CHECK_LOST:
-        return LOST, loss_sentence(total_row(checked.rows))
+        return LOST, "; ".join(damage_of(total_row(checked.rows)).values())
     return KEPT, f"all {witnessed.seen.acknowledged_writes:,} acknowledged writes were found"
 
 
@@ -294,21 +294,27 @@ def total_row(rows: Sequence[Mapping[str, str]]) -> Mapping[str, str]:
 
 
 _LOSSES = (
-    ("lost_tail_writes", "{} acknowledged writes at the end are gone"),
-    ("lost_out_of_order_writes", "{} writes are gone although later ones are there"),
-    ("torn_positions", "{} blocks hold parts of two writes"),
-    ("misdirected_positions", "{} blocks hold a write that belongs elsewhere"),
-    ("unreadable_positions", "{} blocks cannot be read"),
-    ("zeroed_positions", "{} blocks are zeroed"),
-    ("corrupt_positions", "{} blocks hold damaged data"),
+    ("metadata lost", "metadata_lost", "files or directories are gone"),
+    (LOST, "lost_tail_writes", "{} acknowledged writes at the end are gone"),
+    (LOST, "lost_out_of_order_writes", "{} writes are gone although later ones are there"),
+    ("torn", "torn_positions", "{} blocks hold parts of two writes"),
+    ("misdirected", "misdirected_positions", "{} blocks hold a write that belongs elsewhere"),
+    ("unreadable", "unreadable_positions", "{} blocks cannot be read"),
+    ("zeroed", "zeroed_positions", "{} blocks are zeroed"),
+    ("corrupt", "corrupt_positions", "{} blocks hold damaged data"),
 )
+"""Kinds of damage, the columns of durability.csv that count them, and what is said of each."""
+DAMAGE = {column: damage for damage, column, _text in _LOSSES}
 
 
-def loss_sentence(row: Mapping[str, str]) -> str:
-    """Return what was lost, from the row for all queue managers."""
-    parts = ["files or directories are gone"] if row.get("metadata_lost") == "1" else []
-    parts += [text.format(f"{int(row[name]):,}") for name, text in _LOSSES if row.get(name, "").isdigit() and int(row[name])]
-    size = [f"{int(row[name]):,} {unit}" for name, unit in (("lost_tail_bytes", "bytes"),) if row.get(name, "").isdigit() and int(row[name])]
-    if row.get("lost_tail_ns", "").isdigit() and int(row["lost_tail_ns"]):
-        size.append(f"{_units.format_duration(int(row['lost_tail_ns']))} of writing")
-    return "; ".join(parts or ["acknowledged writes were lost"]) + (f" ({', '.join(size)})" if size else "")
+def damage_of(row: Mapping[str, str]) -> dict[str, str]:
+    """Return what each kind of damage came to, from the row for all queue managers; if none is counted, that there was a loss."""
+    counts = {column: int(row[column]) for column in row if row[column].isdecimal() and len(row[column]) <= 20}
+    found: dict[str, list[str]] = {}
+    for damage, column, text in _LOSSES:
+        if counts.get(column):
+            found.setdefault(damage, []).append(text.format(f"{counts[column]:,}"))
+    size = [f"{counts['lost_tail_bytes']:,} bytes"] if counts.get("lost_tail_bytes") else []
+    size += [f"{_units.format_duration(counts['lost_tail_ns'])} of writing"] if counts.get("lost_tail_ns") else []
+    texts = {damage: "; ".join(parts) for damage, parts in found.items()} or {LOST: "acknowledged writes were lost"}
+    return {damage: f"{text} ({', '.join(size)})" if size and damage == LOST else text for damage, text in texts.items()}

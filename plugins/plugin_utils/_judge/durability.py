@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import DAMAGE, LOST, damage_of, total_row
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import INCONCLUSIVE as UNDECIDED
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import LOST, total_row
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import POWER_CUT, TOO_FEW_CUTS, TORN, Finding, finding
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE
 
@@ -28,8 +28,6 @@ CONFIDENCE = 0.95
 
 CERTIFYING_BOUND = 0.05
 """The chance of a loss per cut above which cuts that were all kept are too few to certify anything, if no profile says how many are enough."""
-
-_VERDICTS = {LOST: FAIL, UNDECIDED: INCONCLUSIVE}
 
 _TORN_BLOCK_BYTES = 4096
 """The size of the write that IBM MQ's LogWriteIntegrity is about."""
@@ -107,16 +105,19 @@ LOSSES = (
 
 
 def findings_of(cuts: Sequence[Mapping[str, Any]], asked: int) -> list[Finding]:
-    """Return why some cuts of a volume do not pass, none if they do. Each cut must be kept for a pass, and one loss is enough for a fail."""
-    by_outcome = {outcome: [_of_cut(cut, verdict) for cut in cuts if cut["outcome"] == outcome] for outcome, verdict in _VERDICTS.items()}
-    if by_outcome[LOST]:
-        return by_outcome[LOST] + by_outcome[UNDECIDED]
-    too_few = [] if len(cuts) >= asked else [finding(TOO_FEW_CUTS, INCONCLUSIVE, made=len(cuts), asked=asked)]
-    return by_outcome[UNDECIDED] + too_few
+    """Return why some cuts of a volume do not pass, none if they do. Each cut must be kept for a pass, and one loss is enough for a fail.
 
-
-def _of_cut(cut: Mapping[str, Any], verdict: str) -> Finding:
-    return finding(POWER_CUT, verdict, cause=cut["outcome"], number=cut["number"], text=cut["reason"])
+    A cut that lost something has a finding for each kind of damage.
+    """
+    lost = [
+        finding(POWER_CUT, FAIL, cause=damage, number=cut["number"], text=text)
+        for cut in cuts
+        if cut["outcome"] == LOST
+        for damage, text in damage_of(total_row(cut["rows"])).items()
+    ]
+    undecided = [finding(POWER_CUT, INCONCLUSIVE, cause=UNDECIDED, number=cut["number"], text=cut["reason"]) for cut in cuts if cut["outcome"] == UNDECIDED]
+    too_few = [] if lost or len(cuts) >= asked else [finding(TOO_FEW_CUTS, INCONCLUSIVE, made=len(cuts), asked=asked)]
+    return lost + undecided + too_few
 
 
 def chance_bound(cuts: int, confidence: float = CONFIDENCE) -> float:
@@ -171,7 +172,8 @@ def losses_of(cuts: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     for loss in LOSSES:
         numbers = [number for number, row in totals if row.get(loss.column) not in (None, "", "0")]
         if numbers:
-            found.append({"loss": loss.name, "cuts": numbers, "consequence": loss.consequence, "next_step": loss.next_step})
+            about = {"loss": loss.name, "cause": DAMAGE[loss.column], "cuts": numbers}
+            found.append({**about, "consequence": loss.consequence, "next_step": loss.next_step})
     return found
 
 

@@ -82,6 +82,12 @@ CRITERIA = {
     (POWER_CUT, "lost"): "CUT-001",
     (POWER_CUT, "inconclusive"): "CUT-002",
     (TOO_FEW_CUTS, None): "CUT-003",
+    (POWER_CUT, "torn"): "CUT-004",
+    (POWER_CUT, "misdirected"): "CUT-005",
+    (POWER_CUT, "unreadable"): "CUT-006",
+    (POWER_CUT, "zeroed"): "CUT-007",
+    (POWER_CUT, "corrupt"): "CUT-008",
+    (POWER_CUT, "metadata lost"): "CUT-009",
 }
 """The ids of criteria that no limit of a profile holds, by kind and cause of the finding. No waiver excuses one."""
 

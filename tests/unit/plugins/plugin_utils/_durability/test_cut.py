@@ -106,7 +106,7 @@ def test_a_loss_is_a_loss_however_little_was_seen():
 def test_lost_says_how_much():
     found = cut(checked=Checked(5, [LOST_ROW]))
     assert found.outcome == LOST
-    assert found.reason == "1,063 acknowledged writes at the end are gone; 2 blocks hold parts of two writes (4,354,048 bytes, 1.25 s of writing)"
+    assert found.reason == "1,063 acknowledged writes at the end are gone (4,354,048 bytes, 1.25 s of writing); 2 blocks hold parts of two writes"
 
 
 @pytest.mark.parametrize(

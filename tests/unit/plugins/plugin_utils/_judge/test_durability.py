@@ -51,9 +51,9 @@ def test_all_cuts_kept_is_a_pass_with_the_bound_that_follows():
 
 
 def test_one_loss_outweighs_all_else():
-    made = record(cut(1), cut(2, "inconclusive", "it did not come back"), cut(3, "lost", "63 writes are gone", {"lost_tail_writes": "63"}), asked=5)
+    made = record(cut(1), cut(2, "inconclusive", "it did not come back"), cut(3, "lost", row={"lost_tail_writes": "63"}), asked=5)
     assert (made.verdict, made.own["claim"]) == ("fail", "")
-    assert made.reasons == ["cut 3: 63 writes are gone", "cut 2: it did not come back"]
+    assert made.reasons == ["cut 3: 63 acknowledged writes at the end are gone", "cut 2: it did not come back"]
     (loss,) = made.own["losses"]
     assert (loss["loss"], loss["cuts"]) == ("lost tail", [3])
 
@@ -73,8 +73,9 @@ def test_what_shows_nothing_is_inconclusive(cuts, asked, reason):
 
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
 def test_each_kind_of_loss_has_a_consequence_and_a_next_step(loss):
-    (found,) = record(cut(1, "lost", row={loss.column: "1"})).own["losses"]
-    assert (found["loss"], found["cuts"]) == (loss.name, [1])
+    made = record(cut(1, "lost", row={loss.column: "1"}))
+    (found,) = made.own["losses"]
+    assert (found["loss"], found["cause"], found["cuts"]) == (loss.name, made.findings[0]["cause"], [1])
     assert found["consequence"].endswith(".") and found["next_step"].endswith(".")
 
 

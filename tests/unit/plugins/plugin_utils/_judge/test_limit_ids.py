@@ -20,7 +20,7 @@ from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fa
 
 NAMES = sorted(path.stem for path in Path(fabricate.PROFILES).glob("*.yml"))
 SHIPPED = [(name, limit) for name in NAMES for limit in load_profile(name, fabricate.PROFILES).limits]
-CRITERION_ROW = re.compile(r"^\| `([A-Z]+-[0-9]{3})` \| `(\w+)`(?:, (\w+))? \| [^|`]+ \| \[[^|]+\]\([^|]+\) \| `(test_\w+)` \|$", re.M)
+CRITERION_ROW = re.compile(r"^\| `([A-Z]+-[0-9]{3})` \| `(\w+)`(?:, ([\w ]+))? \| [^|`]+ \| \[[^|]+\]\([^|]+\) \| `(test_\w+)` \|$", re.M)
 ROW = re.compile(r"^\| `([A-Z0-9]+-[0-9]{3})` \| (\S.*?) \| `(.*?)`(?:, (.*?))? \| (.*) \| `(test_\w+)` \|$", re.M)
 
 
@@ -68,9 +68,28 @@ def test_a_tester_that_ends_early_names_its_criterion(ending, limit_id):
 
 
 def test_power_cuts_name_their_criteria():
-    lost, undecided = ({"outcome": outcome, "number": 1, "reason": "why"} for outcome in ("lost", "inconclusive"))
+    lost, undecided = ({"outcome": outcome, "number": 1, "reason": "why", "rows": []} for outcome in ("lost", "inconclusive"))
     named = [[(each["verdict"], each["limit_id"]) for each in findings_of(cuts, 2)] for cuts in ([undecided, lost], [undecided])]
     assert named == [[("fail", "CUT-001"), ("inconclusive", "CUT-002")], [("inconclusive", "CUT-002"), ("inconclusive", "CUT-003")]]
+
+
+@pytest.mark.parametrize(
+    ("columns", "limit_ids"),
+    [
+        ({"lost_tail_writes": "3", "lost_out_of_order_writes": "1", "lost_tail_bytes": "12288"}, ["CUT-001"]),
+        ({"torn_positions": "1"}, ["CUT-004"]),
+        ({"misdirected_positions": "1"}, ["CUT-005"]),
+        ({"unreadable_positions": "1"}, ["CUT-006"]),
+        ({"zeroed_positions": "1"}, ["CUT-007"]),
+        ({"corrupt_positions": "1"}, ["CUT-008"]),
+        ({"metadata_lost": "1"}, ["CUT-009"]),
+        ({"lost_tail_writes": "3", "torn_positions": "2", "corrupt_positions": "0", "metadata_lost": "1"}, ["CUT-009", "CUT-001", "CUT-004"]),
+        ({}, ["CUT-001"]),
+    ],
+)
+def test_each_kind_of_damage_has_a_criterion_of_its_own(columns, limit_ids):
+    found = findings_of([{"outcome": "lost", "number": 1, "reason": "all of it", "rows": [{"worker": "all", "outcome": "lost", **columns}]}], 2)
+    assert ([each["limit_id"] for each in found], {each["verdict"] for each in found}) == (limit_ids, {"fail"})
 
 
 @pytest.mark.parametrize("limit_id", CRITERIA.values())

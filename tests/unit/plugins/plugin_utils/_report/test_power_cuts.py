@@ -101,6 +101,13 @@ def test_all_formats_say_what_was_lost(cuts):
     assert (host["kind"], host["verdict"], host["durability"]["losses"][0]["loss"]) == ("durability", "fail", "lost tail")
 
 
+def test_each_kind_of_damage_is_a_cause_with_its_own_criterion(tmp_path):
+    directory = runs.power_cuts(tmp_path, lambda number: runs.lost_tail(number, torn_positions="2"))
+    render(directory)
+    causes = json.loads(runs.content(directory, "report.json"))["causes"]
+    assert sorted(each["limit_id"] for each in causes if each["verdict"] == "fail") == ["CUT-001", "CUT-004"]
+
+
 def test_monitoring_has_the_outcomes_and_the_bound(cuts):
     text = runs.content(cuts, "logdisk.prom")
     assert 'logdisk_run_power_cuts{host="db02",volume="log",outcome="lost"} 1' in text
