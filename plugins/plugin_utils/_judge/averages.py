@@ -31,6 +31,5 @@ def why_no_figure(limit: Limit, record: HostRecord) -> dict[str, Any]:
 
 
 def _slowest(record: HostRecord) -> int | None:
-    facts: Any = (record.own or {}).get("facts")
-    slowest = facts.get(_SLOWEST) if isinstance(facts, dict) else None
+    slowest = ((record.own or {}).get("facts") or {}).get(_SLOWEST)
     return slowest if isinstance(slowest, int) else None

@@ -58,22 +58,19 @@ def _writes_text(host: Host, figures: Mapping[str, Any]) -> str:
         return "how long its log writes take is not known"
     if figures:
         return "no log write was seen"
-    intervals = host.own.get("intervals")
-    watched = {each.get("stream") for each in intervals if isinstance(each, Mapping)} if isinstance(intervals, list) else set()
+    watched = {each.get("stream") for each in host.own.get("intervals") or ()}
     return "only calls were watched, not its log" if host.rows and LOG not in watched else "its log writes are not known"
 
 
 def certificate_text(host: Host) -> str:
     """Return how what was observed relates to the certificate of the volume, in words."""
     held = host.own.get("certificate")
-    return str(held.get("text") or "") if isinstance(held, Mapping) else "It was not compared with a certificate, because the gate did not come to it."
+    return "It was not compared with a certificate, because the gate did not come to it." if held is None else str(held.get("text") or "")
 
 
 def caveats(host: Host) -> list[str]:
     """Return what is to be said against that comparison."""
-    held = host.own.get("certificate")
-    found = held.get("caveats") if isinstance(held, Mapping) else None
-    return [str(each) for each in found] if isinstance(found, list) else []
+    return list((host.own.get("certificate") or {}).get("caveats") or ())
 
 
 def trend_text(host: Host) -> str:

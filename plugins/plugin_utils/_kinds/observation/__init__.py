@@ -6,6 +6,9 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+from typing import Any
+
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.kind import Kind
 
 WITHOUT_VERDICT = "observed"
@@ -30,3 +33,12 @@ class Observation(Kind):
     why_not_collected = "is an observation, of which hosts keep nothing when its controller is lost: observe again."
     ended_early = "the observation ended before its time"
     if_interrupted = "the observations of run {} end on their hosts by themselves, and remove their files. To remove them at once"
+
+    @cached_property
+    def own_shape(self) -> Any:
+        """The shape of what was seen, and of the comparison with the certificate."""
+        from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import Items, Keys, Maybe
+
+        certificate = Keys({"caveats": Maybe(Items(str)), "others": Maybe(Items(dict))})
+        lists = dict.fromkeys(("intervals", "maxima"), Maybe(Items(dict)))
+        return Keys({**lists, **dict.fromkeys(("facts", "utilisation"), Maybe(dict)), "certificate": Maybe(certificate)})

@@ -68,11 +68,11 @@ class ObservationSection:
     def __init__(self, host: Host) -> None:
         self._host = host
         self._seen: Mapping[str, Any] = host.own
-        held = self._seen.get("certificate")
-        self._held: Mapping[str, Any] = held if isinstance(held, Mapping) else {}
-        self._facts: Mapping[str, Any] = self._seen.get("facts") if isinstance(self._seen.get("facts"), Mapping) else {}
-        self._intervals = [each for each in self._list("intervals") if each.get("stream") == "log"]
-        self._calls = [each for each in self._list("intervals") if each.get("stream") != "log"]
+        self._held: Mapping[str, Any] = self._seen.get("certificate") or {}
+        self._facts: Mapping[str, Any] = self._seen.get("facts") or {}
+        intervals: Sequence[Mapping[str, Any]] = self._seen.get("intervals") or ()
+        self._intervals = [each for each in intervals if each.get("stream") == "log"]
+        self._calls = [each for each in intervals if each.get("stream") != "log"]
 
     @property
     def lead(self) -> str:
@@ -123,7 +123,7 @@ class ObservationSection:
         managers = self._held.get("queue_managers")
         alone = f", {managers} queue manager{'' if managers == 1 else 's'}" if managers else ""
         rows = [(f"Mean of writes of {mean_size_text(size)}{alone}", _time(expected), _time(mean), _ratio(ratio))]
-        for other in filter(_is_mapping, _list(self._held.get("others"))):
+        for other in self._held.get("others") or ():
             title = f"The same, {other.get('queue_managers')} queue managers at once"
             rows.append((title, _time(number(other, "expected_ns")), _time(mean), _ratio(number(other, "ratio"))))
         rows.append(("Slowest write of the test, and while observed", _time(number(self._held, "slowest_ns")), self._slowest_observed(figures), ""))
@@ -179,7 +179,7 @@ class ObservationSection:
     @property
     def maxima(self) -> list[Row]:
         """Rows of the newest of the new maxima: when, of what, the one before, and the new one."""
-        rows = self._list("maxima")[-SHOWN_MAXIMA:]
+        rows = (self._seen.get("maxima") or [])[-SHOWN_MAXIMA:]
         return [
             (moment(number(each, "epoch_s")), str(each.get("stream")), _time(number(each, "previous_ns")) or "none", _time(number(each, "new_ns")))
             for each in rows
@@ -199,9 +199,6 @@ class ObservationSection:
             "max": [(end, value) for end, each in zip(ends, known, strict=True) if (value := number(each, "latency_max_ns"))],
         }
         return _chart(lines, number(self._held, "expected_ns"), max(ends))
-
-    def _list(self, name: str) -> list[Mapping[str, Any]]:
-        return list(filter(_is_mapping, _list(self._seen.get(name))))
 
     def _interval(self, each: Mapping[str, Any], about: str) -> Row:
         writes, count, elapsed_s = number(each, "operations"), number(each, "bytes"), number(each, "elapsed_s")
@@ -249,14 +246,6 @@ def _chart(lines: Mapping[str, Sequence[tuple[float, float]]], expected_ns: floa
     certified = f" The dashed line is the certified mean, {_time(expected_ns)}." if expected_ns else ""
     told = f"The mean of each interval was {_time(min(means))} to {_time(max(means))}.{certified}"
     return chart("observation", "Log writes by interval", told, Markup("").join(parts))
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
-def _is_mapping(value: Any) -> bool:
-    return isinstance(value, Mapping)
 
 
 def _ticks(end_s: float) -> Iterable[tuple[float, str]]:

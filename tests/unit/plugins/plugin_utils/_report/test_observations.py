@@ -128,8 +128,11 @@ MISSHAPEN = {"intervals": [7, {"stream": "log"}], "utilisation": "x", "facts": [
 CERTIFICATE = {"certificate": {"caveats": 3, "others": 4, "ratio": "x"}}
 
 
-@pytest.mark.parametrize("broken", [None, "x", 7, [], {"certificate": 3}, CERTIFICATE, MISSHAPEN])
-def test_a_record_with_a_misshapen_observation_is_rendered(tmp_path, broken):
+@pytest.mark.parametrize(
+    ("broken", "unusable"),
+    [(None, ""), ("x", ""), (7, ""), ([], ""), ({"certificate": 3}, ".certificate"), (CERTIFICATE, ".certificate.caveats"), (MISSHAPEN, ".intervals[0]")],
+)
+def test_a_record_with_a_misshapen_observation_is_an_error(tmp_path, broken, unusable):
     directory = runs.observation(tmp_path)
     (folder,) = [folder for folder in directory.records.folders() if "db01" in folder]
     path = f"{directory.path}/{folder}/record.json"
@@ -138,7 +141,7 @@ def test_a_record_with_a_misshapen_observation_is_rendered(tmp_path, broken):
     with open(path, "w", encoding="utf-8") as file:
         json.dump({**record, "observation": broken}, file)
     render(directory)
-    assert runs.content(directory, "summary.txt")
+    assert (f"record.json has no usable observation{unusable}" in page(directory)) == (broken is not None)
 
 
 def test_live_logs_share_one_column_and_have_advice_of_their_own(tmp_path):
