@@ -89,7 +89,7 @@ class ActionModule(RemoteAction):
         if reason:
             raise NotAccepted(reason)
         tables = of_all_rounds(directory, order, tables) if order.get(SEARCH) else tables
-        record = measurement(directory.run, host, volume, as_dict(order.get("facts")), as_dict(order.get("workspace")), tables, datetime.date.today())
+        record = measurement(directory.run, host, volume, order.get("facts") or {}, order.get("workspace") or {}, tables, datetime.date.today())
         try:
             directory.records.write(record, tables)
         except RunDirectoryError as error:
@@ -101,7 +101,7 @@ class ActionModule(RemoteAction):
 
 def of_all_rounds(directory: RunDirectory, order: Mapping[str, Any], tables: dict[str, bytes]) -> dict[str, bytes]:
     """Store the tables of a round of a search, and return those of all rounds so far as those of one run. Raises NotAccepted."""
-    host, volume, number = order["host"], order["volume"], int(order[SEARCH]["round"])
+    host, volume, number = order["host"], order["volume"], order[SEARCH]["round"]
     try:
         directory.orders.write_round(order, number, tables)
         return join_tables([directory.orders.read_round(host, volume, each, TABLE_NAMES) for each in range(1, number + 1)])
@@ -114,7 +114,7 @@ def of_all_rounds(directory: RunDirectory, order: Mapping[str, Any], tables: dic
 def facts_of_order(directory: RunDirectory, host: str, volume: str) -> dict[str, Any]:
     """Return what was known of a volume when it was started; empty if its order cannot be read."""
     try:
-        return as_dict(directory.orders.read(host, volume).get("facts"))
+        return directory.orders.read(host, volume).get("facts") or {}
     except RunDirectoryError:
         return {}
 

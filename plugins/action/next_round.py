@@ -63,7 +63,7 @@ def climbers_of(directory: RunDirectory, hosts: Iterable[str]) -> Iterator[Climb
             search = search_of(directory, host, volume)
             if search:
                 record = directory.records.find(host, volume) or missing(directory.run, host, volume)
-                yield Climber(record, search.get("group"), int(search["largest"]), int(search["rounds"]))
+                yield Climber(record, search.get("group"), search["largest"], search["rounds"])
 
 
 def search_of(directory: RunDirectory, host: str, volume: str) -> dict[str, Any]:

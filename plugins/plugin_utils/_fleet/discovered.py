@@ -20,7 +20,7 @@ from typing import Any
 import yaml
 from ansible_collections.mqops.logdisk.plugins.module_utils import _ini_files, _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.write_sizes import WriteSizes, read_write_sizes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import Items, Keys, Maybe, Where, Within, misfit, named
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import Items, Keys, Maybe, Where, Within, check
 
 PAGE_BYTES = _ini_files.LOG_PAGE_BYTES
 DIRECTORY_NAMES = ("logdisk", "logdisk-test")
@@ -339,9 +339,7 @@ _PLANNED = Keys(
 
 def _check(value: Any, shape: Keys, what: str) -> None:
     """Raise DiscoveryError if what a host answered has another shape."""
-    wrong = misfit(value, shape)
-    if wrong is not None:
-        raise DiscoveryError(f"what was discovered on this host cannot be used: it has no usable {what}{named(wrong)}")
+    check(value, shape, lambda part: DiscoveryError(f"what was discovered on this host cannot be used: it has no usable {what}{part}"))
 
 
 def _log(item: Mapping[str, Any]) -> Log:

@@ -26,7 +26,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import MOMENT
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_data, profile_key
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import Items, Keys, Maybe, Where, misfit, named
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import Items, Keys, Maybe, Where, check, misfit, named
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, GOOD, WORST_FIRST
@@ -405,9 +405,7 @@ def _check(content: Any) -> None:
     lacking = misfit(content, _SHAPE)
     if lacking is not None or (content["effect"] == CERTIFIES) != (content["valid_until"] is not None):
         raise CertificateError(f"the certificate lacks a field, or has one of another type: {named(lacking or 'valid_until')}")
-    uncompared = misfit(content, _COMPARED)
-    if uncompared is not None:
-        raise CertificateError(f"the certificate has a row or a fact that cannot be compared: {named(uncompared)}")
+    check(content, _COMPARED, lambda part: CertificateError(f"the certificate has a row or a fact that cannot be compared: {part}"))
     texts = [*(content[key] for key in (*_TEXTS, *_OPTIONAL)), content["profile"]["name"], content["machine"]["boot_id"]]
     texts += [content.get("limits_verdict"), (content.get("comparison") or {}).get("outcome")]
     if any(printable(text) != text for text in texts if text):

@@ -33,12 +33,14 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.kind import K
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.beside_records import Certificates, comparisons, power_cuts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.expected_volumes import Volumes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import replace_link, write_file
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import is_finding
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import HOSTS, MANIFEST, RUN, VERDICT, is_run_id, latest, new_run_id, volume_folder
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.orders import Orders, Samples
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.records import Records
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import MAX_RUN_BYTES, RunDirectoryError, RunFiles, encode, read_json
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import Keys, Maybe, misfit, named
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import Items, Keys, Maybe, Where, check
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import WORST_FIRST
 
 SCHEMA_VERSION = 1
 """Schema of run.json."""
@@ -48,6 +50,27 @@ _BY_HOST = ("host_array_settings", "host_targets", "host_classes", "host_paramet
 _LISTS = ("expected_hosts", "left_out_hosts", "unclaimed_hosts", "merged_from", "other_profiles", "unmatched_limit_terms")
 _SHAPE = Keys({"created_at": Maybe(str), **dict.fromkeys((*_OBJECTS, *_BY_HOST), Maybe(dict)), **dict.fromkeys(_LISTS, Maybe(list))})
 """What run.json may hold, for what is not a text that is only shown."""
+
+_JUDGED = Keys(
+    {
+        **dict.fromkeys(("host", "volume", "qualification"), str),
+        **dict.fromkeys(("certified", "stops_gate"), bool),
+        **dict.fromkeys(("reasons", "leftovers"), Items(str)),
+        "verdict": Where(lambda verdict: verdict in tuple(WORST_FIRST)),
+        "profile": Maybe(Keys(dict.fromkeys(("name", "version", "sha256"), str))),
+        "findings": Maybe(Items(Where(is_finding))),
+    }
+)
+_VERDICT = Keys(
+    {
+        "asked_by": str,
+        **dict.fromkeys(("gate_failed", "certified"), bool),
+        **dict.fromkeys(("reasons", "fleet_problems"), Items(str)),
+        **dict.fromkeys(("counts", "policy"), dict),
+        "hosts": Items(_JUDGED),
+    }
+)
+"""What verdict.json holds. The exit status of a command that renders a run again depends on it."""
 
 
 class RunDirectory:
@@ -94,9 +117,7 @@ class RunDirectory:
         run = read_json(os.path.join(path, RUN), MAX_RUN_BYTES)
         if run.get("schema") != SCHEMA_VERSION or not isinstance(run.get("run_id"), str) or not is_run_id(run["run_id"]):
             raise RunDirectoryError(f"{path} is not a run directory of schema {SCHEMA_VERSION}.")
-        unusable = misfit(run, _SHAPE)
-        if unusable is not None:
-            raise RunDirectoryError(f"The {RUN} of {path} has no usable {named(unusable)}.")
+        check(run, _SHAPE, lambda part: RunDirectoryError(f"The {RUN} of {path} has no usable {part}."))
         return cls(path, run)
 
     @property
@@ -135,7 +156,11 @@ class RunDirectory:
 
     def verdict(self) -> dict[str, Any] | None:
         """Return what verdict.json holds, None if the gate wrote none. Raises RunDirectoryError if it cannot be read."""
-        return self._files.read_json(VERDICT, most=MAX_RUN_BYTES) if self._files.has(VERDICT) else None
+        if not self._files.has(VERDICT):
+            return None
+        verdict = self._files.read_json(VERDICT, most=MAX_RUN_BYTES)
+        check(verdict, _VERDICT, lambda part: RunDirectoryError(f"The {VERDICT} of {self.path} has no usable {part}."))
+        return verdict
 
     @property
     def is_signed(self) -> bool:

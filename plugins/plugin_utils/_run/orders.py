@@ -12,9 +12,24 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import ORDER, SAMPLES, round_folder, volume_folder
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import MAX_TABLE_BYTES, RunDirectoryError, RunFiles
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import Items, Keys, Maybe, Within, check
 
 MAX_SAMPLES_BYTES = 80 << 20
 """An observer ends at 64 MiB, but only with the sample that reaches them."""
+
+
+_ORDER = Keys(
+    {
+        **dict.fromkeys(("run_id", "host", "volume", "source_hash"), str),
+        **dict.fromkeys(("ordered_epoch_s", "deadline_epoch_s", "clock_error_s"), Within(0, 1e11)),
+        **dict.fromkeys(("options", "texts"), Keys({}, every=str)),
+        "machine": Keys(dict.fromkeys(("hostname", "machine_id"), str)),
+        "directories": Items(str),
+        **dict.fromkeys(("facts", "workspace"), Maybe(dict)),
+        "search": Maybe(Keys({"group": Maybe(str), **dict.fromkeys(("largest", "rounds", "round"), Within(1, 1 << 31, int))})),
+    }
+)
+"""What order.json may hold."""
 
 
 class Orders:
@@ -30,7 +45,9 @@ class Orders:
 
     def read(self, host: str, volume: str) -> dict[str, Any]:
         """Return what a host was ordered to measure. Raises RunDirectoryError, also if nothing was."""
-        return self._files.read_json(volume_folder(host, volume), ORDER)
+        order = self._files.read_json(volume_folder(host, volume), ORDER)
+        check(order, _ORDER, lambda part: RunDirectoryError(f"The {ORDER} of {host!r} has no usable {part}."))
+        return order
 
     def write_round(self, order: Mapping[str, Any], number: int, tables: Mapping[str, bytes]) -> None:
         """Write the tables of a round of a search and its order, replacing earlier ones. Raises RunDirectoryError."""

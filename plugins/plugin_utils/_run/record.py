@@ -13,7 +13,7 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import DEFAULT, by_own_key, kind_named
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import is_data, is_finding
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import NUMBER, PLAIN, Items, Keys, Maybe, Where, misfit, named
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import NUMBER, PLAIN, Items, Keys, Maybe, Where, check
 
 SCHEMA_VERSION = 1
 DEFAULT_VOLUME = "log"
@@ -126,14 +126,10 @@ class HostRecord:
         """Return the record that ``data``, which nobody vouches for, holds. Raises RecordError."""
         if data.get("schema") != SCHEMA_VERSION:
             raise RecordError(f"is not a record of schema {SCHEMA_VERSION}")
-        unusable = misfit(data, _SHAPE)
-        if unusable is not None:
-            raise RecordError(f"has no usable {named(unusable)}")
+        check(data, _SHAPE, lambda part: RecordError(f"has no usable {part}"))
         kind = kind_named(data["kind"])
         own = data.get(kind.own_key) if kind.own_key else None
-        unusable = misfit(own, Maybe(kind.own_shape))
-        if unusable is not None:
-            raise RecordError(f"has no usable {named(kind.own_key + unusable)}")
+        check({kind.own_key: own}, Keys({kind.own_key: Maybe(kind.own_shape)}), lambda part: RecordError(f"has no usable {part}"))
         return cls(own=own, **{name: data[name] for name in _NAMES if data.get(name) is not None})
 
 

@@ -138,6 +138,13 @@ class Where(Shape):
         return None if self._is_true(value) else ""
 
 
+def check(value: Any, shape: AnyShape, refusal: Callable[[str], Exception]) -> None:
+    """Raise the refusal, made with the name of the part, if a part of a value does not have a shape."""
+    path = misfit(value, shape)
+    if path is not None:
+        raise refusal(named(path))
+
+
 def named(path: str) -> str:
     """Return the path of a part of an object as it is shown; whoever wrote the object may have named the keys."""
     return printable(path.removeprefix("."))[:_LONGEST_PATH]

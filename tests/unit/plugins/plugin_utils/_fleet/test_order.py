@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import copy
+import json
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import order as _order
@@ -182,6 +183,29 @@ def test_an_order_survives_its_recording(tmp_path):
     assert directory.missing() == [("h7", "log")]
     with pytest.raises(RunDirectoryError, match=r"order\.json"):
         directory.orders.read("h7", "data")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"host": None},
+        {"machine": {"hostname": "db07"}},
+        {"options": {"option_files": 16}},
+        {"texts": []},
+        {"directories": [1]},
+        {"deadline_epoch_s": "soon"},
+        {"clock_error_s": True},
+        {"facts": "x"},
+        {"search": {"round": 0}},
+    ],
+)
+def test_an_order_of_another_shape_is_refused(tmp_path, change):
+    directory = RunDirectory.create(str(tmp_path), fabricate.run_data(["h7"]))
+    folder = tmp_path / directory.run["run_id"] / "hosts/h7/log"
+    folder.mkdir(parents=True)
+    (folder / "order.json").write_text(json.dumps({**order(), **change}))
+    with pytest.raises(RunDirectoryError, match=f"order.json of 'h7' has no usable {next(iter(change))}"):
+        directory.orders.read("h7", "log")
 
 
 COMMITS = {"workload": "commit", "apps": [1, 60], "message_sizes": ["2K"], "puts_per_commit": 1, "log_buffer": "2M", "remote_delay": 0, "rate": 0}

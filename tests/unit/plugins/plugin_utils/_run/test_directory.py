@@ -405,7 +405,7 @@ def test_facts_and_notes_join_a_filed_record(directory):
 
 def test_a_verdict(directory):
     assert directory.verdict() is None
-    verdict = fleet_verdict(directory.run, [])
+    verdict = {**fleet_verdict(directory.run, [fabricate.failed("db07")]), "asked_by": "gate"}
     directory.write_verdict(verdict)
     assert directory.verdict() == verdict
 
@@ -414,6 +414,31 @@ def test_a_verdict_that_cannot_be_read(directory):
     with open(os.path.join(directory.path, "verdict.json"), "w", encoding="utf-8") as file:
         file.write("{")
     with pytest.raises(RunDirectoryError, match="not valid JSON"):
+        directory.verdict()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"gate_failed": "false"},
+        {"hosts": None},
+        {"policy": []},
+        {"asked_by": 1},
+        {"counts": 1},
+        {"reasons": [1]},
+        *(
+            {"hosts": [each]}
+            for each in ("db07", {"verdict": "good"}, {"verdict": []}, {"stops_gate": 0}, {"profile": "x"}, {"findings": [{}]}, {"reasons": None})
+        ),
+    ],
+)
+def test_a_verdict_of_another_shape_is_refused(directory, change):
+    judged = {**fleet_verdict(directory.run, [fabricate.failed("db07")]), "asked_by": "gate"}
+    changed = {**judged, **change}
+    if isinstance(changed["hosts"], list) and isinstance(changed["hosts"][0], dict):
+        changed["hosts"] = [{**judged["hosts"][0], **changed["hosts"][0]}]
+    directory.write_verdict(changed)
+    with pytest.raises(RunDirectoryError, match=f"has no usable {next(iter(change))}"):
         directory.verdict()
 
 
