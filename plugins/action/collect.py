@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, RemoteAction, as_dict, failure, of_volumes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, RemoteAction, failure, of_volumes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.order import SEARCH, machine_differences, table_differences
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.worst import worst
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import measurement
@@ -23,6 +23,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.joined_tables import join_tables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import as_dict
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import TABLE_NAMES, parse_tables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR

@@ -11,7 +11,7 @@ from typing import Any
 
 from ansible.errors import AnsibleActionFail
 from ansible_collections.mqops.logdisk.plugins.action.collect import unpack
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, RemoteAction, as_dict, failure, one_line
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, RemoteAction, failure, one_line
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._cut_action import command_of, files_of, read_rows, returned_of, witnessed_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability import witness
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import CHECK_KEPT, CHECK_LOST, Checked, Cut, cut_of, why_no_cut, why_other_volume
@@ -23,6 +23,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.durability 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import WORKSPACE_KEYS, profile_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import as_dict
 
 OF_CONTROLLER = ("run_path", "plan", "workspace", "facts", "started", "command", "returned", "problem")
 """The options that are not sent to the host."""

@@ -11,13 +11,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible.errors import AnsibleError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction, as_dict, one_line
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction, one_line
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._cut_action import command_of, files_of, keep_alive, renew
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability import witness
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import why_other_volume
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability import STAGE
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import as_dict
 
 BREAK_S = 120
 """How long after the cut command the connection may last. Some commands return before they take effect."""

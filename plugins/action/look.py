@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.action import collect
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import as_dict
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import ENDED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.status import COLLECTED, UNKNOWN, host_status, unanswered
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import as_dict
 
 
 class ActionModule(collect.ActionModule):

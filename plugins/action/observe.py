@@ -10,7 +10,7 @@ import time
 from typing import Any
 
 from ansible.errors import AnsibleActionFail
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction, as_dict, failure
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction, failure
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.clock import clock_facts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import GRACE_S, lease_s
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.status import RUNNING, host_status
@@ -19,6 +19,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.observation
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.unmeasured import file_error
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import as_dict
 
 OVER_PAUSE_S = 2.0
 """How long an observation may take to begin and to end."""

@@ -9,10 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 from ansible.errors import AnsibleActionFail
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction, as_dict, failure, of_volumes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction, failure, of_volumes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.reserve import reserve_option
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.unmeasured import file_error
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import as_dict
 
 
 class ActionModule(RemoteAction):

@@ -17,6 +17,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation i
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import USAGE, artifacts, make_outcome, write_outcome
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import CHECK_MODE, DEFAULT
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import is_empty, read_list
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import as_dict
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import report_directory
 
 SCHEMA = 1
@@ -162,11 +163,6 @@ class RemoteAction(ActionBase):
         if self._discovered_interpreter_key:
             kept["ansible_facts"] = {self._discovered_interpreter_key: self._discovered_interpreter}
         return kept
-
-
-def as_dict(value: Any) -> dict[str, Any]:
-    """Return ``value`` if it is a dict, else an empty one: a host can send anything."""
-    return value if isinstance(value, dict) else {}
 
 
 def of_volumes(answer: Mapping[str, Any], volumes: Iterable[str]) -> dict[str, dict[str, Any]]:

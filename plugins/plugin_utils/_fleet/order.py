@@ -20,6 +20,7 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.machines import MACHINE_KEYS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_STREAMS, ALL_WORKERS, COMMITS, MQ_LOG, STREAMS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import as_dict
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_checks import stopped_above
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables
@@ -102,8 +103,8 @@ def names(order: Mapping[str, Any]) -> dict[str, str]:
 
 def machine_differences(order: Mapping[str, Any], start: Mapping[str, Any], machine: Mapping[str, Any]) -> list[str]:
     """Return how the machine that answers differs from the one that was started, a few words each: by its identity now, and by its start.json."""
-    ordered, kept = order["machine"], _dict(start.get("order"))
-    then = _dict(start.get("machine"))
+    ordered, kept = order["machine"], as_dict(start.get("order"))
+    then = as_dict(start.get("machine"))
     pairs = [(f"{key} in start.json", _text(kept.get(key)), wanted) for key, wanted in names(order).items()]
     # The host may have been restarted since then, so its boot_id proves nothing.
     pairs += [
@@ -215,7 +216,3 @@ def _shown(text: str) -> str:
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
-
-
-def _dict(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import ENDED
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import as_dict
 
 COLLECTED = "collected"
 """The key that the status of a host has once its tables were collected: the names of the volumes that sent some."""
@@ -21,12 +22,12 @@ def host_status(host: str, run_id: str, answer: Mapping[str, Any]) -> dict[str, 
 
     A template collects the statuses of all hosts. Nothing that a host sends may keep it from becoming a list, so only text is kept.
     """
-    volumes = _dict(answer.get("volumes"))
+    volumes = as_dict(answer.get("volumes"))
     status = {
         "host": host,
         "run_id": run_id,
         "state": "",
-        "volumes": {str(name): _volume_status(_dict(volume)) for name, volume in volumes.items()},
+        "volumes": {str(name): _volume_status(as_dict(volume)) for name, volume in volumes.items()},
         "reason": str(answer.get("reason") or ""),
     }
     status["state"] = _state([volume["state"] for volume in status["volumes"].values()])
@@ -42,7 +43,7 @@ def unanswered(known: Mapping[str, Any], reason: str) -> dict[str, Any]:
 
 
 def _volume_status(volume: Mapping[str, Any]) -> dict[str, Any]:
-    progress = _dict(volume.get("progress"))
+    progress = as_dict(volume.get("progress"))
     return {"state": str(volume.get("state")), "progress": {str(key): str(value) for key, value in progress.items()}}
 
 
@@ -52,7 +53,3 @@ def _state(states: list[str]) -> str:
     if going_on or not states:
         return UNKNOWN if UNKNOWN in going_on or not states else RUNNING
     return FINISHED if FINISHED in states else states[0]
-
-
-def _dict(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}

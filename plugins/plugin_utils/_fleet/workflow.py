@@ -19,6 +19,7 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import MOMENT
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import is_run_id
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import as_dict
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 
 _ARTIFACT = re.compile(r"logdisk_([0-9]{1,18})\Z")
@@ -76,5 +77,4 @@ def described(directory: RunDirectory) -> str:
 
 
 def _job_of(directory: RunDirectory) -> Mapping[str, Any]:
-    job = (directory.run.get("controller") or {}).get("job")
-    return job if isinstance(job, Mapping) else {}
+    return as_dict((directory.run.get("controller") or {}).get("job"))

@@ -13,6 +13,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import dicts_in
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_facts import IO_ERROR, STALL, WRONG_DATA
 
@@ -33,8 +34,7 @@ def volume_facts_of(content: Mapping[str, Any]) -> list[str]:
         return []
     reasons = [reason for reason in content.get("reasons") or [] if isinstance(reason, str)]
     found = {fact for fact, sentence in _SENTENCES for reason in reasons if sentence.match(reason)}
-    by_row = [row.get("limits") for row in content["rows"]]
-    limits = [limit for found_there in by_row if isinstance(found_there, list) for limit in found_there if isinstance(limit, dict)]
+    limits = [limit for row in content["rows"] for limit in dicts_in(row.get("limits"))]
     return sorted(found | ({STALL} if any(_is_stall(limit) for limit in limits) else set()))
 
 

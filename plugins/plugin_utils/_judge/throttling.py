@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import VOLUME_LIMIT, Finding, finding
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import Within, fits
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import Within, dicts_in, fits
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 
 NOTED_SHARE = 0.001
@@ -27,9 +27,9 @@ def volume_limits(before: Any, after: Any) -> dict[str, Any]:
     Of several volumes each limit is that of the volume that it held up longest. The facts are empty if no volume was read twice, and lack a limit whose
     counter went backwards.
     """
-    later = {_name(volume): volume for volume in _volumes(after)}
+    later = {_name(volume): volume for volume in dicts_in(after)}
     facts: dict[str, Any] = {}
-    for earlier in _volumes(before):
+    for earlier in dicts_in(before):
         name = _name(earlier)
         elapsed_s = _difference(earlier, later.get(name, {}), "monotonic_s")
         if not elapsed_s:
@@ -57,10 +57,6 @@ def limit_notes(facts: Mapping[str, Any]) -> list[Finding]:
 
 def _key(limit: str) -> str:
     return f"volume_limits_{limit}_s"
-
-
-def _volumes(reading: Any) -> list[Mapping[str, Any]]:
-    return [volume for volume in reading if isinstance(volume, Mapping)] if isinstance(reading, list) else []
 
 
 def _name(volume: Mapping[str, Any]) -> str:

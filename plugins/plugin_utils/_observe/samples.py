@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import Keys, Within, fits
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import Keys, Within, as_dict, fits
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 
 MOST_BYTES = 64 << 20
@@ -73,7 +73,6 @@ def _value(line: bytes) -> Mapping[str, Any]:
     if len(line) > LONGEST_LINE:
         return {}
     try:
-        value = json.loads(line)
+        return as_dict(json.loads(line))
     except (ValueError, RecursionError):
         return {}
-    return value if isinstance(value, dict) else {}

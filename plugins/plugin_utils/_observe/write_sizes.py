@@ -13,6 +13,7 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe import amqsrua, prometheus
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.interval import LOG, Options
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.samples import read_samples
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import as_dict
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 
 READERS = {prometheus.SOURCE: prometheus.read, amqsrua.SOURCE: amqsrua.read}
@@ -31,7 +32,7 @@ class WriteSizes:
 
 def read_write_sizes(queue_manager: str, observed: Any) -> WriteSizes:
     """Return what ``_sources/window.py`` of the host answered about a queue manager."""
-    answer = observed if isinstance(observed, dict) else {}
+    answer = as_dict(observed)
     reader, samples = READERS.get(str(answer.get("source"))), answer.get("samples")
     if reader is None or not isinstance(samples, list):
         return WriteSizes(problem=printable(str(answer.get("problem") or "the host did not answer")[:_LONGEST]))

@@ -14,7 +14,7 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import more_hosts, shorten
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import LOG
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import Within, fits
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import Within, as_dict, fits
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import mean_size_text
 
 SHOWN = 5
@@ -100,7 +100,7 @@ def size_of(figures: Mapping[str, Any]) -> float | None:
 
 def number(data: Any, key: str) -> float | None:
     """Return a number of a record, None if there is none that can be shown."""
-    value = data.get(key) if isinstance(data, Mapping) else None
+    value = as_dict(data).get(key)
     return value if fits(value, _SHOWN) else None
 
 

@@ -24,6 +24,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import PLAIN
+
 Finding = dict[str, Any]
 
 LIMIT = "limit"
@@ -92,7 +94,6 @@ CRITERIA = {
 """The ids of criteria that no limit of a profile holds, by kind and cause of the finding. No waiver excuses one."""
 
 _ROW_OF_LIMIT = ("limit", "rows", "block_size_bytes", "load_point", "stream", "operation", "worker")
-_LARGEST = 1 << 64
 _DEEPEST = 8
 
 
@@ -134,4 +135,4 @@ def is_data(value: Any, depth: int = 0) -> bool:
         return depth < _DEEPEST and all(isinstance(key, str) and is_data(each, depth + 1) for key, each in value.items())
     if isinstance(value, list):
         return depth < _DEEPEST and all(is_data(each, depth + 1) for each in value)
-    return value is None or isinstance(value, str) or (isinstance(value, (int, float)) and abs(value) <= _LARGEST)
+    return PLAIN.misfit(value) is None

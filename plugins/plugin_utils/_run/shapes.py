@@ -145,6 +145,16 @@ def check(value: Any, shape: AnyShape, refusal: Callable[[str], Exception]) -> N
         raise refusal(named(path))
 
 
+def as_dict(value: Any) -> dict[str, Any]:
+    """Return a value if it is an object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def dicts_in(value: Any) -> list[dict[str, Any]]:
+    """Return the objects in a list, none if it is not one."""
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+
+
 def named(path: str) -> str:
     """Return the path of a part of an object as it is shown; whoever wrote the object may have named the keys."""
     return printable(path.removeprefix("."))[:_LONGEST_PATH]

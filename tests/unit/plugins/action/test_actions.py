@@ -15,7 +15,7 @@ import pytest
 from ansible.errors import AnsibleActionFail, AnsibleConnectionFailure, AnsibleError
 from ansible_collections.mqops.logdisk.plugins.action import build, cleanup, collect, gate, open_run, probe, record, verify
 from ansible_collections.mqops.logdisk.plugins.callback import report
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction, as_dict, failure, failure_reason, one_line
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction, failure, failure_reason, one_line
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.fleet import host_reasons
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import order as _order
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_records
@@ -161,11 +161,6 @@ def test_what_cannot_be_filed_says_what_to_do(ordered, monkeypatch):
     assert result["failed"] and result["kept"] == ["log"]
     assert result["msg"].startswith("No space left. The tables are kept on the host. ")
     assert result["msg"].endswith(f"playbooks/collect.yml -e collect_run={directory.path}")
-
-
-@pytest.mark.parametrize("value, expected", [({"a": 1}, {"a": 1}), (None, {}), ([1], {}), ("x", {})])
-def test_only_a_dict_is_a_dict(value, expected):
-    assert as_dict(value) == expected
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import PLAIN, Items, Keys, Maybe, Where, Within, fits, misfit, named
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import PLAIN, Items, Keys, Maybe, Where, Within, as_dict, dicts_in, fits, misfit, named
 
 POINT = Keys({"load": int}, only=True)
 SHAPE = Keys(
@@ -64,3 +64,13 @@ def test_plain_values_can_be_computed_with(value, does):
 )
 def test_a_number_is_in_a_range(value, is_number, is_whole):
     assert (fits(value, Within(0, 9)), fits(value, Within(0, 9, int))) == (is_number, is_whole)
+
+
+@pytest.mark.parametrize("value, expected", [({"a": 1}, {"a": 1}), (None, {}), ([1], {}), ("x", {})])
+def test_only_a_dict_is_a_dict(value, expected):
+    assert as_dict(value) == expected
+
+
+@pytest.mark.parametrize(("value", "expected"), [([{"a": 1}, 2, None, {}], [{"a": 1}, {}]), ({"a": 1}, []), ("x", []), (None, [])])
+def test_only_objects_of_a_list_are_taken(value, expected):
+    assert dicts_in(value) == expected
