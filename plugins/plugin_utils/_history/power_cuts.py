@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import LOST
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult, CutResults, standing_loss
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History, HistoryError
@@ -32,6 +33,7 @@ def results_of(directory: RunDirectory) -> list[CutResult]:
 
 def _result(directory: RunDirectory, record: HostRecord) -> CutResult:
     cuts = (record.own or {})["cuts"]
+    lost = next((f"cut {cut['number']}: {cut['reason']}" for cut in cuts if cut["outcome"] == LOST), "")
     identity = identity_of_record(record)
     known: dict[str, Any] = {
         "run_id": record.run_id or str(directory.run["run_id"]),
@@ -41,7 +43,7 @@ def _result(directory: RunDirectory, record: HostRecord) -> CutResult:
         "judged_at": record.created_at,
         "verdict": str(record.verdict),
         "cuts": len(cuts),
-        "reason": printable((record.reasons or [""])[0]),
+        "reason": printable(lost or (record.reasons or [""])[0]),
         "claim": printable(str((record.own or {})["claim"])),
         "tests": printable(str((record.own or {})["tests"])),
         "disk_id": identity.disk_id if identity else None,

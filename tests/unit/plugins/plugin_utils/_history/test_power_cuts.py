@@ -107,11 +107,7 @@ def test_a_loss_fails_the_certification_and_the_report_says_what_follows(tmp_pat
     cut_run(tmp_path, place, facts, ["kept", "lost"])
     directory = certification(tmp_path, place)
     verdict, certified, reason = verdict_of(directory)
-    assert (
-        (verdict, certified) == ("fail", False)
-        and "lost acknowledged writes: cut 2: 63 acknowledged writes" in reason
-        and reason.endswith("in at least 2 cuts")
-    )
+    assert (verdict, certified) == ("fail", False) and "lost acknowledged writes: cut 2: lost" in reason and reason.endswith("in at least 2 cuts")
     render(directory)
     text = (tmp_path / directory.run["run_id"] / "summary.txt").read_text()
     assert "can be lost when the power fails" in text and "cannot write to its log" not in text
