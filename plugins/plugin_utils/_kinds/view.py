@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
@@ -51,8 +51,8 @@ class View:
         """Return the kind of the causes that a host is bad for: that it was not measured to the end, or not at all."""
         return "measurement" if host.tester else "unmeasured"
 
-    def advise(self, hosts: Sequence[Host], verdict: str) -> tuple[str, str]:
-        """Return consequence and next step of causes of the kind that only such a run has, on some hosts with a verdict."""
+    def advise(self, found: Sequence[tuple[Host, Mapping[str, Any]]], verdict: str) -> tuple[str, str]:
+        """Return consequence and next step of a cause of the kind that only such a run has: what was found on which hosts, and its verdict."""
         raise NotImplementedError
 
     def headline(self, model: Model) -> str:

@@ -193,7 +193,7 @@ def _criterion_of(group: _Alike) -> str:
 def _advice_on(model: Model, group: _Alike, hosts: Sequence[Host]) -> tuple[str, str]:
     """Return consequence and next step."""
     if group.kind in _views():
-        return _views()[group.kind].advise(hosts, group.verdict)
+        return _views()[group.kind].advise(group.found, group.verdict)
     return advice.of_key(group.advice, model.words.layout.of_mq, _instead(model))
 
 

@@ -6,7 +6,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import OUTCOMES
@@ -46,9 +47,11 @@ def counts_text(host: Host) -> str:
     return ", ".join([made, *(f"{_units.format_count(count)} {outcome}" for outcome, count in told if count)])
 
 
-def advice_on_cuts(cut: Iterable[Host], verdict: str) -> tuple[str, str]:
-    """Return consequence and next step of cuts with a verdict. Without hosts whose power was cut, the history knows of them."""
+def advice_on_cuts(found: Iterable[tuple[Host, Mapping[str, Any]]], verdict: str) -> tuple[str, str]:
+    """Return consequence and next step of what was found on some hosts, with its verdict. Without hosts whose power was cut, the history knows of it."""
     if verdict != FAIL:
         return _UNDECIDED, _CUT_AGAIN
-    losses = [loss for host in cut for loss in host.own.get("losses", [])] or [_LOST_BEFORE]
+    # Earlier versions did not say what damage a loss is.
+    told = [loss for host, finding in found for loss in host.own.get("losses", []) if loss.get("cause") in (None, finding.get("cause"))]
+    losses = told or [_LOST_BEFORE]
     return tuple(" ".join(dict.fromkeys(loss[key] for loss in losses)) for key in ("consequence", "next_step"))  # type: ignore[return-value]

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils._units import format_count
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import OUTCOMES
@@ -52,9 +52,9 @@ class View(view.View):
         """Return the kind of the causes that a host is bad for."""
         return self.cause
 
-    def advise(self, hosts: Sequence[Host], verdict: str) -> tuple[str, str]:
-        """Return what follows from the losses of some hosts and what to do next, or the same of those that the history knows of."""
-        return advice_on_cuts((host for host in hosts if host.of_kind.view is self), verdict)
+    def advise(self, found: Sequence[tuple[Host, Mapping[str, Any]]], verdict: str) -> tuple[str, str]:
+        """Return what follows from one kind of damage on some hosts and what to do next, or the same of what the history knows of."""
+        return advice_on_cuts(((host, finding) for host, finding in found if host.of_kind.view is self), verdict)
 
     def headline(self, model: Model) -> str:
         """Return the count of cuts that were all kept, but that are fewer than a profile asks for, or for whose number no profile asks."""

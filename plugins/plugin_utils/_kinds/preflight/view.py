@@ -6,8 +6,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils._units import format_count
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import view
@@ -21,7 +21,7 @@ class View(view.View):
 
     cause = "preflight"
 
-    def advise(self, hosts: Sequence[Host], verdict: str) -> tuple[str, str]:
+    def advise(self, found: Sequence[tuple[Host, Mapping[str, Any]]], verdict: str) -> tuple[str, str]:
         """Return that nothing follows."""
         return "", ""
 

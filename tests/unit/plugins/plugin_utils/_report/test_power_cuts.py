@@ -105,7 +105,9 @@ def test_each_kind_of_damage_is_a_cause_with_its_own_criterion(tmp_path):
     directory = runs.power_cuts(tmp_path, lambda number: runs.lost_tail(number, torn_positions="2"))
     render(directory)
     causes = json.loads(runs.content(directory, "report.json"))["causes"]
-    assert sorted(each["limit_id"] for each in causes if each["verdict"] == "fail") == ["CUT-001", "CUT-004"]
+    said = {each["limit_id"]: each["consequence"] for each in causes if each["verdict"] == "fail"}
+    assert said.keys() == {"CUT-001", "CUT-004"}
+    assert ["parts of two writes" in said[limit_id] for limit_id in sorted(said)] == [False, True]
 
 
 def test_monitoring_has_the_outcomes_and_the_bound(cuts):
