@@ -66,6 +66,7 @@ class Keys(Shape):
         self._needed = needed
         self._lacking = lacking or {}
         self._every = every
+        self._fits_every = every.is_true if isinstance(every, Where) else lambda each: fits(each, every)
         self._only = set(keys) if only else None
 
     def misfit(self, value: Any) -> str | None:
@@ -84,11 +85,14 @@ class Keys(Shape):
         for key in self._needed:
             if key not in value:
                 return f".{key}"
-        every = value if self._every is not object else ()
-        for key, shape in (*((key, self._lacking[key]) for key in self._lacking if key in value), *((key, self._every) for key in every)):
-            below = misfit(value[key], shape)
+        for key, shape in self._lacking.items():
+            below = misfit(value[key], shape) if key in value else None
             if below is not None:
                 return f".{key}{below}"
+        if self._every is not object:
+            for key, each in value.items():
+                if not self._fits_every(each):
+                    return f".{key}{misfit(each, self._every)}"
         return None
 
 
@@ -132,10 +136,10 @@ class Where(Shape):
     """A value about which something is true. What it says may raise nothing."""
 
     def __init__(self, is_true: Callable[[Any], bool]) -> None:
-        self._is_true = is_true
+        self.is_true = is_true
 
     def misfit(self, value: Any) -> str | None:
-        return None if self._is_true(value) else ""
+        return None if self.is_true(value) else ""
 
 
 def check(value: Any, shape: AnyShape, refusal: Callable[[str], Exception]) -> None:
