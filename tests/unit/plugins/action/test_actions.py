@@ -69,7 +69,7 @@ def ordered(tmp_path):
     """A run directory and the order of a host, which is not recorded yet."""
     directory = RunDirectory.create(str(tmp_path), fabricate.run_data(["h7"]))
     facts = {"hostname": "db07", "machine_id": "", "boot_id": "11-22"}
-    order = _order.make_order(directory.run["run_id"], "h7", "log", facts, "ab" * 32, ["--bsize=4096", "--qm=1"], ["/d/QM1"], 1000, 2000)
+    order = _order.make_order(directory.run["run_id"], "h7", "log", facts, "ab" * 32, {"bsize": [4096], "qm": [1]}, ["/d/QM1"], 1000, 2000)
     return directory, {**order, "facts": facts, "workspace": {"path": "/d"}}
 
 

@@ -75,7 +75,7 @@ def test_commits_are_planned_with_the_logs_own_buffer(directory):
     answer = {"queue_managers": [found("QM1", 1, log_buffer_pages=18)], "problems": []}
     commits = {"sweep_workload": "commit", "sweep_message_sizes": ["2K"], "sweep_apps": [60], "sweep_log_buffer": "2M"}
     (volume,) = plan(directory, discovered=answer, variables=commits)["volumes"]
-    assert "--logBuffer=73728" in volume["arguments"] and volume["load_points"] == [60]
+    assert volume["told"]["logBuffer"] == 73728 and volume["load_points"] == [60]
 
 
 def test_streams_are_not_discovered(directory):

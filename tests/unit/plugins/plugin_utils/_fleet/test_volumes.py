@@ -107,8 +107,8 @@ def test_each_volume_has_a_plan_of_its_own():
     assert second["footprint_bytes"] == 2 * 3 * 16 << 20
     assert host["footprint_bytes"] == first["footprint_bytes"] + second["footprint_bytes"]
     assert (
-        second["arguments"]
-        == _plan.make_plan({**SWEEP, **{VARIABLES[key]: TWO[key] for key in ("file_size", "files", "block_sizes", "load_points")}}, 2, {}, 600)["arguments"]
+        second["told"]
+        == _plan.make_plan({**SWEEP, **{VARIABLES[key]: TWO[key] for key in ("file_size", "files", "block_sizes", "load_points")}}, 2, {}, 600)["told"]
     )
 
 
