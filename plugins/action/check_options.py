@@ -20,7 +20,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._option_meanings import problems_of_meaning
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.names import ACCEPTED, refusals, warnings
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.reading import read_option, read_options
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import option_names, raw_defaults
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import option_names, options
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import is_empty, plain
 
 MOST_WARNINGS = 20
@@ -109,7 +109,8 @@ class ActionModule(ControllerAction):
         first = task_vars["hostvars"][task_vars["inventory_hostname"]]
         own = evaluated(names, first, None, [])  # what is wrong with them is found with the other hosts
         # The defaults of a role that a play imports are among the variables of its tasks.
-        set_by_play = (name for name in names if name in task_vars and (name in own or task_vars[name] != raw_defaults().get(name)))
+        written = {name: option.written for name, option in options().items()}
+        set_by_play = (name for name in names if name in task_vars and (name in own or task_vars[name] != written.get(name)))
         found = evaluated(set_by_play, task_vars, self._templar.template, problems)
         return {name: value for name, value in found.items() if name not in own or plain(value) != plain(own[name])}
 

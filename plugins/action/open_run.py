@@ -23,7 +23,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation i
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import INTERNAL, make_outcome, write_outcome
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import (
-    RUN_WIDE,
     SettingsError,
     agreed,
     array_settings,
@@ -44,7 +43,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reade
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import DEFAULT, KINDS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.kind import Kind
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.reading import read_options
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import option_specs, role_defaults
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import RUN, names_of, options
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import collection_version
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.comparison import CERTIFICATES, LAST
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
@@ -85,7 +84,7 @@ class ActionModule(ControllerAction):
             hostvars = {host: task_vars["hostvars"][host] for host in expected.hosts}
             plans = {host: own[kind.plan_fact] for host, own in hostvars.items()}
             _check_plans(plans)
-            settings = {name: agreed(name, _asked(name, plans)) for name in RUN_WIDE}
+            settings = {name: agreed(name, _asked(name, plans)) for name in names_of(RUN)}
             report_dir = settings["gate_report_dir"]
             check_count(expected.hosts, settings["gate_expected_count"])
             kind.opening.check(settings, plans)
@@ -223,8 +222,7 @@ def _check_plans(plans: Mapping[str, Mapping[str, Any]]) -> None:
 
 def _defaults(kind: Kind) -> dict[str, Any]:
     """Return the variables that concern a run of some kind, with their defaults."""
-    defaults = {**dict.fromkeys(option_specs()), **role_defaults()}
-    return {name: value for name, value in defaults.items() if name.startswith(kind.variables)}
+    return {name: option.default for name, option in options().items() if name.startswith(kind.variables)}
 
 
 def _parameters(defaults: Mapping[str, Any], hostvars: Mapping[str, Any], plans: Mapping[str, Any], selected: Any) -> dict[str, Any]:

@@ -48,7 +48,7 @@ from typing import Any
 from ansible.errors import AnsibleLookupError
 from ansible.plugins.lookup import LookupBase
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.reading import read_option
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import FROM_HOSTS, ROLE_NAMES, defaults_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import FROM_HOSTS, ROLE_NAMES, options
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import is_empty
 
 
@@ -64,6 +64,6 @@ class LookupModule(LookupBase):
 
     def _value(self, term: str, variables: Mapping[str, Any]) -> Any:
         if term in ROLE_NAMES:
-            return {name: self._value(name, variables) for name in defaults_of(term) if name not in FROM_HOSTS}
+            return {name: self._value(name, variables) for name, option in options().items() if option.role == term and name not in FROM_HOSTS}
         given = self._templar.template(variables[term]) if term in variables else None
         return "" if self.get_option("only_given") and is_empty(given) else read_option(term, given)

@@ -46,27 +46,6 @@ def read_margin(value: Any) -> float:
     return margin
 
 
-RUN_WIDE = (
-    "gate_report_dir",
-    "gate_fail_on",
-    "gate_report_only",
-    "gate_expected_count",
-    "gate_history",
-    "gate_history_required",
-    "gate_keep_report",
-    "gate_upload_url",
-    "gate_valid_days",
-    "gate_sign_key",
-    "gate_baseline",
-    "gate_baseline_accept",
-    "gate_margin",
-    "cut_serial",
-    "sweep_mode",
-    "sweep_start_at",
-    "sweep_poll_interval",
-)
-"""The variables that must be the same for every host of a run."""
-
 MEANINGS: dict[str, Callable[[Any], Any]] = {"gate_baseline": _baseline, "gate_margin": read_margin, "sweep_start_at": read_start_at}
 """What is made of the values of options whose type does not say all that they mean. Each function raises ValueError."""
 

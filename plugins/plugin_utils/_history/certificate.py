@@ -21,6 +21,7 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history import earlier_certificates
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import record as kinds
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import tester_options
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import canonical, fingerprint
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS, KEY_COLUMNS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import MOMENT
@@ -61,31 +62,7 @@ ENVIRONMENT = (
 )
 """Facts that are shown if they changed from one certificate to the next. They are not part of the volume's identity."""
 
-PARAMETERS = (
-    "workload",
-    "option_block_sizes_bytes",
-    "option_load_points",
-    "option_applications",
-    "option_message_sizes_bytes",
-    "option_puts_per_commit",
-    "option_think_time_us",
-    "option_log_buffer_bytes",
-    "option_triple_write",
-    "option_remote_delay_us",
-    "option_duration_s",
-    "option_warmup_s",
-    "option_delay_us",
-    "option_rate_per_s",
-    "option_file_size_bytes",
-    "option_files",
-    "option_alignment_bytes",
-    "option_sync",
-    "option_direct",
-    "option_verify",
-    "option_cpus",
-    "option_mlock",
-    "option_background_threads",
-)
+PARAMETERS = tuple(each.key for each in tester_options.ALL if each.compared)
 """Keys of run.csv that say how the volume was measured: figures of other parameters are not comparable."""
 
 OF_STREAMS = re.compile(r"(?:place|stream)_[0-9]+\Z")

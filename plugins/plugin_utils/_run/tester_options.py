@@ -30,7 +30,8 @@ class Option:
 
     ``variable`` is the role's variable for it, empty if only the collection sets it. ``kind`` says how a value is read. ``key`` is its key in
     run.csv and ``unset`` the value there if the option is not given; ``title`` and ``unit`` are for people. ``workload`` is the only one that has the option,
-    empty if every one does.
+    empty if every one does. ``compared`` tells whether figures of another value compare with those of this one, and ``of_one_run`` whether each run has a value
+    of its own.
     """
 
     name: str
@@ -41,6 +42,8 @@ class Option:
     title: str
     unit: str = ""
     workload: str = ""
+    compared: bool = True
+    of_one_run: bool = False
 
     def belongs_to(self, workload: str) -> bool:
         """Whether a workload has the option."""
@@ -62,16 +65,26 @@ OPTIONS = (
     Option("warmup", "sweep_warmup", "count", "option_warmup_s", "", "warm-up", " s"),
     Option("fileSize", "sweep_file_size", "size", "option_file_size_bytes", "", "file size", " bytes"),
     Option("numFiles", "sweep_files", "count", "option_files", "", "number of files"),
-    Option("filePrefix", "", "text", "option_file_prefix", "", "file prefix"),
+    Option("filePrefix", "", "text", "option_file_prefix", "", "file prefix", compared=False, of_one_run=True),
     Option("sync", "sweep_sync", "text", "option_sync", "dsync", "sync mode"),
     Option("direct", "sweep_direct", "yes_no", "option_direct", "yes", "direct I/O"),
     Option("rate", "sweep_rate", "number", "option_rate_per_s", "", "rate", " writes/s", MQ_LOG),
     Option("delay", "sweep_delay", "count", "option_delay_us", "0", "delay", " us", MQ_LOG),
     Option("verify", "sweep_verify", "flag", "option_verify", "0", "verify", workload=MQ_LOG),
-    Option("load", "", "counts", "option_loads", "", "loads", workload=STREAMS),
-    Option("deadline", "sweep_deadline", "count", "option_deadline_s", "", "deadline", " s"),
-    Option("startAt", "", "number", "option_start_at_epoch_s", "", "start"),
+    Option("load", "", "counts", "option_loads", "", "loads", workload=STREAMS, compared=False),
+    Option("deadline", "sweep_deadline", "count", "option_deadline_s", "", "deadline", " s", compared=False, of_one_run=True),
+    Option("startAt", "", "number", "option_start_at_epoch_s", "", "start", compared=False, of_one_run=True),
 )
+"""The options that are ordered, so that what run.csv repeats of them is held against the order."""
+
+ALL = (
+    *OPTIONS,
+    Option("alignment", "sweep_options", "size", "option_alignment_bytes", "4096", "alignment", " bytes"),
+    Option("cpu", "sweep_options", "text", "option_cpus", "", "processors"),
+    Option("mlock", "sweep_options", "flag", "option_mlock", "0", "locked memory"),
+    Option("backgroundThreads", "sweep_options", "count", "option_background_threads", "0", "background threads"),
+)
+"""These, and those that only sweep_options can set and that say how it was measured."""
 
 LARGEST_LOAD = 100_000
 """The largest load point that the tester accepts (its OPTIONS_LOAD_MAX)."""

@@ -20,12 +20,16 @@ from ansible_collections.mqops.logdisk.plugins.action import cut_check, cut_plan
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._cut_action import SSH_OPTIONS, read_rows, stream_command
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability import witness
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.terms import in_terms_of_cuts
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import defaults_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import options
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
 
 DEFAULTS = {"name": "log", "path": "/fut/logdisk", "places": {}, "queue_managers": ["QM1", "QM2"], "owner": "", "expect_mount": ""}
-ASKED = {**defaults_of("power_cut"), "cut_confirm": "db01", "cut_command": "virsh destroy db01"}
+ASKED = {
+    **{name: option.default for name, option in options().items() if option.role == "power_cut"},
+    "cut_confirm": "db01",
+    "cut_command": "virsh destroy db01",
+}
 
 
 def plan(volumes=None, discover=False, **changes):

@@ -12,7 +12,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import role_defaults
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import repeated_defaults, role_defaults
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.reproduce import reproduction, run_options
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.pages import HOSTILE
@@ -22,7 +22,7 @@ OPTIONS = run_options(fabricate.recorded_run("measured"))
 
 
 def again(host="db07", workspace=WORKSPACE, parameters=None, **options):
-    return reproduction(host, workspace, {**OPTIONS, **options}, role_defaults() if parameters is None else parameters, role_defaults())
+    return reproduction(host, workspace, {**OPTIONS, **options}, role_defaults() if parameters is None else parameters, repeated_defaults())
 
 
 def test_the_ansible_command_has_the_variables_that_differ_from_the_defaults():
