@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import RUN_WIDE
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import RUN, names_of
 
 PROJECT = Path(__file__).resolve().parents[1]
 GENERATED = "<!-- Written by `make reference`: change {source} instead of this page. -->\n"
@@ -91,7 +91,10 @@ def linked(text: str) -> str:
 
 def variables_page() -> str:
     elsewhere = set_by_tasks()
-    parts = [GENERATED.format(source="the role's meta/argument_specs.yml"), VARIABLES_HEAD.format(run_wide=", ".join(f"`{name}`" for name in sorted(RUN_WIDE)))]
+    parts = [
+        GENERATED.format(source="the role's meta/argument_specs.yml"),
+        VARIABLES_HEAD.format(run_wide=", ".join(f"`{name}`" for name in sorted(names_of(RUN)))),
+    ]
     for role, (title, *documents) in ROLES.items():
         rows = [f"| `{name}` | {default(spec)} | {meaning(spec)} |" for name, spec in options(role).items() if name not in elsewhere]
         about = f"See {', '.join(f'[{page}]({page})' for page in documents)}.\n\n" if documents else ""

@@ -24,7 +24,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import (
     SettingsError,
-    agreed,
+    agreed_value,
     array_settings,
     check_days,
     same_problem_once,
@@ -42,8 +42,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import DEFAULT, KINDS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.kind import Kind
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.reading import read_options
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import RUN, names_of, options
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import RUN, names_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import collection_version
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.comparison import CERTIFICATES, LAST
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
@@ -81,14 +80,13 @@ class ActionModule(ControllerAction):
         try:
             expected = self.expectation(options, task_vars, kind.tests_storage and is_slice(load_extra_vars(self._loader)))
             check_play(expected.hosts, task_vars["ansible_play_hosts_all"])
-            hostvars = {host: task_vars["hostvars"][host] for host in expected.hosts}
-            plans = {host: own[kind.plan_fact] for host, own in hostvars.items()}
+            plans = {host: task_vars["hostvars"][host][kind.plan_fact] for host in expected.hosts}
             _check_plans(plans)
-            settings = {name: agreed(name, _asked(name, plans)) for name in names_of(RUN)}
+            settings = {name: agreed_value(name, _asked(name, plans)) for name in names_of(RUN) if name.startswith(kind.agreed_on)}
             report_dir = settings["gate_report_dir"]
             check_count(expected.hosts, settings["gate_expected_count"])
             kind.opening.check(settings, plans)
-            run = {**self._run(kind, options, expected, settings, hostvars, plans), "controller": self._controller(task_vars)}
+            run = {**self._run(kind, options, expected, settings, plans), "controller": self._controller(task_vars)}
             # Without a history nothing can be held against a baseline: better to know that before measuring.
             history = {**run["history"], "required": run["history"]["required"] or bool(run["baseline"]["kind"])}
             create = not self._task.check_mode and (kind.is_remembered or settings["gate_keep_report"])
@@ -111,9 +109,7 @@ class ActionModule(ControllerAction):
         key = {"schema": SCHEMA, "kind": "run", "run_id": run["run_id"], "path": directory.path}
         return {"problems": [], "run": opened, "logdisk": key}
 
-    def _run(
-        self, kind: Kind, options: Mapping[str, Any], expected: Expectation, settings: Mapping[str, Any], hostvars: Mapping[str, Any], plans: Mapping[str, Any]
-    ) -> dict[str, Any]:
+    def _run(self, kind: Kind, options: Mapping[str, Any], expected: Expectation, settings: Mapping[str, Any], plans: Mapping[str, Any]) -> dict[str, Any]:
         asked = _asked("gate_profile", plans)
         profiles = {host: load_profile(profile, options["profile_dir"]).as_dict() for host, profile in asked.items()}
         place = place_of(settings["gate_history"], settings["gate_report_dir"])
@@ -126,7 +122,7 @@ class ActionModule(ControllerAction):
             "expected_hosts": expected.hosts,
             "left_out_hosts": expected.left_out,
             **({"unmatched_limit_terms": expected.unmatched} if expected.unmatched else {}),
-            **_parameters(_defaults(kind), hostvars, plans, options["hosts"]),
+            **_parameters(kind, plans, options["hosts"]),
             **of_hosts(profiles),
             "policy": {
                 "fail_on": stops_gate(settings["gate_fail_on"], kind),
@@ -201,9 +197,8 @@ def _baseline(settings: Mapping[str, Any], place: str, migrate: bool) -> dict[st
 
 
 def _asked(name: str, plans: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the value of each host. The roles pass it on as facts, because their defaults are not among a host's variables."""
-    handed_on = {host: {**(plan.get("settings") or {}), **plan} for host, plan in plans.items()}
-    return {host: asked[name] for host, asked in handed_on.items() if name in asked}
+    """Return the value of an option on each host."""
+    return {host: plan["options"][name] for host, plan in plans.items()}
 
 
 def stops_gate(asked: Any, kind: Kind) -> list[str]:
@@ -220,18 +215,12 @@ def _check_plans(plans: Mapping[str, Mapping[str, Any]]) -> None:
         raise SettingsError("; ".join(found))
 
 
-def _defaults(kind: Kind) -> dict[str, Any]:
-    """Return the variables that concern a run of some kind, with their defaults."""
-    return {name: option.default for name, option in options().items() if name.startswith(kind.variables)}
-
-
-def _parameters(defaults: Mapping[str, Any], hostvars: Mapping[str, Any], plans: Mapping[str, Any], selected: Any) -> dict[str, Any]:
-    """Return the value of every role variable of each host, for run.json: what its variables say, or else the default."""
+def _parameters(kind: Kind, plans: Mapping[str, Any], selected: Any) -> dict[str, Any]:
+    """Return for run.json the value of every option of each host that concerns a run of some kind."""
     parameters: dict[str, dict[str, Any]] = {}
-    for host, own in hostvars.items():
-        plan = plans[host]
-        given = read_options({name: own[name] for name in defaults if name in own}, problems=[])
-        values = {**defaults, **given, **(plan.get("settings") or {}), **{name: plan[name] for name in RESOLVED if name in plan}}
+    for host, plan in plans.items():
+        resolved = {name: plan[name] for name in RESOLVED if name in plan}
+        values = {name: value for name, value in plan["options"].items() if name.startswith(kind.variables)}
+        parameters[host] = {**values, **{name: value for name, value in resolved.items() if name in values}, "gate_hosts": selected}
         check_endpoint(str(values.get("observe_url") or ""))
-        parameters[host] = {**{name: values[name] for name in defaults}, "gate_hosts": selected}
     return parameters_of_hosts(parameters)

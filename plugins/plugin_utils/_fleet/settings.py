@@ -58,6 +58,11 @@ def agreed(name: str, values: Mapping[str, Any], remedy: str = _ONE_RUN) -> Any:
     return one_value(name, values, lambda given: MEANINGS.get(name, _as_it_is)(read_option(name, given)), remedy)
 
 
+def agreed_value(name: str, values: Mapping[str, Any]) -> Any:
+    """Return the same of values that were read. Raises SettingsError."""
+    return one_value(name, values, MEANINGS.get(name, _as_it_is), _ONE_RUN)
+
+
 def one_value(name: str, values: Mapping[str, Any], read: Callable[[Any], Any], remedy: str) -> Any:
     """Return the one value of a variable, as ``read`` reads that of each host. Raises SettingsError, which names the remedy, if they differ.
 

@@ -37,6 +37,11 @@ def read_volumes(given: Any, defaults: Mapping[str, Any]) -> list[dict[str, Any]
     return volumes
 
 
+def default_volume(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the keys OF_THE_WORKSPACE of a volume fall back to, from the values of all options."""
+    return {key: asked[KEYS_OF_VOLUMES[key]] for key in OF_THE_WORKSPACE}
+
+
 def volume_names(given: Any) -> list[str]:
     """Return the names that ``workspace_volumes`` holds; none if it is empty. Raises OptionError."""
     return [_name(item, number) for number, item in enumerate(_items(given), start=1)]

@@ -175,7 +175,6 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "sweep_block_sizes": _quantities,
     "sweep_message_sizes": _quantities,
     "sweep_loads": _quantities,
-    "sweep_volume_list": read_yaml_list,
     "workspace_volumes": read_yaml_list,
     "workspace_planned_queue_managers": read_yaml_list,
     "tester_planned_queue_managers": read_yaml_list,
