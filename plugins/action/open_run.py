@@ -51,6 +51,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import ab
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import new_run_id
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.parameters import parameters_of_hosts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.playbooks import playbooks_in
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import of_hosts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import REPORTS, report_directory
@@ -119,6 +120,7 @@ class ActionModule(ControllerAction):
             "run_id": new_run_id(),
             "created_at": utc_now(),
             "collection_version": collection_version(),
+            "playbooks_in": playbooks_in(),
             "expected_hosts": expected.hosts,
             "left_out_hosts": expected.left_out,
             **({"unmatched_limit_terms": expected.unmatched} if expected.unmatched else {}),

@@ -71,7 +71,7 @@ def _is_below(path: str, workspace: Mapping[str, Any]) -> bool:
 
 
 def _ansible_command(host: str, variables: Mapping[str, Any]) -> str:
-    words = ["ansible-playbook", "mqops.logdisk.certify", "-i", "inventory.yml", f"--limit={host}"]
+    words = ["ansible-playbook", "playbooks/certify.yml", "-i", "inventory.yml", f"--limit={host}"]
     if variables:
         words += ["-e", json.dumps(dict(sorted(variables.items())), default=str)]
     return _command(words)

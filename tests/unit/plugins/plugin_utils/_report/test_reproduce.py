@@ -30,13 +30,13 @@ def test_the_ansible_command_has_the_variables_that_differ_from_the_defaults():
     parameters = {**defaults, "sweep_duration": 600, "workspace_path": "/m q", "sweep_files": "differs between hosts", "gate_report_dir": "elsewhere"}
     found = again(parameters=parameters)
     words = shlex.split(found.ansible)
-    assert words[:5] == ["ansible-playbook", "mqops.logdisk.certify", "-i", "inventory.yml", "--limit=db07"]
+    assert words[:5] == ["ansible-playbook", "playbooks/certify.yml", "-i", "inventory.yml", "--limit=db07"]
     assert json.loads(words[6]) == {"sweep_duration": 600, "workspace_path": "/m q"}
     assert found.varying == ("sweep_files",)
 
 
 def test_without_other_variables_the_ansible_command_has_none():
-    assert again().ansible == "ansible-playbook mqops.logdisk.certify -i inventory.yml --limit=db07"
+    assert again().ansible == "ansible-playbook playbooks/certify.yml -i inventory.yml --limit=db07"
 
 
 def test_no_command_to_copy_overwrites_a_device():
