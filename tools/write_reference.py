@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writes docs/variables.md from the argument specs of the roles, and docs/playbooks.md from the comments at the top of the playbooks:
+"""Writes the pages of reference that are made from code:
+
+docs/variables.md   from the argument specs of the roles
+docs/playbooks.md   from the comments at the top of the playbooks
+docs/limit_ids.md   from the profiles of this collection
 
     PYTHONPATH=collections .venv-dev/bin/python tools/write_reference.py
 
-`make reference` runs it. tests/unit/test_reference.py fails if a page is not current.
+`make reference` runs it. tests/unit/test_documentation.py fails if a page is not current.
 """
 
 import json
@@ -14,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import RUN, names_of
 
 PROJECT = Path(__file__).resolve().parents[1]
@@ -56,9 +61,46 @@ ROLES = {
 """The roles in the order of the page, each with the title of its section and the pages about it."""
 
 
+LIMITS_HEAD = """# Ids of limits
+
+An id always names the same limit: one that is dropped is not used again. A hard limit has the same id in every profile. The ids do not count in the SHA-256 of
+a profile. `test_every_limit_of_a_shipped_profile_fails_the_row_that_breaks_it` tests each limit.
+"""
+
+CRITERIA = """
+Some [criteria](profiles.md#hard-failures) are part of every run, so no limit of a profile holds them. No waiver excuses them, and a profile that gives a limit
+or a waiver one of these ids is refused. `CUT-002` and `CUT-003` leave a volume `inconclusive`, the others fail it.
+
+| id | finding | criterion |
+| --- | --- | --- |
+| `IO-001` | `io_error` | no operation fails |
+| `IO-002` | `short_write` | every operation transfers all its bytes |
+| `IO-003` | `wrong_data` | what is read is what was written |
+| `IO-004` | `hung` | every operation returns within the stall limit |
+| `CUT-001` | `power_cut`, lost | everything that was acknowledged before a [power cut](power_cut.md) is there after it, and intact |
+| `CUT-002` | `power_cut`, inconclusive | the cut took place, and would have shown a loss |
+| `CUT-003` | `too_few_cuts` | as many cuts were made as were asked for |
+
+`test_a_tester_that_ends_early_names_its_criterion` and `test_power_cuts_name_their_criteria` test these.
+"""
+
+
 def pages() -> dict[Path, str]:
     """Return the text of each generated page by its path."""
-    return {PROJECT / "docs/playbooks.md": playbooks_page(), PROJECT / "docs/variables.md": variables_page()}
+    made = {"playbooks.md": playbooks_page(), "variables.md": variables_page(), "limit_ids.md": limits_page()}
+    return {PROJECT / "docs" / name: text for name, text in made.items()}
+
+
+def limits_page() -> str:
+    folder = PROJECT / "roles/gate/files/profiles"
+    shipped = [(path.stem, limit) for path in sorted(folder.glob("*.yml")) for limit in load_profile(path.stem, str(folder)).limits]
+    hard = {limit.id: ("every one", limit) for name, limit in shipped if limit.hard}
+    rows = []
+    for name, limit in [*((f"`{name}`", limit) for name, limit in shipped if not limit.hard), *hard.values()]:
+        where = f", {limit.rows_text}" if limit.rows_text else ""
+        rows.append(f"| `{limit.id}` | {name} | `{limit.text}`{where} | {limit.source} |")
+    table = ["| id | profile | limit | source |", "| --- | --- | --- | --- |", *rows, ""]
+    return "\n".join([GENERATED.format(source="the profile"), LIMITS_HEAD, *table]) + CRITERIA
 
 
 def playbooks_page() -> str:
