@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The certificate of one judged volume of one run. docs/certificates.md describes every field.
+"""The certificate of one judged volume of one run. docs/files.md describes every field.
 
 A certificate follows from the run directory alone, so that it can be made again at any time and is then the same. Its text is canonical, and the SHA-256
 of the text is its identity.
