@@ -112,7 +112,9 @@ class ActionModule(ControllerAction):
 
     def _run(self, kind: Kind, options: Mapping[str, Any], expected: Expectation, settings: Mapping[str, Any], plans: Mapping[str, Any]) -> dict[str, Any]:
         asked = _asked("gate_profile", plans)
-        profiles = {host: load_profile(profile, options["profile_dir"]).as_dict() for host, profile in asked.items()}
+        by_value = {repr(profile): profile for profile in asked.values()}
+        loaded = {value: load_profile(profile, options["profile_dir"]).as_dict() for value, profile in by_value.items()}
+        profiles = {host: loaded[repr(profile)] for host, profile in asked.items()}
         place = place_of(settings["gate_history"], settings["gate_report_dir"])
         return {
             "schema": SCHEMA,
