@@ -90,8 +90,8 @@ given:
   type: dict
 options:
   description:
-    - The values of the options that differ from their defaults. RV(options.common) are those that all hosts have in common, and RV(options.hosts) are the
-      others by host. The lookup P(mqops.logdisk.option#lookup) completes them.
+    - The values of the options that differ from their defaults. C(common) are those that all hosts have in common, and C(hosts) are the others by
+      host. The lookup P(mqops.logdisk.option#lookup) completes them.
   returned: when nothing is wrong and O(meanings) is true
   type: dict
   sample: {common: {sweep_duration: 600}, hosts: {db01: {workspace_path: /mqlog}}}
