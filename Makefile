@@ -163,6 +163,10 @@ guests: packages ## power cuts in guests of QEMU, and 1,000 states of an honest 
 fixtures: ## record tests/fixtures/tables anew with the tester of this checkout
 	@tools/make-fixtures
 
+.PHONY: reference
+reference: .venv-dev/.finished link ## write docs/variables.md and docs/playbooks.md anew, from the argument specs and the playbooks' comments
+	PYTHONPATH=collections $(DEV)/python tools/write_reference.py
+
 .PHONY: scale
 scale: packages .venv-dev/.finished link ## certify many SSH hosts on this machine, and say where the time goes: HOSTS=100 FORKS=20
 	PYTHONPATH=tests:tests/integration $(DEV)/python benchmarks/scale.py --hosts $(or $(HOSTS),100) --forks $(or $(FORKS),20) $(ARGS)

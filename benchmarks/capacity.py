@@ -42,6 +42,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.joined_tables import join_tables  # noqa: E402
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord  # noqa: E402
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables, parse_tables  # noqa: E402
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import command_line  # noqa: E402
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.reader import load_workload  # noqa: E402
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.workload import Workload  # noqa: E402
 
@@ -145,7 +146,7 @@ class Disk:
         loads = list(loads)
         traced = ["--traceOperations=100000", f"--trace={folder}/trace.csv"]
         sizes = ["--fileSize=8M", "--numFiles=8", "--reserve=0", "--shareDevice"]
-        command = [*workload.arguments, f"--load={','.join(map(str, loads))}", f"--dir={','.join(directories)}", *sizes, *traced]
+        command = [*command_line(workload.told), f"--load={','.join(map(str, loads))}", f"--dir={','.join(directories)}", *sizes, *traced]
         command += [f"--duration={self.seconds}", f"--tables={folder}/tables"]
         start_s = int(time.time()) + PREPARATION_S
         command.append(f"--startAt={start_s}")

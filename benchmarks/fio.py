@@ -36,6 +36,7 @@ from statistics import median
 from typing import Any
 
 import tester
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import command_line
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.reader import load_workload
 from commit import go_alone, slow_disk
 
@@ -67,7 +68,7 @@ def options(workload: str, point: Path) -> list[str]:
     if workload in WORKLOADS:
         return [tester.LOGDISK, f"--dir={point}", *given, *WORKLOADS[workload]]
     shipped = load_workload(workload, str(SHIPPED))
-    return [tester.LOGDISK, f"--dir={point}", *given, *shipped.arguments, f"--load={shipped.loads[0]}"]
+    return [tester.LOGDISK, f"--dir={point}", *given, *command_line(shipped.told), f"--load={shipped.loads[0]}"]
 
 
 def processor_ns(pid: int) -> int:

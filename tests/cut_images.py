@@ -1,6 +1,6 @@
 # Copyright (c) 2026 mqops contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Makes what power cuts leave, for a checker that somebody writes from docs/power_cut.md. Needs root:
+"""Makes what power cuts leave, for a checker that somebody writes from docs/power_cut_checker.md. Needs root:
 
     PYTHONPATH=tests:tests/integration .venv-dev/bin/python tests/cut_images.py DIRECTORY [NUMBER]
 

@@ -20,7 +20,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._option_meanings import problems_of_meaning
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.names import ACCEPTED, refusals, warnings
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.reading import read_option, read_options
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import option_names, raw_defaults
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import option_names, options
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import is_empty, plain
 
 MOST_WARNINGS = 20
@@ -80,7 +80,8 @@ class ActionModule(ControllerAction):
             return self.refusal("; ".join(found), self._report_dir(said, task_vars), task_vars, options["command"])
         warned = as_lines(warnings(said.hosts_by_name, said.accepted), said.extra)
         key = {"logdisk": {"schema": SCHEMA, "kind": "names", "warnings": warned}} if warned else {}
-        return {"problems": [], "agreed": agreed, "given": given_by_command(options["given"], said), **key}
+        read = {"options": of_each_host(said.values)} if options["meanings"] else {}
+        return {"problems": [], "agreed": agreed, "given": given_by_command(options["given"], said), **read, **key}
 
     def _said(self, options: Mapping[str, Any], task_vars: dict[str, Any]) -> Said:
         """Return what the variables of each host say, and those of the play and of the controller."""
@@ -89,10 +90,12 @@ class ActionModule(ControllerAction):
         known = set(option_names())
         of_play_problems: list[str] = []
         said = Said(load_extra_vars(self._loader), self._of_play(names, task_vars, of_play_problems), of_play_problems)
+        set_by_play = known & {*said.of_play, *self._names_of_play()}
         for host in options["hosts"]:
             own_problems = said.problems.setdefault(host, [])
             said.of_hosts[host] = own = evaluated([*names, *options["not_of_hosts"]], hostvars[host], None, own_problems)
-            said.values[host] = values = read_options({name: value for name, value in {**own, **said.of_play}.items() if name in known}, own_problems)
+            seen = {**own, **self._seen_in_play(host, hostvars, set_by_play, own_problems)}
+            said.values[host] = values = read_options({name: value for name, value in seen.items() if name in known}, own_problems)
             said.selections[host] = own.get(SELECTING)
             said.accepted.update(values.get(ACCEPTED) or ())
             for name in hostvars[host]:
@@ -109,9 +112,22 @@ class ActionModule(ControllerAction):
         first = task_vars["hostvars"][task_vars["inventory_hostname"]]
         own = evaluated(names, first, None, [])  # what is wrong with them is found with the other hosts
         # The defaults of a role that a play imports are among the variables of its tasks.
-        set_by_play = (name for name in names if name in task_vars and (name in own or task_vars[name] != raw_defaults().get(name)))
+        written = {name: option.written for name, option in options().items()}
+        set_by_play = (name for name in names if name in task_vars and (name in own or task_vars[name] != written.get(name)))
         found = evaluated(set_by_play, task_vars, self._templar.template, problems)
         return {name: value for name, value in found.items() if name not in own or plain(value) != plain(own[name])}
+
+    def _names_of_play(self) -> set[str]:
+        """Return the names of the variables that the play sets."""
+        return set(self._task._parent._play.get_vars())
+
+    def _seen_in_play(self, host: str, hostvars: Any, names: Iterable[str], problems: list[str]) -> dict[str, Any]:
+        """Return those of some variables that are set, as tasks of the play see them on a host: a template of the play has the variables of that host."""
+        if not names:
+            return {}
+        play, inventory = self._task._parent._play, hostvars._inventory
+        variables = hostvars._variable_manager.get_vars(play=play, host=inventory.get_host(host), include_hostvars=False)
+        return evaluated(names, variables, self._templar.copy_with_new_env(available_variables=variables).template, problems)
 
     def _other_selections(self, said: Said, task_vars: Mapping[str, Any]) -> list[str]:
         """Return what is wrong with variables that would select other hosts than the play has. An extra variable is the same for all."""
@@ -131,6 +147,15 @@ class ActionModule(ControllerAction):
             return agreed_settings(["gate_report_dir"], said.of_play, said.of_hosts, task_vars["groups"]["all"])["gate_report_dir"]
         except SettingsError:
             return read_option("gate_report_dir", None)
+
+
+def of_each_host(values: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return the values of options that differ from the defaults: those that all hosts have in common, and the others by host."""
+    given = {host: {name: value for name, value in own.items() if value != read_option(name, None)} for host, own in values.items()}
+    first, *others = given.values() or [{}]
+    common = {name: value for name, value in first.items() if all(name in other and other[name] == value for other in others)}
+    hosts = {host: {name: value for name, value in own.items() if name not in common} for host, own in given.items()}
+    return {"common": common, "hosts": {host: own for host, own in hosts.items() if own}}
 
 
 def given_by_command(names: Iterable[str], said: Said) -> dict[str, Any]:

@@ -42,6 +42,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import RETAINED, finding
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import TABLE_NAMES, parse_tables
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import command_line
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, UNREACHABLE
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._tester.sources import SourcesError, read_sources, source_hash
 
@@ -127,15 +128,15 @@ class ActionModule(ControllerAction):
     def _claim(self, directory: RunDirectory, host: str, number: int, volume: Mapping[str, Any]) -> Claim:
         options, run_id = self._options, directory.run["run_id"]
         name = object_name(run_id, host, number)
-        arguments = [
-            *volume["arguments"],
-            *counted_for(profile_of(directory.run, host)),
-            f"--deadline={int(volume['deadline_s'])}",
-            f"--runId={run_id}",
-            f"--dir={','.join(directories_of(volume))}",
-            "--createDirs",
-            "--tables=-",
-        ]
+        self._told = {
+            **volume["told"],
+            **counted_for(profile_of(directory.run, host)),
+            "deadline": int(volume["deadline_s"]),
+            "runId": run_id,
+            "dir": ",".join(directories_of(volume)),
+            "createDirs": True,
+            "tables": "-",
+        }
         return Claim(
             name=name,
             run_id=run_id,
@@ -145,7 +146,7 @@ class ActionModule(ControllerAction):
             size=options["size"] or claim_size(volume["footprint_bytes"]),
             access_mode=options["access_mode"],
             image=options["image"],
-            arguments=arguments,
+            arguments=command_line(self._told),
             fs_group=options["fs_group"],
             pod=options["pod"],
             longest_s=int(options["patience_s"] + volume["deadline_s"] + SPARE_S),
@@ -167,9 +168,7 @@ class ActionModule(ControllerAction):
         """Measure a storage class and write its record. Raises ClusterError."""
         now = time.time()
         known = {**facts, "hostname": claim.name}
-        order = make_order(
-            claim.run_id, host, volume["name"], known, self._source_hash, list(claim.arguments), directories_of(volume), now, now + claim.longest_s
-        )
+        order = make_order(claim.run_id, host, volume["name"], known, self._source_hash, self._told, directories_of(volume), now, now + claim.longest_s)
         workspace = {"path": volume["path"], "queue_managers": volume["queue_managers"], "directories": order["directories"], "unknown": []}
         directory.orders.write({**order, "facts": known, "workspace": workspace})
         self._may_exist = True

@@ -24,10 +24,11 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import as_dict
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import command_line
 
 OF_CONTROLLER = ("run_path", "plan", "workspace", "facts", "started", "command", "returned", "problem")
 """The options that are not sent to the host."""
-OF_FILES = ("--qm=", "--filePrefix=")
+OF_FILES = ("qm", "filePrefix")
 """The arguments of the tester by which it finds its files."""
 
 
@@ -56,7 +57,7 @@ class ActionModule(RemoteAction):
             **arguments,
             "volume": self._volume["name"],
             "directories": layout["given"],
-            "arguments": [argument for argument in self._volume["arguments"] if argument.startswith(OF_FILES)],
+            "arguments": command_line({name: self._volume["told"][name] for name in OF_FILES}),
             "acknowledged": acknowledged_text(self._witnessed.seen) if is_cut else "",
         }
 

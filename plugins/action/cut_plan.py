@@ -16,7 +16,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.terms import in_terms_of_cuts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.tested import what_is_tested
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.plan import LONGEST_DEADLINE_S, plan_host
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import read_volumes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import default_volume, read_volumes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability import STAGE
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import template_in
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import absolute
@@ -33,29 +33,24 @@ class ActionModule(ControllerAction):
 
     argument_spec = {
         "options": {"type": "dict", "required": True},
-        "volumes": {"type": "raw"},
-        "defaults": {"type": "dict", "required": True},
-        "settings": {"type": "dict", "default": {}},
-        "state_dir": {"type": "str", "required": True},
-        "discover": {"type": "bool", "default": False},
     }
 
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        handed_on = {"settings": {**options["settings"], **options["options"]}, "state_dir": options["state_dir"]}
+        asked = options["options"]
+        handed_on = {"options": asked, "state_dir": asked["sweep_state_dir"]}
         try:
             refuse_computed(task_vars.get("cut_confirm"))
-            plan = planned(options, task_vars["inventory_hostname"])
+            plan = planned(asked, task_vars["inventory_hostname"])
             check_tasks(self._loader, plan["cuts"]["task_file"])
             return {**plan, **handed_on}
         except OptionError as error:
             return {"problem": in_terms_of_cuts(str(error)), **handed_on}
 
 
-def planned(options: Mapping[str, Any], host: str) -> dict[str, Any]:
-    """Return the plan of a host. Raises OptionError."""
-    asked = options["options"]
-    check(asked, host, options["discover"])
-    volumes = read_volumes(options["volumes"], options["defaults"])
+def planned(asked: Mapping[str, Any], host: str) -> dict[str, Any]:
+    """Return the plan of a host, from the values of all options. Raises OptionError."""
+    check(asked, host)
+    volumes = read_volumes(asked["workspace_volumes"], default_volume(asked))
     if len(volumes) > 1:
         raise OptionError("workspace_volumes names several volumes, but a power cut tests one volume at a time: name one of them")
     volume = volumes[0]
@@ -114,7 +109,7 @@ def check_tasks(loader: DataLoader, path: str) -> None:
         raise OptionError(f"cut_task_file {path} is not a list of tasks")
 
 
-def check(asked: Mapping[str, Any], host: str, discover: bool) -> None:
+def check(asked: Mapping[str, Any], host: str) -> None:
     """Raise OptionError if the power of a host is not to be cut, or not in this way."""
     if asked["cut_confirm"] != host:
         raise OptionError(
@@ -127,7 +122,7 @@ def check(asked: Mapping[str, Any], host: str, discover: bool) -> None:
             if asked["cut_command"]
             else "nothing says how the power is cut: set cut_command, a command on the controller, or cut_task_file, a file of tasks"
         )
-    if discover:
+    if asked["workspace_discover"]:
         raise OptionError("workspace_discover is not used for a power cut: name the directory to test as workspace_path")
     if asked["cut_count"] < 1:
         raise OptionError(f"cut_count is {asked['cut_count']}, but must be at least 1")

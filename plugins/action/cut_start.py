@@ -24,6 +24,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability im
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.durability import ready
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import command_line
 
 OF_CONTROLLER = ("run_path", "plan", "tester", "workspace", "number")
 """The options that are not sent to the host."""
@@ -81,7 +82,7 @@ class ActionModule(RemoteAction):
         seed = secrets.randbits(63)
         tester = [
             self._own["tester"]["path"],
-            *volume["arguments"],
+            *command_line(volume["told"]),
             "--acknowledge",
             f"--seed={seed}",
             f"--runId={run_id}",

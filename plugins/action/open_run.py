@@ -23,9 +23,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation i
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import INTERNAL, make_outcome, write_outcome
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import (
-    RUN_WIDE,
     SettingsError,
-    agreed,
+    agreed_value,
     array_settings,
     check_days,
     same_problem_once,
@@ -43,8 +42,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import DEFAULT, KINDS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.kind import Kind
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.reading import read_options
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import option_specs, role_defaults
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import RUN, names_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import collection_version
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.comparison import CERTIFICATES, LAST
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
@@ -53,6 +51,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import ab
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import new_run_id
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.parameters import parameters_of_hosts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.playbooks import playbooks_in
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import of_hosts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import REPORTS, report_directory
@@ -82,14 +81,13 @@ class ActionModule(ControllerAction):
         try:
             expected = self.expectation(options, task_vars, kind.tests_storage and is_slice(load_extra_vars(self._loader)))
             check_play(expected.hosts, task_vars["ansible_play_hosts_all"])
-            hostvars = {host: task_vars["hostvars"][host] for host in expected.hosts}
-            plans = {host: own[kind.plan_fact] for host, own in hostvars.items()}
+            plans = {host: task_vars["hostvars"][host][kind.plan_fact] for host in expected.hosts}
             _check_plans(plans)
-            settings = {name: agreed(name, _asked(name, plans)) for name in RUN_WIDE}
+            settings = {name: agreed_value(name, _asked(name, plans)) for name in names_of(RUN) if name.startswith(kind.agreed_on)}
             report_dir = settings["gate_report_dir"]
             check_count(expected.hosts, settings["gate_expected_count"])
             kind.opening.check(settings, plans)
-            run = {**self._run(kind, options, expected, settings, hostvars, plans), "controller": self._controller(task_vars)}
+            run = {**self._run(kind, options, expected, settings, plans), "controller": self._controller(task_vars)}
             # Without a history nothing can be held against a baseline: better to know that before measuring.
             history = {**run["history"], "required": run["history"]["required"] or bool(run["baseline"]["kind"])}
             create = not self._task.check_mode and (kind.is_remembered or settings["gate_keep_report"])
@@ -112,11 +110,11 @@ class ActionModule(ControllerAction):
         key = {"schema": SCHEMA, "kind": "run", "run_id": run["run_id"], "path": directory.path}
         return {"problems": [], "run": opened, "logdisk": key}
 
-    def _run(
-        self, kind: Kind, options: Mapping[str, Any], expected: Expectation, settings: Mapping[str, Any], hostvars: Mapping[str, Any], plans: Mapping[str, Any]
-    ) -> dict[str, Any]:
+    def _run(self, kind: Kind, options: Mapping[str, Any], expected: Expectation, settings: Mapping[str, Any], plans: Mapping[str, Any]) -> dict[str, Any]:
         asked = _asked("gate_profile", plans)
-        profiles = {host: load_profile(profile, options["profile_dir"]).as_dict() for host, profile in asked.items()}
+        by_value = {repr(profile): profile for profile in asked.values()}
+        loaded = {value: load_profile(profile, options["profile_dir"]).as_dict() for value, profile in by_value.items()}
+        profiles = {host: loaded[repr(profile)] for host, profile in asked.items()}
         place = place_of(settings["gate_history"], settings["gate_report_dir"])
         return {
             "schema": SCHEMA,
@@ -124,10 +122,11 @@ class ActionModule(ControllerAction):
             "run_id": new_run_id(),
             "created_at": utc_now(),
             "collection_version": collection_version(),
+            "playbooks_in": playbooks_in(),
             "expected_hosts": expected.hosts,
             "left_out_hosts": expected.left_out,
             **({"unmatched_limit_terms": expected.unmatched} if expected.unmatched else {}),
-            **_parameters(_defaults(kind), hostvars, plans, options["hosts"]),
+            **_parameters(kind, plans, options["hosts"]),
             **of_hosts(profiles),
             "policy": {
                 "fail_on": stops_gate(settings["gate_fail_on"], kind),
@@ -202,9 +201,8 @@ def _baseline(settings: Mapping[str, Any], place: str, migrate: bool) -> dict[st
 
 
 def _asked(name: str, plans: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the value of each host. The roles pass it on as facts, because their defaults are not among a host's variables."""
-    handed_on = {host: {**(plan.get("settings") or {}), **plan} for host, plan in plans.items()}
-    return {host: asked[name] for host, asked in handed_on.items() if name in asked}
+    """Return the value of an option on each host."""
+    return {host: plan["options"][name] for host, plan in plans.items()}
 
 
 def stops_gate(asked: Any, kind: Kind) -> list[str]:
@@ -221,19 +219,12 @@ def _check_plans(plans: Mapping[str, Mapping[str, Any]]) -> None:
         raise SettingsError("; ".join(found))
 
 
-def _defaults(kind: Kind) -> dict[str, Any]:
-    """Return the variables that concern a run of some kind, with their defaults."""
-    defaults = {**dict.fromkeys(option_specs()), **role_defaults()}
-    return {name: value for name, value in defaults.items() if name.startswith(kind.variables)}
-
-
-def _parameters(defaults: Mapping[str, Any], hostvars: Mapping[str, Any], plans: Mapping[str, Any], selected: Any) -> dict[str, Any]:
-    """Return the value of every role variable of each host, for run.json: what its variables say, or else the default."""
+def _parameters(kind: Kind, plans: Mapping[str, Any], selected: Any) -> dict[str, Any]:
+    """Return for run.json the value of every option of each host that concerns a run of some kind."""
     parameters: dict[str, dict[str, Any]] = {}
-    for host, own in hostvars.items():
-        plan = plans[host]
-        given = read_options({name: own[name] for name in defaults if name in own}, problems=[])
-        values = {**defaults, **given, **(plan.get("settings") or {}), **{name: plan[name] for name in RESOLVED if name in plan}}
+    for host, plan in plans.items():
+        resolved = {name: plan[name] for name in RESOLVED if name in plan}
+        values = {name: value for name, value in plan["options"].items() if name.startswith(kind.variables)}
+        parameters[host] = {**values, **{name: value for name, value in resolved.items() if name in values}, "gate_hosts": selected}
         check_endpoint(str(values.get("observe_url") or ""))
-        parameters[host] = {**{name: values[name] for name in defaults}, "gate_hosts": selected}
     return parameters_of_hosts(parameters)

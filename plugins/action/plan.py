@@ -7,22 +7,21 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
+from typing import Any, NamedTuple
 
 from ansible.errors import AnsibleActionFail
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction, failure
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings import in_words
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target import OperationsTarget, Target, read_target
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.discovered import DiscoveryError, as_lines, as_yaml, plan_volumes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.plan import ORDERS, TOGETHER, plan_host
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.plan import plan_host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import duration_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import noted_of, read_volumes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import default_volume, noted_of, read_volumes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.foresight import foresee, foresee_without_target
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import SKIPPED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.unmeasured import file_error, file_skipped
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import MQ_LOG
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import FORESEEN, Finding, finding
@@ -35,7 +34,9 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.reader imp
 
 STAGE = "discovery"
 """The stage of volumes that cannot be planned, in their records."""
-ABSENT_ERROR, ABSENT_SKIP = "error", "skip"
+ABSENT_SKIP = "skip"
+HANDED_ON = {"pool": "sweep_pool", "state_dir": "sweep_state_dir", **{name: name for name in ("sweep_mode", "sweep_start_at", "sweep_poll_interval")}}
+"""What the plan holds of a host besides its volumes, and the options that say it."""
 
 
 class ActionModule(ControllerAction):
@@ -44,34 +45,26 @@ class ActionModule(ControllerAction):
     stage = STAGE
 
     argument_spec = {
-        "variables": {"type": "dict", "required": True},
-        "target": {"type": "raw"},
-        "volumes": {"type": "raw"},
-        "discover": {"type": "bool", "default": False},
+        "options": {"type": "dict", "required": True},
+        "overrides": {"type": "dict", "default": {}},
         "discovered": {"type": "dict", "default": {}},
-        "absent": {"type": "str", "choices": [ABSENT_ERROR, ABSENT_SKIP], "default": ABSENT_ERROR},
         "run_path": {"type": "path", "default": ""},
-        "defaults": {"type": "dict", "required": True},
-        "order": {"type": "str", "choices": list(ORDERS), "default": TOGETHER},
-        "options": {"type": "dict", "default": {}},
-        "run_wide": {"type": "dict", "default": {}},
-        "settings": {"type": "dict", "default": {}},
-        "profile": {"type": "raw", "required": True},
         "profile_dir": {"type": "str", "required": True},
         "workload_dir": {"type": "str", "required": True},
     }
 
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        return {**self._plan(options, task_vars), "settings": options["settings"]}
+        asked, self._folders = {**options["options"], **options["overrides"]}, Folders(options["profile_dir"], options["workload_dir"])
+        return {**self._plan(asked, options, task_vars["inventory_hostname"]), "options": options["options"]}
 
-    def _plan(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+    def _plan(self, asked: dict[str, Any], options: dict[str, Any], host: str) -> dict[str, Any]:
         """Not what a host answered, but the task says whether it was to discover: no other volume may stand for those of an empty answer."""
         try:
             if options["run_path"]:
-                return self._discovered(options, task_vars["inventory_hostname"])
-            if options["discover"]:
-                return {**planned(preliminary(options)), "discover": True, "notes": []}
-            return {**planned(options), "discover": False}
+                return self._discovered(asked, options, host)
+            if asked["workspace_discover"] and not asked["workspace_volumes"]:  # volumes that are given are not discovered
+                return {**planned(preliminary(asked), self._folders, discover=True), "discover": True, "notes": []}
+            return {**planned(asked, self._folders), "discover": False}
         except DiscoveryError as error:
             return failure(STAGE, ERROR, str(error))
         except (OptionError, DefinitionError) as error:
@@ -79,10 +72,10 @@ class ActionModule(ControllerAction):
                 raise AnsibleActionFail(str(error)) from error
             return {"problem": str(error)}
 
-    def _discovered(self, options: dict[str, Any], host: str) -> dict[str, Any]:
+    def _discovered(self, asked: dict[str, Any], options: dict[str, Any], host: str) -> dict[str, Any]:
         """Return the plan of what was discovered, note it in the run directory, and show it."""
-        found = plan_volumes(options["discovered"], read(options["variables"])["bsize"], skip_absent=options["absent"] == ABSENT_SKIP)
-        plan = planned({**options, "volumes": found.volumes}) if found.volumes else {"volumes": []}
+        found = plan_volumes(options["discovered"], read(asked)["bsize"], skip_absent=asked["workspace_discover_absent"] == ABSENT_SKIP)
+        plan = planned({**asked, "workspace_volumes": found.volumes}, self._folders) if found.volumes else {"volumes": []}
         directory = RunDirectory.open(options["run_path"])
         others = [{"name": each.name} for each in found.refused] + [{"name": each.name, SKIPPED: True} for each in found.skipped]
         directory.volumes.note(host, [*noted_of(plan["volumes"]), *others])
@@ -98,22 +91,29 @@ class ActionModule(ControllerAction):
         return {**plan, "discover": False}
 
 
-def planned(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the plan of a host. Raises OptionError and DefinitionError."""
-    profile = load_profile(options["profile"], options["profile_dir"])
-    workload = load_workload(options["variables"].get("sweep_workload", MQ_LOG), options["workload_dir"])
-    if options["discover"] and not workload.built_in:
+class Folders(NamedTuple):
+    """Where the profiles and workloads of this collection are."""
+
+    profiles: str
+    workloads: str
+
+
+def planned(asked: dict[str, Any], folders: Folders, discover: bool = False) -> dict[str, Any]:
+    """Return the plan of a host, from the values of all options. Raises OptionError and DefinitionError."""
+    profile = load_profile(asked["gate_profile"], folders.profiles)
+    workload = load_workload(asked["sweep_workload"], folders.workloads)
+    if discover and not workload.built_in:
         raise OptionError(
             f"workspace_discover finds the logs of queue managers, but sweep_workload {workload.name} tests something else: name the volumes as "
             "workspace_volumes, or one as workspace_path"
         )
-    volumes = read_volumes(options["volumes"], options["defaults"])
-    plan = plan_host(volumes, options["variables"], options["options"], profile.min_duration_s, options["order"], workload)
-    target = target_of(options["target"])
+    volumes = read_volumes(asked["workspace_volumes"], default_volume(asked))
+    plan = plan_host(volumes, asked, asked["sweep_options"], profile.min_duration_s, asked["sweep_volumes"], workload)
+    target = target_of(asked["sweep_target"])
     notes = {volume["name"]: [*search_notes(volume), *foresee(profile, volume), *foresee_without_target(profile, target)] for volume in plan["volumes"]}
     volumes = [{**volume, "notes": notes[volume["name"]]} for volume in plan["volumes"]]
-    about = {"defaults": options["defaults"], "sweep_target": options["target"]}
-    return {**plan, **options["run_wide"], **about, "volumes": volumes, "notes": notes_of_host(notes)}
+    handed_on = {key: asked[name] for key, name in HANDED_ON.items()}
+    return {**plan, **handed_on, "volumes": volumes, "notes": notes_of_host(notes)}
 
 
 def search_notes(volume: dict[str, Any]) -> list[Finding]:
@@ -132,10 +132,9 @@ def target_of(value: Any) -> Target | OperationsTarget | None:
         raise OptionError(f"sweep_target {error}") from None
 
 
-def preliminary(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options for a plan that checks the variables of a host whose volumes are yet to be discovered: one volume stands for them."""
-    variables = {**options["variables"], "sweep_queue_managers": []}
-    return {**options, "variables": variables, "volumes": None, "defaults": {**options["defaults"], "name": DEFAULT_VOLUME}}
+def preliminary(asked: dict[str, Any]) -> dict[str, Any]:
+    """Return the values of options for a plan that checks the variables of a host whose volumes are yet to be discovered: one volume stands for them."""
+    return {**asked, "sweep_queue_managers": [], "workspace_volumes": [], "workspace_volume": DEFAULT_VOLUME}
 
 
 def notes_of_host(notes: dict[str, list[Finding]]) -> list[str]:

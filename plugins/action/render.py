@@ -32,6 +32,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import DEFAUL
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import REPORT, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import MANIFEST, latest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.playbooks import playbooks_in
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import report_directory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run_sources import RunSources
@@ -81,7 +82,7 @@ class ActionModule(ControllerAction):
         """
         expected = self._expected(chosen, options, task_vars)
         history = {"place": options["place"], "required": True, "keep_report": options["keep_report"]}
-        changes = {"history": history, "upload_url": check_url(options["upload_url"]), "sign_key": options["sign_key"]}
+        changes = {"history": history, "upload_url": check_url(options["upload_url"]), "sign_key": options["sign_key"], "playbooks_in": playbooks_in()}
         # What only the history has is needed for as long as it is merged.
         with tempfile.TemporaryDirectory() as aside:
             sources = RunSources(options["report_dir"], options["place"], aside)

@@ -23,7 +23,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DISK_SHARED_WITH
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import with_load
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import command_line, with_load
 
 WORKLOAD_FACTS = ("workload_name", "workload_version", "workload_is_not")
 
@@ -56,10 +56,10 @@ class ActionModule(RemoteAction):
             own = {name: {**shared.get(name, {}), **workload_facts(volume)} for name, volume in plans.items()}
             self._orders = {volume["name"]: _Order(directory, host, arguments["run_id"], tester, volume, own[volume["name"]]) for volume in started}
             profile, alone = profile_of(directory.run, host), runs_alone(plan, directory.expected_hosts)
-            more = [*counted_for(profile), *(["--shareDevice"] if workspace.get("share_device") else [])]
+            more = {**counted_for(profile), **({"shareDevice": True} if workspace.get("share_device") else {})}
             plans = {name: for_round(plans[name], self._round, loads.get(name)) for name in self._orders}
-            stops = {name: stops_above(profile, host, volume) if alone else [] for name, volume in plans.items()}
-            volumes = [order.made(plans[name], [*more, *stops[name]], start_at, record=not self._task.check_mode) for name, order in self._orders.items()]
+            stops = {name: stops_above(profile, host, volume) if alone else {} for name, volume in plans.items()}
+            volumes = [order.made(plans[name], {**more, **stops[name]}, start_at, record=not self._task.check_mode) for name, order in self._orders.items()]
         except RunDirectoryError as error:
             raise AnsibleActionFail(f"the tester was not started, because its order cannot be recorded: {error}") from error
         return {**arguments, "tester": tester["path"], "volumes": volumes}
@@ -88,7 +88,7 @@ class _Order:
         told = {**tester["facts"], **layout["facts"]}
         self.facts = {**{key: value for key, value in told.items() if key != DISK_SHARED_WITH}, **own}
 
-    def made(self, plan: dict[str, Any], more: list[str], start_at_epoch_s: float, record: bool) -> dict[str, Any]:
+    def made(self, plan: dict[str, Any], more: dict[str, Any], start_at_epoch_s: float, record: bool) -> dict[str, Any]:
         """Record the order on the controller for the collection, and return what the module starts, with the host's copy of it. Raises RunDirectoryError.
 
         What the tester counts for the host's profile is ordered here, because profiles are in the run directory.
@@ -102,14 +102,14 @@ class _Order:
         now = time.time()
         start_at = start_at_epoch_s and start_at_epoch_s + plan["start_offset_s"]
         left_s = max(0.0, start_at - now) + plan["deadline_s"]
-        arguments = [*plan["arguments"], f"--deadline={int(left_s)}", *([f"--startAt={start_at + correction_s:.3f}"] if start_at else []), *more]
+        told = {**plan["told"], "deadline": int(left_s), **({"startAt": f"{start_at + correction_s:.3f}"} if start_at else {}), **more}
         order = make_order(
             self.run_id,
             self.host,
             self.layout["name"],
             self.facts,
             self.tester["source_hash"],
-            arguments,
+            told,
             self.layout["directories"],
             now + offset_s,
             now + correction_s + left_s,
@@ -127,7 +127,7 @@ class _Order:
             **started,
             "directories": directories,
             "keep_directories": bool(search),
-            "arguments": arguments,
+            "arguments": command_line(told),
             "deadline_epoch_s": now + correction_s + left_s,
             "order": names(order),
         }
@@ -137,8 +137,8 @@ def for_round(plan: dict[str, Any], number: int, load: int | None) -> dict[str, 
     """Return the plan of a volume for a round of its search: with another load point from the second one on. Without a search there is one round."""
     if not plan.get("search"):
         return plan
-    arguments = plan["arguments"] if load is None else with_load(plan["arguments"], load)
-    return {**plan, "arguments": arguments, "search": {**plan["search"], "round": number}}
+    told = plan["told"] if load is None else with_load(plan["told"], load)
+    return {**plan, "told": told, "search": {**plan["search"], "round": number}}
 
 
 def workload_facts(plan: dict[str, Any]) -> dict[str, Any]:
@@ -151,26 +151,27 @@ def runs_alone(plan: dict[str, Any], hosts: list[str]) -> bool:
     return (len(hosts) == 1 or plan.get("sweep_mode") == ISOLATED) and (len(plan["volumes"]) == 1 or plan["sweep_volumes"] == IN_TURN)
 
 
-def stops_above(profile: Profile, host: str, plan: dict[str, Any]) -> list[str]:
-    """Return the tester's arguments that end a ladder of loads at the first one that breaks a limit of the profile on a mean.
+def stops_above(profile: Profile, host: str, plan: dict[str, Any]) -> dict[str, list[str]]:
+    """Return what the tester is told so that a ladder of loads ends at the first one that breaks a limit of the profile on a mean.
 
     Only limits that say the same to the tester: on one row of every load point, whose breaking nothing turns into a pass.
     """
     loads = plan["load_points"]
     if plan["workload"] != STREAMS or len(loads) < 2 or loads != sorted(loads):
-        return []
+        return {}
     waived = {waiver.metric for waiver in profile.waivers if waiver.host == host}
     limits = [limit for limit in profile.limits if limit.severity == FAIL and limit.bound == "max" and limit.metric.name not in waived]
-    return [
-        f"--stopAbove={stream}:{operation}:{figure}:{int(limit.value)}ns"
+    stops = [
+        f"{stream}:{operation}:{figure}:{int(limit.value)}ns"
         for limit in limits
         if not (limit.block_size or limit.message_size or limit.load_point)
         for stream, operation, figure in plan["means"]
         if (limit.stream, limit.metric.name) == (stream, figure) and limit.operation in ("", operation)
     ]
+    return {"stopAbove": stops} if stops else {}
 
 
-def counted_for(profile: Profile) -> list[str]:
-    """Return the tester's argument for what a profile has to know of each second, nothing if it needs nothing."""
+def counted_for(profile: Profile) -> dict[str, str]:
+    """Return what the tester is told of what a profile has to know of each second, nothing if it needs nothing."""
     thresholds = ",".join(f"{threshold}ns" for threshold in profile.thresholds_ns)
-    return [f"--over={thresholds}"] if thresholds else []
+    return {"over": thresholds} if thresholds else {}

@@ -19,10 +19,15 @@ options:
     description:
       - Names of options. The first word of a name is the role. The variables of the playbooks that stand for an option of a role, such as
         C(certify_hosts), are names as well.
-      - The name of a role stands for a dictionary of all its options.
+      - The name of a role stands for a dictionary of all its options, and C(all) for one of the options of all roles.
     type: list
     elements: str
     required: true
+  checked:
+    description:
+      - What M(mqops.logdisk.check_options) has read for the hosts of the run, RV(mqops.logdisk.check_options#module:options). The values are those of the
+        host. No variable is read again.
+    type: dict
   only_given:
     description: Whether the value of an option that is not given is an empty text instead of the default of the role.
     type: bool
@@ -48,8 +53,11 @@ from typing import Any
 from ansible.errors import AnsibleLookupError
 from ansible.plugins.lookup import LookupBase
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.reading import read_option
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import FROM_HOSTS, ROLE_NAMES, defaults_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import FROM_HOSTS, ROLE_NAMES, options
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import is_empty
+
+ALL = "all"
+"""The term that stands for the options of all roles."""
 
 
 class LookupModule(LookupBase):
@@ -57,13 +65,17 @@ class LookupModule(LookupBase):
 
     def run(self, terms: list[str], variables: Mapping[str, Any] | None = None, **kwargs: Any) -> list[Any]:
         self.set_options(var_options=variables, direct=kwargs)
+        checked = self.get_option("checked")
+        self._read = {**checked["common"], **checked["hosts"].get((variables or {})["inventory_hostname"], {})} if checked else None
         try:
             return [self._value(term, variables or {}) for term in terms]
         except (KeyError, ValueError) as error:
             raise AnsibleLookupError(str(error)) from error
 
     def _value(self, term: str, variables: Mapping[str, Any]) -> Any:
-        if term in ROLE_NAMES:
-            return {name: self._value(name, variables) for name in defaults_of(term) if name not in FROM_HOSTS}
+        if term in (*ROLE_NAMES, ALL):
+            return {name: self._value(name, variables) for name, option in options().items() if term in (option.role, ALL) and name not in FROM_HOSTS}
+        if self._read is not None:
+            return self._read.get(term, options()[term].default)
         given = self._templar.template(variables[term]) if term in variables else None
         return "" if self.get_option("only_given") and is_empty(given) else read_option(term, given)

@@ -88,6 +88,13 @@ given:
   description: The values of those of O(given) that are given, by name.
   returned: when nothing is wrong
   type: dict
+options:
+  description:
+    - The values of the options that differ from their defaults. C(common) are those that all hosts have in common, and C(hosts) are the others by
+      host. The lookup P(mqops.logdisk.option#lookup) completes them.
+  returned: when nothing is wrong and O(meanings) is true
+  type: dict
+  sample: {common: {sweep_duration: 600}, hosts: {db01: {workspace_path: /mqlog}}}
 outcome:
   description: The content of C(outcome.json).
   returned: when something is wrong

@@ -20,42 +20,15 @@ extends_documentation_fragment:
   - mqops.logdisk.controller
 options:
   options:
-    description: All options of the role P(mqops.logdisk.power_cut#role) by name.
+    description: The values of all options of the host by name, as the lookup P(mqops.logdisk.option#lookup) returns them for V(all). Returned unchanged.
     type: dict
     required: true
-  volumes:
-    description: The volumes, as the option C(workspace_volumes) of the role P(mqops.logdisk.workspace#role). Only one volume can be tested in one run.
-    type: raw
-  defaults:
-    description: What the keys of a volume fall back to.
-    type: dict
-    required: true
-  settings:
-    description: The options of the role P(mqops.logdisk.gate#role), which are returned with the plan.
-    type: dict
-    default: {}
-  state_dir:
-    description: Directory on the host for the state of the run, which is returned with the plan.
-    type: str
-    required: true
-  discover:
-    description: The option C(workspace_discover) of the role P(mqops.logdisk.workspace#role). A host that sets it is refused.
-    type: bool
-    default: false
 """
 
 EXAMPLES = r"""
 - name: Plan the cuts
   mqops.logdisk.cut_plan:
-    options: "{{ lookup('mqops.logdisk.option', 'power_cut') }}"
-    defaults:
-      name: log
-      path: /var/tmp/logdisk
-      places: {}
-      queue_managers: [QM1]
-      owner: ""
-      expect_mount: ""
-    state_dir: ~/.mqops-logdisk
+    options: "{{ lookup('mqops.logdisk.option', 'all') }}"
 """
 
 RETURN = r"""

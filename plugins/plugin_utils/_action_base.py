@@ -17,6 +17,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation i
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import USAGE, artifacts, make_outcome, write_outcome
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import CHECK_MODE, DEFAULT
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import is_empty, read_list
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.playbooks import as_started, playbooks_in
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import as_dict
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import report_directory
 
@@ -25,6 +26,9 @@ SCHEMA = 1
 
 RESERVED = frozenset(("logdisk", "ansible_facts", "ansible_stats", "add_host", "add_group", "skipped", "unreachable"))
 """Keys of a result that are the controller's to set: the callback, the inventory, the variables and the artifacts follow them."""
+
+SENTENCES = ("failures", "fleet_problems", "problems")
+"""Keys of a result whose sentences Ansible prints when it fails hosts."""
 
 UNASKED_PRIVILEGE = (
     "only workspace_owner may make this task run as a user other than the connecting one, but ansible_become would: remove it from the "
@@ -58,7 +62,8 @@ class ControllerAction(ActionBase):
         result = super().run(tmp, task_vars)
         self._task.args = dict(self._given())
         dummy, options = self.validate_argument_spec(argument_spec=self.argument_spec)
-        return {**result, "changed": False, **self.answer(options, task_vars or {})}
+        answer = self.answer(options, task_vars or {})
+        return {**result, "changed": False, **answer, **{key: _as_started(answer[key]) for key in SENTENCES if key in answer}}
 
     def _given(self) -> Iterator[tuple[str, Any]]:
         """Return the task's arguments as a survey may answer them: an empty one is not given, and a list may be a text."""
@@ -86,6 +91,13 @@ class ControllerAction(ActionBase):
     def expectation(self, options: dict[str, Any], task_vars: dict[str, Any], sliced: bool = False) -> Expectation:
         """Return the hosts that the option ``hosts`` and the limit leave. Raises ExpectationError."""
         return expectation(task_vars["groups"], self._loader, options["hosts"], task_vars.get("ansible_limit"), sliced)
+
+
+def _as_started(said: Any) -> Any:
+    """Return sentences, or those of each host, with playbooks named as in this command."""
+    if isinstance(said, str):
+        return as_started(said, playbooks_in())
+    return {host: _as_started(each) for host, each in said.items()} if isinstance(said, dict) else [_as_started(each) for each in said]
 
 
 class RemoteAction(ActionBase):

@@ -145,7 +145,7 @@ def test_a_lost_controller_leaves_nothing_on_the_host(start: Start, controller: 
         interrupted = controller.start("observe", "-i", str(inventory), stdout=screen)
     wait_for(lambda: is_observed(bed["h1"]), "the host is observed again")
     assert controller.interrupt(interrupted) != 0
-    (advice,) = [line for line in (tmp_path / "screen").read_text().splitlines() if "mqops.logdisk.cleanup" in line]
+    (advice,) = [line for line in (tmp_path / "screen").read_text().splitlines() if "playbooks/cleanup.yml" in line]
     assert "end on their hosts by themselves" in (tmp_path / "screen").read_text()
     assert watching(bed["h1"])
     assert controller.run("cleanup", "-i", str(inventory), "-e", advice.split()[-1]).status == 0

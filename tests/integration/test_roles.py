@@ -18,8 +18,8 @@ SWEEP = """
     - ansible.builtin.include_role: {name: mqops.logdisk.tester}
     - ansible.builtin.include_role: {name: mqops.logdisk.sweep, tasks_from: plan}
       vars:
-        sweep_settings: "{{ lookup('mqops.logdisk.option', 'gate') }}"
-        sweep_default_volume: {name: log, path: /fut/logdisk, queue_managers: [QM1], owner: "", expect_mount: ""}
+        sweep_asked: "{{ lookup('mqops.logdisk.option', 'all') | combine({'workspace_path': '/fut/logdisk'}) }}"
+        sweep_overrides: {}
     - ansible.builtin.include_role: {name: mqops.logdisk.gate, tasks_from: open}
       vars: {gate_hosts: all}
     - ansible.builtin.include_role: {name: mqops.logdisk.workspace}
@@ -28,6 +28,7 @@ SWEEP = """
         workspace_user: root
         workspace_run_path: "{{ gate_run.path }}"
         workspace_plan: "{{ sweep_plan.volumes }}"
+        workspace_asked: "{{ sweep_plan.options }}"
     - ansible.builtin.include_role: {name: mqops.logdisk.sweep}
       vars:
         sweep_run_id: "{{ gate_run.run_id }}"
@@ -63,9 +64,9 @@ def test_the_sweep_ends_what_it_starts(start: Start, controller: Controller, tmp
 @pytest.mark.parametrize(
     ("role", "entry", "missing"),
     [
-        ("workspace", "main", "workspace_plan, workspace_run_id, workspace_run_path, workspace_user"),
+        ("workspace", "main", "workspace_asked, workspace_plan, workspace_run_id, workspace_run_path, workspace_user"),
         ("workspace", "remove", "workspace_made, workspace_run_id, workspace_run_path"),
-        ("sweep", "plan", "sweep_default_volume, sweep_settings"),
+        ("sweep", "plan", "sweep_asked, sweep_overrides"),
         ("sweep", "main", "sweep_plan, sweep_run_id, sweep_run_path, sweep_tester, sweep_workspace"),
         ("gate", "main", "gate_run"),
     ],

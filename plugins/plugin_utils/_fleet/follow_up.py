@@ -21,8 +21,8 @@ def commands(run_path: str, kept: bool = False) -> str:
     start = _command()
     return (
         f"If this command ends, run {run_id} continues on its hosts. To stop it there and to collect its results, repeat this command's -e options with\n"
-        f"{start}stop -e stop_run_id={run_id}\n"
-        f"{start}collect -e collect_run={shlex.quote(run_path)}"
+        f"{start}playbooks/stop.yml -e stop_run_id={run_id}\n"
+        f"{start}playbooks/collect.yml -e collect_run={shlex.quote(run_path)}"
     )
 
 
@@ -32,12 +32,12 @@ def without_results(run_path: str, what_becomes: str) -> str:
     lost = f"If this {'job is cancelled' if in_awx() else 'command ends'}, {what_becomes.format(run_id)}"
     if in_awx():
         return f"{lost}, start a job with playbooks/cleanup.yml and cleanup_run_id: {run_id}"
-    return f"{lost}, repeat this command's -e options with\n{_command()}cleanup -e cleanup_run_id={run_id}"
+    return f"{lost}, repeat this command's -e options with\n{_command()}playbooks/cleanup.yml -e cleanup_run_id={run_id}"
 
 
 def _command() -> str:
     inventory = " ".join(f"-i {shlex.quote(source)}" for source in context.CLIARGS.get("inventory") or ())
-    return f"  ansible-playbook {inventory} mqops.logdisk." if inventory else "  ansible-playbook mqops.logdisk."
+    return f"  ansible-playbook {inventory} " if inventory else "  ansible-playbook "
 
 
 def _jobs(run_id: str, lost: bool) -> str:

@@ -24,7 +24,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import a
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_checks import stopped_above
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OPTIONS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OPTIONS, in_run_csv
 
 SCHEMA = 1
 SEARCH = "search"
@@ -55,20 +55,19 @@ def make_order(
     volume: str,
     facts: Mapping[str, Any],
     source_hash: str,
-    arguments: list[str],
+    told: Mapping[str, Any],
     directories: list[str],
     ordered_epoch_s: float,
     deadline_epoch_s: float,
     search: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return an order: the tester of these sources with these arguments, on the machine of these facts. Times are by the host's clock.
+    """Return an order: the tester of these sources, which is ``told`` these values by option, on the machine of these facts. Times are by the host's clock.
 
     ``search`` is what a search for the capacity goes by, with the number of the ``round`` that this is.
     """
-    given = dict(argument.removeprefix("--").partition("=")[::2] for argument in arguments)
-    workload = given.get("workload", MQ_LOG)
+    workload = told.get("workload", MQ_LOG)
     unset = {each.key: each.unset if each.belongs_to(workload) else "" for each in OPTIONS}
-    options = {each.key: _as_in_run_csv(given[each.name]) if each.name in given else unset[each.key] for each in OPTIONS}
+    options = {each.key: in_run_csv(told[each.name]) if each.name in told else unset[each.key] for each in OPTIONS}
     return {
         "schema": SCHEMA,
         "run_id": run_id,
@@ -77,7 +76,7 @@ def make_order(
         "machine": {key: str(facts.get(key) or "") for key in MACHINE_KEYS},
         "source_hash": source_hash,
         "options": options,
-        "texts": _texts(arguments),
+        "texts": _texts(told),
         # The tester takes one directory for each place, or for each queue manager of its largest load point.
         "directories": directories if workload == STREAMS else directories[: max(int(count) for count in options["option_load_points"].split())],
         "ordered_epoch_s": ordered_epoch_s,
@@ -87,12 +86,11 @@ def make_order(
     }
 
 
-def _texts(arguments: list[str]) -> dict[str, str]:
+def _texts(told: Mapping[str, Any]) -> dict[str, str]:
     """Return by the keys of run.csv what only a workload of streams has: its places and streams in their order, and what a load point counts."""
-    found: dict[str, str] = {}
-    for option, key in (("place", "place_{}"), ("stream", "stream_{}"), ("stopAbove", "stop_above_{}"), ("loadUnit", "load_unit")):
-        values = [argument.partition("=")[2] for argument in arguments if argument.startswith(f"--{option}=")]
-        found.update({key.format(number): value for number, value in enumerate(values, start=1)})
+    found = {"load_unit": told["loadUnit"]} if "loadUnit" in told else {}
+    for option, key in (("place", "place"), ("stream", "stream"), ("stopAbove", "stop_above")):
+        found.update({f"{key}_{number}": text for number, text in enumerate(told.get(option, ()), start=1)})
     return found
 
 
@@ -203,11 +201,6 @@ def _same(found: str, wanted: str) -> bool:
     if found == wanted:
         return True
     return bool(_DECIMAL.match(found) and _DECIMAL.match(wanted)) and float(found) == float(wanted)
-
-
-def _as_in_run_csv(value: str) -> str:
-    """Return an argument's value as run.csv has it: a list with blanks, a flag as 1."""
-    return value.replace(",", " ") if value else "1"
 
 
 def _shown(text: str) -> str:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a sweep will do on each volume of a host: the tester's arguments, the space it takes, the time it takes."""
+"""What a sweep will do on each volume of a host: what the tester is told, the space it takes, the time it takes."""
 
 from __future__ import annotations
 
@@ -99,10 +99,11 @@ def _plan_volume(
             layout(part["path"], ANY_RUN, volume["name"], volume["queue_managers"], part["places"])
     except (OptionError, WorkspaceError) as error:
         raise OptionError(in_terms_of(volume, str(error))) from error
+    erased = list(itertools.chain(*devices.values()))
     return {
         **{key: volume[key] for key in OF_THE_WORKSPACE if key != "places"},
         **plan,
-        "arguments": [*plan["arguments"], *(f"--eraseDevice={device}" for of_place in devices.values() for device in of_place)],
+        "told": {**plan["told"], **({"eraseDevice": erased} if erased else {})},
         "parts": parts,
         "devices": [{"place": name, "path": device} for name, of_place in devices.items() for device in of_place],
     }
@@ -114,8 +115,8 @@ def make_plan(
     """Return the plan of a sweep from the role's ``variables`` by name, its ``sweep_options``, what the profile asks for, and the workload.
 
     Without load points a workload of streams has its own, and else all queue managers write together; without a duration each row is measured for
-    ``min_duration_s``. The plan holds ``arguments`` (the tester's, without directories), ``places`` (the names of those of the workload, if it has
-    any), ``streams`` (their operations by name), ``queue_manager_bytes`` and ``footprint_bytes`` (the files of one queue manager or of all
+    ``min_duration_s``. The plan holds ``told`` (what the tester is told by option, without directories), ``places`` (the names of those of the workload,
+    if it has any), ``streams`` (their operations by name), ``queue_manager_bytes`` and ``footprint_bytes`` (the files of one queue manager or of all
     places, and of all queue managers), ``search`` (what a search for the capacity goes by, None if there is none; all else is that of a round), ``steps``,
     ``sweep_duration`` (seconds per row), ``planned_s`` (the steps alone), ``certify_s`` (the same, but each row for ``min_duration_s`` at least),
     ``format_s`` (an estimate), ``deadline_s`` and what else the run needs as numbers. Raises OptionError.
@@ -144,7 +145,7 @@ def make_plan(
     planned_s = steps * (values.get("warmup", 0) + values["duration"] + gap_s) - (0 if values.get("verify") else gap_s)
     format_s = footprint_bytes / ASSUMED_FORMAT_BYTES_PER_S
     return {
-        "arguments": [*workload.arguments, *tester_options.arguments(values), *tester_options.passed_through(options)],
+        "told": {**workload.told, **tester_options.told(values), **tester_options.passed_through(options)},
         "workload": workload.tester_name,
         "workload_name": workload.name,
         "workload_version": workload.version,

@@ -17,6 +17,7 @@ from typing import Any
 from ansible import constants
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import ENDED
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.playbooks import as_started, playbooks_in
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import host_label
 
 LINE_INTERVAL_S = 30.0
@@ -58,9 +59,9 @@ def first_to_say(what: str) -> bool:
 
 
 def say(display: Any, text: str, color: str | None = None) -> None:
-    """Print ``text``, unless standard output belongs to a callback that prints JSON."""
+    """Print ``text``, with playbooks named as in this command, unless standard output belongs to a callback that prints JSON."""
     if not is_json(constants.DEFAULT_STDOUT_CALLBACK):
-        _printer(display)(text, color=color)
+        _printer(display)(as_started(text, playbooks_in()), color=color)
 
 
 def _printer(display: Any) -> Callable[..., None]:

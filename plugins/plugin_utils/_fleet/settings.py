@@ -46,27 +46,6 @@ def read_margin(value: Any) -> float:
     return margin
 
 
-RUN_WIDE = (
-    "gate_report_dir",
-    "gate_fail_on",
-    "gate_report_only",
-    "gate_expected_count",
-    "gate_history",
-    "gate_history_required",
-    "gate_keep_report",
-    "gate_upload_url",
-    "gate_valid_days",
-    "gate_sign_key",
-    "gate_baseline",
-    "gate_baseline_accept",
-    "gate_margin",
-    "cut_serial",
-    "sweep_mode",
-    "sweep_start_at",
-    "sweep_poll_interval",
-)
-"""The variables that must be the same for every host of a run."""
-
 MEANINGS: dict[str, Callable[[Any], Any]] = {"gate_baseline": _baseline, "gate_margin": read_margin, "sweep_start_at": read_start_at}
 """What is made of the values of options whose type does not say all that they mean. Each function raises ValueError."""
 
@@ -77,6 +56,11 @@ _ONE_RUN = "One run has one value: set it for all of them (for example with -e),
 def agreed(name: str, values: Mapping[str, Any], remedy: str = _ONE_RUN) -> Any:
     """Return the one value of an option that concerns all hosts; ``values`` holds each host's. Raises SettingsError if they differ or cannot be read."""
     return one_value(name, values, lambda given: MEANINGS.get(name, _as_it_is)(read_option(name, given)), remedy)
+
+
+def agreed_value(name: str, values: Mapping[str, Any]) -> Any:
+    """Return the same of values that were read. Raises SettingsError."""
+    return one_value(name, values, MEANINGS.get(name, _as_it_is), _ONE_RUN)
 
 
 def one_value(name: str, values: Mapping[str, Any], read: Callable[[Any], Any], remedy: str) -> Any:

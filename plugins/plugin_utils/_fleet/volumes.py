@@ -11,26 +11,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.places import directories_of, read_places
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import KEYS_OF_VOLUMES
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import is_empty, read_list, read_yaml_list
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DISK_SHARED_WITH
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
 
 VARIABLE = "workspace_volumes"
-VARIABLES = {
-    "name": "workspace_volume",
-    "path": "workspace_path",
-    "places": "workspace_places",
-    "queue_managers": "workspace_queue_managers",
-    "owner": "workspace_owner",
-    "expect_mount": "workspace_expect_mount",
-    "file_size": "sweep_file_size",
-    "files": "sweep_files",
-    "block_sizes": "sweep_block_sizes",
-    "log_buffer": "sweep_log_buffer",
-    "load_points": "sweep_queue_managers",
-}
-"""The keys of a volume, and the variable that each falls back to."""
-
 OF_THE_WORKSPACE = ("name", "path", "places", "queue_managers", "owner", "expect_mount")
 """The keys that every volume has in the end. What the others fall back to belongs to the sweep."""
 
@@ -51,6 +37,11 @@ def read_volumes(given: Any, defaults: Mapping[str, Any]) -> list[dict[str, Any]
     return volumes
 
 
+def default_volume(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the keys OF_THE_WORKSPACE of a volume fall back to, from the values of all options."""
+    return {key: asked[KEYS_OF_VOLUMES[key]] for key in OF_THE_WORKSPACE}
+
+
 def volume_names(given: Any) -> list[str]:
     """Return the names that ``workspace_volumes`` holds; none if it is empty. Raises OptionError."""
     return [_name(item, number) for number, item in enumerate(_items(given), start=1)]
@@ -58,7 +49,7 @@ def volume_names(given: Any) -> list[str]:
 
 def sweep_variables(volume: Mapping[str, Any], variables: Mapping[str, Any]) -> dict[str, Any]:
     """Return the sweep's ``variables`` by name, with what a volume sets itself in their place."""
-    return {**variables, **{VARIABLES[key]: volume[key] for key in volume["sets"] if key not in OF_THE_WORKSPACE}}
+    return {**variables, **{KEYS_OF_VOLUMES[key]: volume[key] for key in volume["sets"] if key not in OF_THE_WORKSPACE}}
 
 
 def noted_of(volumes: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -74,7 +65,7 @@ def paths_of(volume: Mapping[str, Any]) -> list[str]:
 def in_terms_of(volume: Mapping[str, Any], message: str) -> str:
     """Return the message about variables as one about the keys that a volume sets in their place, if it is about such a key."""
     for key in volume["sets"]:
-        message = re.sub(rf"\b{VARIABLES[key]}\b", f"{VARIABLE}: {volume['name']}: {key}", message)
+        message = re.sub(rf"\b{KEYS_OF_VOLUMES[key]}\b", f"{VARIABLE}: {volume['name']}: {key}", message)
     return message
 
 
@@ -106,9 +97,9 @@ def _name(item: Any, number: int) -> str:
 
 def _volume(item: Any, number: int, defaults: Mapping[str, Any]) -> dict[str, Any]:
     name = _name(item, number)
-    unknown = sorted(str(key) for key in item if key not in VARIABLES)
+    unknown = sorted(str(key) for key in item if key not in KEYS_OF_VOLUMES)
     if unknown:
-        raise OptionError(f"{VARIABLE}: {name}: unknown key {unknown[0]}; the keys are {', '.join(VARIABLES)}")
+        raise OptionError(f"{VARIABLE}: {name}: unknown key {unknown[0]}; the keys are {', '.join(KEYS_OF_VOLUMES)}")
     given = {key: value for key, value in item.items() if value is not None}
     return _checked(_complete(given, defaults))
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The certificate of one judged volume of one run. docs/certificates.md describes every field.
+"""The certificate of one judged volume of one run. docs/files.md describes every field.
 
 A certificate follows from the run directory alone, so that it can be made again at any time and is then the same. Its text is canonical, and the SHA-256
 of the text is its identity.
@@ -21,6 +21,7 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history import earlier_certificates
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import record as kinds
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import tester_options
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import canonical, fingerprint
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS, KEY_COLUMNS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import MOMENT
@@ -61,31 +62,7 @@ ENVIRONMENT = (
 )
 """Facts that are shown if they changed from one certificate to the next. They are not part of the volume's identity."""
 
-PARAMETERS = (
-    "workload",
-    "option_block_sizes_bytes",
-    "option_load_points",
-    "option_applications",
-    "option_message_sizes_bytes",
-    "option_puts_per_commit",
-    "option_think_time_us",
-    "option_log_buffer_bytes",
-    "option_triple_write",
-    "option_remote_delay_us",
-    "option_duration_s",
-    "option_warmup_s",
-    "option_delay_us",
-    "option_rate_per_s",
-    "option_file_size_bytes",
-    "option_files",
-    "option_alignment_bytes",
-    "option_sync",
-    "option_direct",
-    "option_verify",
-    "option_cpus",
-    "option_mlock",
-    "option_background_threads",
-)
+PARAMETERS = tuple(each.key for each in tester_options.ALL if each.compared)
 """Keys of run.csv that say how the volume was measured: figures of other parameters are not comparable."""
 
 OF_STREAMS = re.compile(r"(?:place|stream)_[0-9]+\Z")

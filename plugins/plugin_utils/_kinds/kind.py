@@ -30,10 +30,13 @@ class Kind:
     """The key of a profile under which it may say something of such runs beside its limits, empty if it may not. ``criteria`` reads it."""
 
     plan_fact = ""
-    """The fact that holds what is planned for a host: its volumes, the settings that its roles hand on, or the problem with them."""
+    """The fact that holds what is planned for a host: its volumes, the values of its options, or the problem with them."""
 
     variables: tuple[str, ...] = ("",)
     """How the names of the variables begin that concern such a run. Their values are recorded in run.json."""
+
+    agreed_on: tuple[str, ...] = ("gate_",)
+    """How the names of the variables begin, of those that a run has one value of, on which its hosts must agree."""
 
     tests_storage = False
     """Whether it measures storage. Only such runs are held against a baseline, sliced and merged."""

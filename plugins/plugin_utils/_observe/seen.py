@@ -18,7 +18,7 @@ MOST_MAXIMA = 1_000
 
 
 def seen_of(observation: Observation, options: Options) -> dict[str, Any]:
-    """Return what a record keeps of an observation. docs/report.md describes it."""
+    """Return what a record keeps of an observation. docs/files.md describes it."""
     return {
         "source": observation.source,
         "queue_manager": options.queue_manager,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import cache
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import known_names, option_specs, settable_names
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import known_names, options, settable_names
 
 ACCEPTED = "logdisk_accept_names"
 """The option that lists names which are meant as they are."""
@@ -93,4 +93,4 @@ def _by_remains() -> dict[str, list[str]]:
 
 @cache
 def _prefixes() -> tuple[str, ...]:
-    return (*{name.partition("_")[0] + "_" for name in option_specs()}, *MORE_PREFIXES)
+    return (*{name.partition("_")[0] + "_" for name in options()}, *MORE_PREFIXES)

@@ -17,7 +17,7 @@ from typing import Any
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.parsing.convert_bool import boolean
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.reserve import reserve_option
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import FROM_HOSTS, OF_PLAYBOOKS, option_specs, role_defaults
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import FROM_HOSTS, OF_PLAYBOOKS, options
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import (
     is_empty,
     is_pasted,
@@ -37,10 +37,10 @@ def read_option(name: str, given: Any) -> Any:
     """Return the value of an option, its default (None if that is computed) if nothing is given. Raises ValueError with a sentence that names the option."""
     option = OF_PLAYBOOKS.get(name, name)
     if is_empty(given):
-        return role_defaults().get(option)
+        return options()[option].default
     if option in FROM_HOSTS:
         return given
-    value, spec = plain(given), option_specs()[option]
+    value, spec = plain(given), options()[option].spec
     try:
         value = plain(_READERS.get(option, partial(_read, spec))(value.strip() if isinstance(value, str) else value))
         _check(option, value, spec)
@@ -175,7 +175,6 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "sweep_block_sizes": _quantities,
     "sweep_message_sizes": _quantities,
     "sweep_loads": _quantities,
-    "sweep_volume_list": read_yaml_list,
     "workspace_volumes": read_yaml_list,
     "workspace_planned_queue_managers": read_yaml_list,
     "tester_planned_queue_managers": read_yaml_list,

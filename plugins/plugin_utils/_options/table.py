@@ -2,20 +2,67 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The options: one list, made from the argument specs and defaults of the roles, and the variables that the playbooks read besides."""
+"""The one table of options, made from the argument specs and defaults of the roles, and the variables that the playbooks read besides.
+
+The YAML is parsed once in each process that asks, and a worker has what its parent has parsed: the playbooks ask for their hosts before anything is forked.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import yaml
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import tester_options
 
 _COLLECTION = Path(__file__).parents[3]
 ROLES = _COLLECTION / "roles"
 ROLE_NAMES = tuple(sorted(path.parents[1].name for path in ROLES.glob("*/defaults/main.yml")))
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+COMMAND, RUN, HOST, VOLUME = "command", "run", "host", "volume"
+"""What an option reaches: a whole command besides any run, a run, which must have one value, a host, or each volume of a host, which can have a value of its
+own."""
+
+_REACH_OF_ROLES = {"gate": RUN}
+"""What the options of a role reach, a host if it is not here. The next two tables hold those that differ."""
+_REACH = {
+    **dict.fromkeys(("logdisk_accept_names", "gate_hosts", "gate_expiring_days"), COMMAND),
+    **dict.fromkeys(("cut_serial", "sweep_mode", "sweep_start_at", "sweep_poll_interval"), RUN),
+    **dict.fromkeys(("gate_profile", "gate_array_settings", "gate_class"), HOST),
+}
+KEYS_OF_VOLUMES = {
+    "name": "workspace_volume",
+    "path": "workspace_path",
+    "places": "workspace_places",
+    "queue_managers": "workspace_queue_managers",
+    "owner": "workspace_owner",
+    "expect_mount": "workspace_expect_mount",
+    "file_size": "sweep_file_size",
+    "files": "sweep_files",
+    "block_sizes": "sweep_block_sizes",
+    "log_buffer": "sweep_log_buffer",
+    "load_points": "sweep_queue_managers",
+}
+"""The keys of a volume, and the option that each falls back to."""
+
+_SHOWN = (
+    *("workspace_path", "workspace_queue_managers"),
+    *("sweep_workload", "sweep_block_sizes", "sweep_queue_managers", "sweep_duration", "sweep_warmup", "sweep_file_size", "sweep_files", "sweep_mode"),
+    *("sweep_sync", "sweep_direct", "sweep_rate", "sweep_delay", "sweep_apps", "sweep_message_sizes"),
+    *("gate_fail_on", "gate_report_only"),
+)
+"""The options that say how it was measured and what fails the run, in the order in which they are shown as evidence."""
+_NOT_REPEATED = (
+    *("gate_report_dir", "gate_history", "gate_sign_key", "gate_hosts", "gate_baseline", "gate_baseline_accept", "sweep_start_at"),
+    # Only the variables of a host may name a device: nobody is to overwrite one by copying a command.
+    "sweep_devices_erase",
+)
+"""The options that are left out of a command that repeats a measurement."""
 
 OF_PLAYBOOKS = {
     "certify_hosts": "gate_hosts",
@@ -64,43 +111,74 @@ _SET = re.compile(r"^( *)ansible\.builtin\.set_fact:\n((?:\1 +\S.*\n)+)", re.MUL
 _NAME = re.compile(r"^( +)(\w+):", re.MULTILINE)
 
 
-@cache
-def defaults_of(role: str) -> dict[str, Any]:
-    """Return the defaults of one role. Raises OSError if the role does not exist."""
-    return yaml.safe_load((ROLES / role / "defaults/main.yml").read_text(encoding="utf-8"))
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An option of a role.
+
+    ``spec`` is its argument spec: type, choices and what else the values must be. ``written`` is its default as the role has it, which may be a template.
+    ``reach`` is what it concerns. ``compared`` tells whether figures of another value compare with those of this one, ``shown`` whether the evidence shows
+    it, and ``repeated`` whether a command that repeats a measurement sets it.
+    """
+
+    name: str
+    role: str
+    spec: Mapping[str, Any]
+    written: Any
+    reach: str
+    compared: bool
+    shown: bool
+    repeated: bool
+
+    @property
+    def is_computed(self) -> bool:
+        """Whether the role computes the default, so that it has none here."""
+        return "{{" in str(self.written)
+
+    @property
+    def default(self) -> Any:
+        """The default, None if the role computes it."""
+        return None if self.is_computed else self.written
 
 
 @cache
-def raw_defaults() -> dict[str, Any]:
-    """Return the defaults of all roles as they are written, templates among them."""
-    return {name: value for role in ROLE_NAMES for name, value in defaults_of(role).items()}
+def options() -> dict[str, Option]:
+    """Return every option of the roles by name. Required variables, which only playbooks set, are not among them."""
+    compared = {"sweep_mode", *(each.variable for each in tester_options.ALL if each.compared)}
+    found = {}
+    for role, (specs, defaults) in _parsed().items():
+        for name, spec in specs.items():
+            if not spec.get("required"):
+                found[name] = Option(
+                    name, role, spec, defaults.get(name), _reach(name, role), name in compared, shown=name in _SHOWN, repeated=name not in _NOT_REPEATED
+                )
+    return found
+
+
+def names_of(reach: str) -> list[str]:
+    """Return the names of the options that reach so far."""
+    return [name for name, option in options().items() if option.reach == reach]
+
+
+def shown_names() -> list[str]:
+    """Return the names of the options that are shown as evidence, in their order."""
+    return [name for name in _SHOWN if options()[name].shown]
 
 
 @cache
 def role_defaults() -> dict[str, Any]:
-    """Return the defaults of all roles; those that are templates are left out."""
-    return {name: value for name, value in raw_defaults().items() if "{{" not in str(value)}
+    """Return the default of each option; those that the roles compute, and what only playbooks set, are left out."""
+    return {name: option.default for name, option in options().items() if option.default is not None}
 
 
 @cache
-def _all_specs() -> dict[str, Any]:
-    """Return the argument spec of every variable of the roles."""
-    found: dict[str, Any] = {}
-    for role in ROLE_NAMES:
-        for entry in yaml.safe_load((ROLES / role / "meta/argument_specs.yml").read_text(encoding="utf-8"))["argument_specs"].values():
-            found.update((name, {key: value for key, value in option.items() if key != "description"}) for name, option in entry["options"].items())
-    return found
-
-
-@cache
-def option_specs() -> dict[str, Any]:
-    """Return the argument spec of every option of the roles; required options, which only certify.yml sets, are left out."""
-    return {name: spec for name, spec in _all_specs().items() if not spec.get("required")}
+def repeated_defaults() -> dict[str, Any]:
+    """Return the default of each option that a command sets which repeats a measurement."""
+    return {name: default for name, default in role_defaults().items() if options()[name].repeated}
 
 
 def option_names() -> list[str]:
     """Return the names of all options, and of the variables of playbooks that are read as one."""
-    return [*option_specs(), *OF_PLAYBOOKS]
+    return [*options(), *OF_PLAYBOOKS]
 
 
 def settable_names() -> list[str]:
@@ -124,4 +202,25 @@ def own_facts() -> frozenset[str]:
 @cache
 def known_names() -> frozenset[str]:
     """Return the names of all variables that this collection reads or sets for hosts."""
-    return frozenset((*_all_specs(), *settable_names(), *own_facts()))
+    return frozenset((*(name for specs, _defaults in _parsed().values() for name in specs), *settable_names(), *own_facts()))
+
+
+@cache
+def _parsed() -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
+    """Return by role the argument spec of each of its variables, and its defaults."""
+    found = {}
+    for role in ROLE_NAMES:
+        entries, defaults = (
+            yaml.load((ROLES / role / path).read_text(encoding="utf-8"), Loader=_LOADER) for path in ("meta/argument_specs.yml", "defaults/main.yml")
+        )
+        specs = {
+            name: {key: value for key, value in option.items() if key != "description"}
+            for entry in entries["argument_specs"].values()
+            for name, option in entry["options"].items()
+        }
+        found[role] = (specs, defaults)
+    return found
+
+
+def _reach(name: str, role: str) -> str:
+    return _REACH.get(name) or (VOLUME if name in KEYS_OF_VOLUMES.values() else _REACH_OF_ROLES.get(role, HOST))

@@ -16,6 +16,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import read_file, write_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import SIGNATURE, SUMMARY
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.playbooks import as_started
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import vanishes
 
 _MAX_SUMMARY_BYTES = 1 << 20
@@ -26,9 +27,9 @@ def render(run_directory: RunDirectory) -> dict[str, str]:
     paths = {name: os.path.join(run_directory.path, name) for name in RENDERERS}
     with contextlib.suppress(FileNotFoundError):
         os.unlink(paths[SUMMARY])
-    model = build_model(run_directory)
+    model, named_in = build_model(run_directory), run_directory.run.get("playbooks_in")
     for name, write in RENDERERS.items():
-        write_text(paths[name], write(model))
+        write_text(paths[name], (as_started(text, named_in) for text in write(model)))
     return paths
 
 

@@ -47,7 +47,8 @@ _MOST_CHANGE = 1e6
 class HostSection:
     """A host as page/host.html.j2 wants it.
 
-    number is its place on the page, from 1; alone says that it is the only host. parameters are those of the run, and defaults those of the roles.
+    number is its place on the page, from 1; alone says that it is the only host. parameters are those of the run,
+    and defaults those of the options that a command repeats.
     """
 
     def __init__(self, host: Host, number: int, alone: bool, parameters: Mapping[str, Any], defaults: Mapping[str, Any]) -> None:

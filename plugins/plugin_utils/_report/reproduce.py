@@ -19,18 +19,7 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import STREAMS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.parameters import VARIES
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OPTIONS
-
-_TIED_TO_THE_RUN = ("startAt", "deadline", "filePrefix")
-_OF_THE_RUN = ("gate_report_dir", "gate_history", "gate_sign_key", "gate_hosts", "gate_baseline", "gate_baseline_accept", "sweep_start_at")
-_OF_THE_HOST = ("sweep_devices_erase",)
-"""What only the variables of a host may say: nobody is to overwrite a device by copying a command."""
-_MORE_OPTIONS = (
-    ("alignment", "option_alignment_bytes", "4096"),
-    ("backgroundThreads", "option_background_threads", "0"),
-    ("cpu", "option_cpus", ""),
-)
-"""Options of the tester that no variable of a role sets: name, key in run.csv, default."""
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import ALL
 
 _LIST = re.compile(r"[0-9]{1,20}(?: [0-9]{1,20})*\Z")
 _NUMBER = re.compile(r"[0-9]{1,20}(?:\.[0-9]{1,12})?\Z")
@@ -54,7 +43,7 @@ class Reproduction:
 
 def run_options(run_table: Mapping[str, str]) -> dict[str, str]:
     """Return what run.csv says about how the tester wrote, without what differs from run to run."""
-    keys = [option.key for option in OPTIONS if option.name not in _TIED_TO_THE_RUN] + [key for name, key, default in _MORE_OPTIONS]
+    keys = [option.key for option in ALL if not option.of_one_run]
     if run_table.get("workload") == STREAMS:
         keys += [*(key for key in run_table if _DESCRIBED.match(key)), "load_unit"]
     return {key: run_table[key] for key in keys if key in run_table}
@@ -63,9 +52,10 @@ def run_options(run_table: Mapping[str, str]) -> dict[str, str]:
 def reproduction(
     host: str, workspace: Mapping[str, Any], options: Mapping[str, str], parameters: Mapping[str, Any], defaults: Mapping[str, Any]
 ) -> Reproduction:
-    """Return what repeats the measurement of a host. parameters are those of the run, defaults those of the roles, and options are from run_options."""
+    """Return what repeats the measurement of a host. parameters are those of the run, defaults those of the options that a command repeats, and options are
+    from run_options."""
     path = str(workspace.get("path") or "")
-    own = {name: value for name, value in parameters.items() if name in defaults and name not in (*_OF_THE_RUN, *_OF_THE_HOST) and value != defaults[name]}
+    own = {name: value for name, value in parameters.items() if name in defaults and value != defaults[name]}
     varying = tuple(sorted(name for name, value in own.items() if value == VARIES))
     return Reproduction(
         ansible=_ansible_command(host, {name: value for name, value in own.items() if name not in varying}),
@@ -81,7 +71,7 @@ def _is_below(path: str, workspace: Mapping[str, Any]) -> bool:
 
 
 def _ansible_command(host: str, variables: Mapping[str, Any]) -> str:
-    words = ["ansible-playbook", "mqops.logdisk.certify", "-i", "inventory.yml", f"--limit={host}"]
+    words = ["ansible-playbook", "playbooks/certify.yml", "-i", "inventory.yml", f"--limit={host}"]
     if variables:
         words += ["-e", json.dumps(dict(sorted(variables.items())), default=str)]
     return _command(words)
@@ -89,7 +79,7 @@ def _ansible_command(host: str, variables: Mapping[str, Any]) -> str:
 
 def _tester_command(path: str, options: Mapping[str, str]) -> str:
     words = ["logdisk", f"--dir={path.rstrip('/')}/repeat", "--createDirs", *_described(options)]
-    for option in OPTIONS:
+    for option in ALL:
         value = options.get(option.key, "")
         if value in ("", option.unset):
             continue
@@ -97,7 +87,6 @@ def _tester_command(path: str, options: Mapping[str, str]) -> str:
             words.append(f"--{option.name}")
         else:
             words.append(f"--{option.name}={value.replace(' ', ',') if _LIST.match(value) else value}")
-    words += [f"--{name}={options[key]}" for name, key, default in _MORE_OPTIONS if options.get(key, default) not in ("", default)]
     return _command(words)
 
 

@@ -10,7 +10,7 @@ The tester itself checks ranges: it refuses a wrong value with the reason.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,7 +30,8 @@ class Option:
 
     ``variable`` is the role's variable for it, empty if only the collection sets it. ``kind`` says how a value is read. ``key`` is its key in
     run.csv and ``unset`` the value there if the option is not given; ``title`` and ``unit`` are for people. ``workload`` is the only one that has the option,
-    empty if every one does.
+    empty if every one does. ``compared`` tells whether figures of another value compare with those of this one, and ``of_one_run`` whether each run has a value
+    of its own.
     """
 
     name: str
@@ -41,6 +42,8 @@ class Option:
     title: str
     unit: str = ""
     workload: str = ""
+    compared: bool = True
+    of_one_run: bool = False
 
     def belongs_to(self, workload: str) -> bool:
         """Whether a workload has the option."""
@@ -62,16 +65,26 @@ OPTIONS = (
     Option("warmup", "sweep_warmup", "count", "option_warmup_s", "", "warm-up", " s"),
     Option("fileSize", "sweep_file_size", "size", "option_file_size_bytes", "", "file size", " bytes"),
     Option("numFiles", "sweep_files", "count", "option_files", "", "number of files"),
-    Option("filePrefix", "", "text", "option_file_prefix", "", "file prefix"),
+    Option("filePrefix", "", "text", "option_file_prefix", "", "file prefix", compared=False, of_one_run=True),
     Option("sync", "sweep_sync", "text", "option_sync", "dsync", "sync mode"),
     Option("direct", "sweep_direct", "yes_no", "option_direct", "yes", "direct I/O"),
     Option("rate", "sweep_rate", "number", "option_rate_per_s", "", "rate", " writes/s", MQ_LOG),
     Option("delay", "sweep_delay", "count", "option_delay_us", "0", "delay", " us", MQ_LOG),
     Option("verify", "sweep_verify", "flag", "option_verify", "0", "verify", workload=MQ_LOG),
-    Option("load", "", "counts", "option_loads", "", "loads", workload=STREAMS),
-    Option("deadline", "sweep_deadline", "count", "option_deadline_s", "", "deadline", " s"),
-    Option("startAt", "", "number", "option_start_at_epoch_s", "", "start"),
+    Option("load", "", "counts", "option_loads", "", "loads", workload=STREAMS, compared=False),
+    Option("deadline", "sweep_deadline", "count", "option_deadline_s", "", "deadline", " s", compared=False, of_one_run=True),
+    Option("startAt", "", "number", "option_start_at_epoch_s", "", "start", compared=False, of_one_run=True),
 )
+"""The options that are ordered, so that what run.csv repeats of them is held against the order."""
+
+ALL = (
+    *OPTIONS,
+    Option("alignment", "sweep_options", "size", "option_alignment_bytes", "4096", "alignment", " bytes"),
+    Option("cpu", "sweep_options", "text", "option_cpus", "", "processors"),
+    Option("mlock", "sweep_options", "flag", "option_mlock", "0", "locked memory"),
+    Option("backgroundThreads", "sweep_options", "count", "option_background_threads", "0", "background threads"),
+)
+"""These, and those that only sweep_options can set and that say how it was measured."""
 
 LARGEST_LOAD = 100_000
 """The largest load point that the tester accepts (its OPTIONS_LOAD_MAX)."""
@@ -103,23 +116,35 @@ def read(variables: Mapping[str, Any]) -> dict[str, Any]:
     return {each.name: _read(each, variables[each.variable]) for each in OPTIONS if each.variable in variables}
 
 
-def arguments(values: Mapping[str, Any]) -> list[str]:
-    """Return the tester's arguments for values by option; what is empty, zero or false is left at the tester's default, and what the workload does not have is
-    left out."""
+def told(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the tester is told, by option: those of the ``values`` that are not left at the tester's default, and that the workload has.
+
+    A value is a list of numbers, a text, a whole number, or true for a flag.
+    """
     workload = values.get("workload") or MQ_LOG
     given = {**values, "workload": None if workload == MQ_LOG else workload}
-    return [argument for each in OPTIONS if each.belongs_to(workload) for argument in _argument(each, given.get(each.name))]
+    found = {each.name: _told(each, given.get(each.name)) for each in OPTIONS if each.belongs_to(workload)}
+    return {name: value for name, value in found.items() if value is not None}
 
 
-def with_load(given: Sequence[str], load: int) -> list[str]:
-    """Return the tester's arguments with one load point instead of theirs."""
-    name = next(name for name in LOADS if any(argument.startswith(f"--{name}=") for argument in given))
-    return [f"--{name}={load}" if argument.startswith(f"--{name}=") else argument for argument in given]
+def command_line(options: Mapping[str, Any]) -> list[str]:
+    """Return the tester's arguments for what it is told. A list of numbers is one argument, and a list of texts is one for each."""
+    return [f"--{name}" if text is True else f"--{name}={text}" for name, value in options.items() for text in _texts(value)]
 
 
-def passed_through(options: Mapping[str, Any]) -> list[str]:
-    """Return the arguments for ``sweep_options``: any other option of the tester by its name. Raises OptionError."""
-    made = []
+def in_run_csv(value: Any) -> str:
+    """Return what the tester is told of an option as run.csv repeats it."""
+    return " ".join(map(str, value)) if isinstance(value, list) else "1" if value is True else str(value)
+
+
+def with_load(options: Mapping[str, Any], load: int) -> dict[str, Any]:
+    """Return what the tester is told with one load point instead of its own."""
+    return {**options, next(name for name in LOADS if name in options): [load]}
+
+
+def passed_through(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the tester is told by ``sweep_options``: any other option of the tester by its name. Raises OptionError."""
+    made: dict[str, Any] = {}
     for name, value in options.items():
         if not (isinstance(name, str) and name.isascii() and name.isalnum()):
             raise OptionError(f"sweep_options: {name!r} is not the name of an option of the tester; logdisk --help lists them")
@@ -127,7 +152,7 @@ def passed_through(options: Mapping[str, Any]) -> list[str]:
         if meant:
             variable = SET_BY_THE_COLLECTION[meant]
             raise OptionError(f"sweep_options must not set {meant}: {f'set {variable} instead' if variable else 'the collection sets it'}")
-        made.append(f"--{name}" if value is True else f"--{name}={value}")
+        made[name] = True if value is True else str(value)
     return made
 
 
@@ -169,13 +194,17 @@ _READERS = {
 }
 
 
-def _argument(option: Option, value: Any) -> list[str]:
-    if option.kind == "flag":
-        return [f"--{option.name}"] if value else []
+def _told(option: Option, value: Any) -> Any:
+    """Return what the tester is told of an option, None if it is left at its default."""
+    if option.kind in ("flag", "number") and not value:
+        return None
     if value is None or value == "" or (option.unset and not value):
-        return []
-    if isinstance(value, list):
-        return [f"--{option.name}={','.join(str(item) for item in value)}"]
-    if option.kind == "number":
-        return [f"--{option.name}={f'{float(value):.6f}'.rstrip('0').rstrip('.')}"] if value else []
-    return [f"--{option.name}={value}"]
+        return None
+    return f"{float(value):.6f}".rstrip("0").rstrip(".") if option.kind == "number" else value
+
+
+def _texts(value: Any) -> list[Any]:
+    """Return the text of each argument for a value, true for one without a text."""
+    if not isinstance(value, list):
+        return [value]
+    return value if any(isinstance(each, str) for each in value) else [",".join(map(str, value))]

@@ -116,7 +116,7 @@ def _under_its_own_name(workload: Workload, search_dir: str | None) -> Workload:
     path = os.path.join(search_dir or "", f"{workload.name}.yml")
     if search_dir and os.path.exists(path):
         shipped = _read_workload(read_yaml(path))
-        if (workload.version, workload.built_in, workload.arguments) != (shipped.version, shipped.built_in, shipped.arguments):
+        if (workload.version, workload.built_in, workload.told) != (shipped.version, shipped.built_in, shipped.told):
             raise DefinitionError(f"name: {workload.name} is the name of a workload of this collection, but this one differs from it; give it another name.")
     return workload
 

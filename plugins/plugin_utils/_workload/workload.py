@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A workload: what the tester does on a volume, and the arguments that say so."""
+"""A workload: what the tester does on a volume, and what it is told about it."""
 
 from __future__ import annotations
 
@@ -92,13 +92,11 @@ class Workload:
         return sorted({size for stream in self.streams if stream.place in direct for size in stream.sizes_bytes})
 
     @property
-    def arguments(self) -> list[str]:
-        """The tester's arguments, none for a built-in workload. Load points and the directories of the places are not in them."""
+    def told(self) -> dict[str, Any]:
+        """What the tester is told, by option, nothing for a built-in workload. Load points and the directories of the places are not in it."""
         if self.built_in:
-            return []
-        places = [_argument("place", place.keys) for place in self.places]
-        streams = [_argument("stream", stream.keys) for stream in self.streams]
-        return [*places, *streams, f"--loadUnit={self.load_unit}"]
+            return {}
+        return {"place": [_text(place.keys) for place in self.places], "stream": [_text(stream.keys) for stream in self.streams], "loadUnit": self.load_unit}
 
 
 def built_in(name: str) -> Workload:
@@ -106,5 +104,5 @@ def built_in(name: str) -> Workload:
     return Workload(name, 1, built_in=name)
 
 
-def _argument(option: str, keys: Mapping[str, Any]) -> str:
-    return f"--{option}=" + ",".join(f"{key}={value}" for key, value in keys.items())
+def _text(keys: Mapping[str, Any]) -> str:
+    return ",".join(f"{key}={value}" for key, value in keys.items())

@@ -15,6 +15,7 @@ class Measurement(Kind):
     name = "measurement"
     facets = ("opening", "memory", "view")
     plan_fact = "sweep_plan"
+    agreed_on = ("gate_", "sweep_")
     tests_storage = True
     certifies = True
     is_remembered = True

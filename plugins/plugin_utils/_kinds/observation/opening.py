@@ -19,8 +19,8 @@ class Opening(opening.Opening):
     def check(self, settings: Mapping[str, Any], plans: Mapping[str, Mapping[str, Any]]) -> None:
         """Raise SettingsError if the options of a host do not fit together."""
         for plan in plans.values():
-            check_observation(plan["settings"])
+            check_observation(plan["options"])
 
     def volumes(self, plan: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Return the volumes of the queue managers."""
-        return [{"name": each["volume"]} for each in observed_of(plan["settings"])]
+        return [{"name": each["volume"]} for each in observed_of(plan["options"])]

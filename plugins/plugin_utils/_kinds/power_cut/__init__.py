@@ -20,6 +20,7 @@ class PowerCut(Kind):
     own_key = "durability"
     profile_key = "durability"
     plan_fact = "power_cut_plan"
+    agreed_on = ("gate_", "cut_")
     variables = ("gate_", "cut_", "workspace_", "tester_", "sweep_state_dir")
     is_remembered = True
     has_results = False

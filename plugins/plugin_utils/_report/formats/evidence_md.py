@@ -16,6 +16,7 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import find_metric
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.worst import badness
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import shown_names
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.capacities import capacity_lines
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import LIMIT, Cause, causes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import step_cell
@@ -41,27 +42,6 @@ SHOWN_PROFILES = 4
 
 LONGEST_TEXT = 300
 
-PARAMETERS = (
-    "workspace_path",
-    "workspace_queue_managers",
-    "sweep_workload",
-    "sweep_block_sizes",
-    "sweep_queue_managers",
-    "sweep_duration",
-    "sweep_warmup",
-    "sweep_file_size",
-    "sweep_files",
-    "sweep_mode",
-    "sweep_sync",
-    "sweep_direct",
-    "sweep_rate",
-    "sweep_delay",
-    "sweep_apps",
-    "sweep_message_sizes",
-    "gate_fail_on",
-    "gate_report_only",
-)
-"""The parameters that say how it was measured and what stops the gate."""
 _FILES = ("run.json", "verdict.json", "results.csv", "report.json")
 """Files whose SHA-256 ties this document to the run."""
 _LIMIT_VERDICTS = (FAIL, INCONCLUSIVE, WARN, PASS)
@@ -129,7 +109,7 @@ def render(model: Model) -> Iterator[str]:
         identity=_identity(model),
         scope=_scope(model),
         method=_method(model),
-        parameters=[(name, parameters[name]) for name in PARAMETERS if name in parameters],
+        parameters=[(name, parameters[name]) for name in shown_names() if name in parameters],
         profile=_profile(model),
         qualifies=qualifies_of(model),
         criteria=[(text, limit, shorten(printable(limit.source), LONGEST_TEXT)) for text, limit in model.criteria[:SHOWN_CRITERIA]],

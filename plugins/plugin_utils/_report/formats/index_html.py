@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import role_defaults
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import repeated_defaults
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.badge import CLASSES, SIGNS, badge, brief, host_link
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import causes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.fleet_chart import MOST_STRIPS, fleet_chart
@@ -76,7 +76,7 @@ def _sections(model: Model, hosts: Sequence[Host]) -> list[Markup]:
     """Return the sections of hosts in detail, as many of the first ones as there is room for."""
     sections: list[Markup] = []
     room = MOST_DETAILS
-    run_parameters, defaults = model.run.get("parameters") or {}, role_defaults()
+    run_parameters, defaults = model.run.get("parameters") or {}, repeated_defaults()
     for number, host in enumerate(hosts, 1):
         view = HostSection(host, number, len(model.hosts) == 1, run_parameters, defaults)
         section = render_part("page/host.html.j2", host=view, model=model, badge=badge, brief=brief)

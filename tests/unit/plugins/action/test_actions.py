@@ -69,7 +69,7 @@ def ordered(tmp_path):
     """A run directory and the order of a host, which is not recorded yet."""
     directory = RunDirectory.create(str(tmp_path), fabricate.run_data(["h7"]))
     facts = {"hostname": "db07", "machine_id": "", "boot_id": "11-22"}
-    order = _order.make_order(directory.run["run_id"], "h7", "log", facts, "ab" * 32, ["--bsize=4096", "--qm=1"], ["/d/QM1"], 1000, 2000)
+    order = _order.make_order(directory.run["run_id"], "h7", "log", facts, "ab" * 32, {"bsize": [4096], "qm": [1]}, ["/d/QM1"], 1000, 2000)
     return directory, {**order, "facts": facts, "workspace": {"path": "/d"}}
 
 
@@ -445,16 +445,18 @@ DEFAULTS = {"sweep_duration": 60, "sweep_files": 16, "gate_report_dir": "reports
     ],
 )
 def test_a_parameter_is_what_all_hosts_have_or_said_to_differ(one, other, expected):
-    found = open_run._parameters(DEFAULTS, {"a": one, "b": other}, {"a": {}, "b": {"settings": {"gate_report_dir": "reports"}}}, "all")
+    plans = {host: {"options": {**DEFAULTS, **own}} for host, own in (("a", one), ("b", other))}
+    found = open_run._parameters(KINDS["measurement"], plans, "all")
     assert found["parameters"] == {"sweep_duration": expected, "sweep_files": 16, "gate_report_dir": "reports", "gate_hosts": "all"}
     seconds = {host: own.get("sweep_duration", 60) for host, own in (("a", one), ("b", other))}
     assert found["host_parameters"] == ({host: {"sweep_duration": value} for host, value in seconds.items()} if expected == VARIES else {})
 
 
 def test_a_parameter_that_the_profile_decides_is_what_became_of_it():
-    plans = {name: {"sweep_duration": seconds, "sweep_files": 99} for name, seconds in (("a", 600), ("b", 600), ("c", 60))}
-    assert open_run._parameters(DEFAULTS, {"a": {}, "b": {}}, plans, "all")["parameters"]["sweep_duration"] == 600
-    found = open_run._parameters(DEFAULTS, {host: {} for host in plans}, plans, "all")
+    plans = {name: {"sweep_duration": seconds, "sweep_files": 99, "options": DEFAULTS} for name, seconds in (("a", 600), ("b", 600), ("c", 60))}
+    alike = {name: plans[name] for name in ("a", "b")}
+    assert open_run._parameters(KINDS["measurement"], alike, "all")["parameters"]["sweep_duration"] == 600
+    found = open_run._parameters(KINDS["measurement"], plans, "all")
     assert (found["parameters"]["sweep_duration"], found["parameters"]["sweep_files"]) == (VARIES, 16)
     assert found["host_parameters"] == {host: {"sweep_duration": plan["sweep_duration"]} for host, plan in plans.items()}
 

@@ -22,7 +22,14 @@ def check(monkeypatch):
         monkeypatch.setattr(check_options, "load_extra_vars", lambda loader: extra or {})
         plugin = check_options.ActionModule.__new__(check_options.ActionModule)
         plugin._loader, plugin._task = None, types.SimpleNamespace(check_mode=False)
+        plugin._names_of_play = lambda: set(play or {})
         plugin._templar = types.SimpleNamespace(template=lambda value: value.removeprefix("{{").removesuffix("}}") if isinstance(value, str) else value)
+
+        def seen_in_play(host, hostvars, names, problems):
+            variables = {**hostvars[host], **(play or {}), **(extra or {})}
+            return check_options.evaluated(names, variables, plugin._templar.template, problems)
+
+        plugin._seen_in_play = seen_in_play
         own = {name: {**given, **(extra or {})} for name, given in {"localhost": {}, **hostvars}.items()}
         first = next(iter(hostvars), "localhost")
         # As Ansible ranks them: extra variables, those of the play, those of the host.
@@ -129,6 +136,7 @@ def test_a_pattern_that_cannot_be_evaluated_is_a_problem(check):
     plugin = check_options.ActionModule.__new__(check_options.ActionModule)
     plugin._templar = types.SimpleNamespace(template=lambda value: value)
     plugin._loader = None
+    plugin._names_of_play = set
     said = plugin._said({"hosts": ["a"], "agreed": [], "not_of_hosts": []}, {"hostvars": hostvars, "inventory_hostname": "a"})
     assert said.problems == {"a": ["certify_hosts: 'nothing' is undefined"]}
 
@@ -154,8 +162,20 @@ def test_what_options_mean_is_checked_once_for_each_value(check, monkeypatch):
     seen = []
     monkeypatch.setitem(option_meanings.CHECKS, "gate_profile", seen.append)
     hosts = {f"h{number}": {"gate_profile": "one" if number < 250 else "other"} for number in range(300)}
-    assert check(hosts, meanings=True) == FOUND_NOTHING
+    assert check(hosts, meanings=True)["problems"] == []
     assert seen == ["one", "other"]
+
+
+def test_what_was_read_is_handed_on_once_for_what_hosts_have_in_common(check):
+    own = {"a": {"sweep_files": "4", "sweep_nice": ""}, "b": {"sweep_files": 4, "gate_class": "x"}, "c": {"sweep_files": "4", "sweep_mode": "together"}}
+    read = check(own, extra={"sweep_duration": " 60"}, meanings=True)["options"]
+    assert read == {"common": {"sweep_files": 4, "sweep_duration": 60}, "hosts": {"b": {"gate_class": "x"}}}
+    assert check({}, hosts=[], meanings=True)["options"] == {"common": {}, "hosts": {}}
+
+
+def test_what_the_play_sets_counts_on_each_host_even_if_the_first_one_says_the_same(check):
+    own = {"a": {"sweep_duration": 60}, "b": {"sweep_duration": 30}}
+    assert check(own, play={"sweep_duration": 60}, meanings=True)["options"] == {"common": {"sweep_duration": 60}, "hosts": {}}
 
 
 EMPTY = [("workspace_path", "/mqlog", ""), ("workspace_path", "/mqlog", " "), ("workspace_volumes", [{"path": "/mqlog"}], [])]

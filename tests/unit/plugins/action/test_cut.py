@@ -20,16 +20,21 @@ from ansible_collections.mqops.logdisk.plugins.action import cut_check, cut_plan
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._cut_action import SSH_OPTIONS, read_rows, stream_command
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability import witness
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.terms import in_terms_of_cuts
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import defaults_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import role_defaults
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
 
-DEFAULTS = {"name": "log", "path": "/fut/logdisk", "places": {}, "queue_managers": ["QM1", "QM2"], "owner": "", "expect_mount": ""}
-ASKED = {**defaults_of("power_cut"), "cut_confirm": "db01", "cut_command": "virsh destroy db01"}
+ASKED = {
+    **role_defaults(),
+    "workspace_path": "/fut/logdisk",
+    "workspace_queue_managers": ["QM1", "QM2"],
+    "cut_confirm": "db01",
+    "cut_command": "virsh destroy db01",
+}
 
 
-def plan(volumes=None, discover=False, **changes):
-    return cut_plan.planned({"options": {**ASKED, **changes}, "volumes": volumes, "defaults": DEFAULTS, "discover": discover}, "db01")
+def plan(**changes):
+    return cut_plan.planned({**ASKED, **changes}, "db01")
 
 
 def test_a_plan():
@@ -38,7 +43,7 @@ def test_a_plan():
     assert (cuts["count"], cuts["bsize"], cuts["qm"], cuts["after_s"]) == (3, 16384, 1, 10)
     assert volume["queue_managers"] == ["QM1"]
     assert volume["footprint_bytes"] == 16 * 64 << 20
-    assert {"--bsize=16384", "--qm=1", "--filePrefix=logdisk"} <= set(volume["arguments"])
+    assert {"bsize": [16384], "qm": [1], "filePrefix": "logdisk"}.items() <= volume["told"].items()
     assert "hypervisor" in cuts["tests"]
 
 
@@ -57,8 +62,8 @@ def test_all_queue_managers_write_unless_told_otherwise():
         ({"cut_after": 0}, "cut_after is 0"),
         ({"cut_block_size": "512"}, "not a multiple of 4096"),
         ({"cut_queue_managers": 3}, "names 2"),
-        ({"discover": True}, "workspace_discover"),
-        ({"volumes": [{"name": "a", "path": "/a"}, {"name": "b", "path": "/b"}]}, "one volume at a time"),
+        ({"workspace_discover": True}, "workspace_discover"),
+        ({"workspace_volumes": [{"name": "a", "path": "/a"}, {"name": "b", "path": "/b"}]}, "one volume at a time"),
     ],
 )
 def test_what_is_refused_before_any_host_is_contacted(changes, problem):

@@ -15,8 +15,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
-VARIABLES = ("block_sizes", "queue_managers", "duration", "warmup", "file_size", "files", "sync", "direct", "rate", "delay", "verify", "deadline")
-DEFAULTS = {"name": "other", "path": "/var/tmp/logdisk", "queue_managers": ["QM1"], "owner": "mqm", "expect_mount": ""}
+ASKED = {**role_defaults(), "gate_profile": "look", "workspace_volume": "other", "workspace_owner": "mqm"}
 
 
 def found(name, device, **more):
@@ -40,21 +39,18 @@ def directory(tmp_path):
 def plan(directory, shown=None, **more):
     action = object.__new__(ActionModule)
     action._display = types.SimpleNamespace(display=lambda text, color=None: (shown if shown is not None else []).append(text))
-    roles = role_defaults()
     root = pathlib.Path(__file__).parents[4] / "roles"
     options = {name: spec.get("default") for name, spec in ActionModule.argument_spec.items()}
-    options.update(variables={f"sweep_{name}": roles[f"sweep_{name}"] for name in VARIABLES}, defaults=DEFAULTS, profile="look")
     options.update(profile_dir=str(root / "gate/files/profiles"), workload_dir=str(root / "sweep/files/workloads"))
-    options["variables"].update(more.pop("variables", {}))
     if "discovered" in more:
-        options["run_path"] = directory.path
-    return action.answer({**options, **more}, {"inventory_hostname": "h7"})
+        options.update(run_path=directory.path, discovered=more.pop("discovered"))
+    return action.answer({**options, "options": {**ASKED, **more}}, {"inventory_hostname": "h7"})
 
 
 def test_what_is_discovered_is_planned_noted_and_shown(directory):
     shown = []
     answer = {"queue_managers": [found("QM1", 1), found("QM2", 1), found("QM3", 2), {"name": "QM4", "problem": "no answer"}], "problems": []}
-    planned = plan(directory, shown, discovered=answer, variables={"sweep_block_sizes": "4K,1M"})
+    planned = plan(directory, shown, discovered=answer, sweep_block_sizes="4K,1M")
     assert [(volume["name"], volume["load_points"], volume["owner"], volume["footprint_bytes"]) for volume in planned["volumes"]] == [
         ("mq1", [1, 2], "mqm", 2 << 20),
         ("mq2", [1], "mqm", 1 << 20),
@@ -68,31 +64,31 @@ def test_what_is_discovered_is_planned_noted_and_shown(directory):
     assert f"edit {path}" in shown[0] and "NOT in this plan: QM4" in shown[0] and "Measuring takes about" in shown[0]
 
     given_back = yaml.safe_load(path.read_text())["workspace_volumes"]
-    assert plan(directory, volumes=given_back, variables={"sweep_block_sizes": "4K,1M"})["volumes"] == planned["volumes"]
+    assert plan(directory, workspace_volumes=given_back, sweep_block_sizes="4K,1M")["volumes"] == planned["volumes"]
 
 
 def test_commits_are_planned_with_the_logs_own_buffer(directory):
     answer = {"queue_managers": [found("QM1", 1, log_buffer_pages=18)], "problems": []}
     commits = {"sweep_workload": "commit", "sweep_message_sizes": ["2K"], "sweep_apps": [60], "sweep_log_buffer": "2M"}
-    (volume,) = plan(directory, discovered=answer, variables=commits)["volumes"]
-    assert "--logBuffer=73728" in volume["arguments"] and volume["load_points"] == [60]
+    (volume,) = plan(directory, discovered=answer, **commits)["volumes"]
+    assert volume["told"]["logBuffer"] == 73728 and volume["load_points"] == [60]
 
 
 def test_streams_are_not_discovered(directory):
-    planned = plan(directory, discover=True, variables={"sweep_workload": "mailbox-2010"})
+    planned = plan(directory, workspace_discover=True, sweep_workload="mailbox-2010")
     assert planned["problem"].startswith("workspace_discover finds the logs of queue managers, but sweep_workload mailbox-2010 tests something else")
 
 
 @pytest.mark.parametrize(
     "more, problem",
     [
-        ({"variables": {"sweep_workload": False}}, "A workload is a name, a path or a dictionary, not False."),
-        ({"defaults": {**DEFAULTS, "path": "fut"}}, "workspace_path must be an absolute, normalized path below /, not 'fut'"),
+        ({"sweep_workload": False}, "A workload is a name, a path or a dictionary, not False."),
+        ({"workspace_path": "fut"}, "workspace_path must be an absolute, normalized path below /, not 'fut'"),
         (
-            {"defaults": {**DEFAULTS, "queue_managers": ["QM 1"]}},
+            {"workspace_queue_managers": ["QM 1"]},
             "'QM 1' is not a valid queue manager name: use 1 to 48 letters, digits and the characters . _ / %",
         ),
-        ({"defaults": {**DEFAULTS, "name": "my log"}}, "workspace_volume must be a short name of letters, digits and . _ -, not 'my log'"),
+        ({"workspace_volume": "my log"}, "workspace_volume must be a short name of letters, digits and . _ -, not 'my log'"),
     ],
 )
 def test_what_cannot_be_planned_is_a_problem_of_the_host(directory, more, problem):
@@ -111,9 +107,9 @@ def test_a_host_that_does_not_say_what_it_discovered_is_not_measured_somewhere_e
 
 
 def test_variables_are_checked_before_anything_is_discovered(directory):
-    planned = plan(directory, discover=True, variables={"sweep_queue_managers": [1, 2]})
+    planned = plan(directory, workspace_discover=True, sweep_queue_managers=[1, 2])
     assert (planned["discover"], planned["notes"], [volume["name"] for volume in planned["volumes"]]) == (True, [], ["log"])
-    assert "sweep_block_sizes is empty" in plan(directory, discover=True, variables={"sweep_block_sizes": []})["problem"]
+    assert "sweep_block_sizes is empty" in plan(directory, workspace_discover=True, sweep_block_sizes=[])["problem"]
 
 
 ABSENT = {"name": "QM2", "problem": "the log directory /mq/QM2 has no files", "absent": True}
@@ -130,7 +126,7 @@ def test_a_log_that_is_not_on_the_host_is_never_tested_on_another_disk(directory
 
 def test_a_log_that_is_not_on_the_host_may_be_skipped(directory):
     shown = []
-    planned = plan(directory, shown, discovered={"queue_managers": [found("QM1", 1), ABSENT], "problems": []}, absent="skip")
+    planned = plan(directory, shown, discovered={"queue_managers": [found("QM1", 1), ABSENT], "problems": []}, workspace_discover_absent="skip")
     assert [volume["name"] for volume in planned["volumes"]] == ["mq1"]
     assert directory.volumes.noted("h7")[1] == {"name": "QM2", "skipped": True}
     (record,) = list(judged_records(directory))
@@ -141,7 +137,7 @@ def test_a_log_that_is_not_on_the_host_may_be_skipped(directory):
 
 def test_a_passive_node_is_not_measured(directory):
     shown = []
-    answer = plan(directory, shown, discovered={"queue_managers": [ABSENT], "problems": []}, absent="skip")
+    answer = plan(directory, shown, discovered={"queue_managers": [ABSENT], "problems": []}, workspace_discover_absent="skip")
     assert answer["failed"] and answer["msg"] == "there is nothing to test on this host: the log directory /mq/QM2 has no files"
     assert [(record.volume, record.verdict) for record in list(judged_records(directory))] == [("QM2", "warn")]
     assert directory.missing() == [] and directory.volumes.expected("h7") == ["QM2"]

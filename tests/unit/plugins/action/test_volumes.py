@@ -266,7 +266,7 @@ def limited(limit, workload="mailbox-2010", **variables):
     volumes = read_volumes([], DEFAULTS)
     plan = plan_host(volumes, {**SWEEP, **variables}, {}, workload=load_workload(workload, WORKLOADS))
     profile = load_profile({"name": "mine", "limits": [limit], "waivers": WAIVERS})
-    return [argument for argument in start.stops_above(profile, "h7", plan["volumes"][0]) if ":log:" not in argument and "=log:" not in argument]
+    return [text for text in start.stops_above(profile, "h7", plan["volumes"][0]).get("stopAbove", []) if not text.startswith("log:")]
 
 
 WAIVERS = [{"host": "h7", "metric": "response_mean", "until": "2099-01-01", "reason": "CHG-1"}]
@@ -276,8 +276,8 @@ READS = {"metric": "latency_mean", "stream": "database", "operation": "read", "b
 @pytest.mark.parametrize(
     ("limit", "more", "expected"),
     [
-        (READS, {}, ["--stopAbove=database:read:latency_mean:20000000ns"]),
-        ({**READS, "operation": "write"}, {"sweep_loads": [4, 8]}, ["--stopAbove=database:write:latency_mean:20000000ns"]),
+        (READS, {}, ["database:read:latency_mean:20000000ns"]),
+        ({**READS, "operation": "write"}, {"sweep_loads": [4, 8]}, ["database:write:latency_mean:20000000ns"]),
         ({**READS, "severity": "warn"}, {}, []),
         ({**READS, "load_point": {"max": 2}}, {}, []),
         ({**READS, "metric": "latency_p99"}, {}, []),

@@ -44,7 +44,7 @@ def test_a_log_has_each_cause_on_one_line(printed):
     assert "\n".join(text for text, color in printed(None)) == "\n" + TEXT.removesuffix("\n")
 
 
-@pytest.mark.parametrize(("action", "command"), [("mqops.logdisk.claim", "kubectl delete job"), ("mqops.logdisk.wait", "mqops.logdisk.stop")])
+@pytest.mark.parametrize(("action", "command"), [("mqops.logdisk.claim", "kubectl delete job"), ("mqops.logdisk.wait", "playbooks/stop.yml")])
 def test_an_interrupted_run_ends_with_the_command_that_ends_it(monkeypatch, tmp_path, action, command):
     said = []
     callback = CallbackModule()

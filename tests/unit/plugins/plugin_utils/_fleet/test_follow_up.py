@@ -17,8 +17,8 @@ def test_at_a_prompt_they_are_commands(monkeypatch):
     monkeypatch.setattr(context, "CLIARGS", {"inventory": ("my hosts.yml",)})
     first, stop, collect = commands("/reports/run1").splitlines()
     assert "run run1 continues on its hosts" in first
-    assert stop == "  ansible-playbook -i 'my hosts.yml' mqops.logdisk.stop -e stop_run_id=run1"
-    assert collect.endswith("mqops.logdisk.collect -e collect_run=/reports/run1")
+    assert stop == "  ansible-playbook -i 'my hosts.yml' playbooks/stop.yml -e stop_run_id=run1"
+    assert collect.endswith("playbooks/collect.yml -e collect_run=/reports/run1")
 
 
 @pytest.mark.parametrize(("kept", "then"), [(True, "start one with playbooks/collect.yml and collect_run: run1"), (False, "Its results are lost then.")])
@@ -35,7 +35,7 @@ def test_an_observation_ends_by_itself(tmp_path, monkeypatch):
     monkeypatch.setattr(context, "CLIARGS", {"inventory": ("hosts.yml",)})
     first, cleanup = without_results("/reports/run1", KINDS["observation"].if_interrupted).splitlines()
     assert "run1 end on their hosts by themselves" in first
-    assert cleanup == "  ansible-playbook -i hosts.yml mqops.logdisk.cleanup -e cleanup_run_id=run1"
+    assert cleanup == "  ansible-playbook -i hosts.yml playbooks/cleanup.yml -e cleanup_run_id=run1"
     monkeypatch.setenv("AWX_ISOLATED_DATA_DIR", str(tmp_path / "artifacts/17"))
     monkeypatch.setenv("JOB_ID", "17")
     assert without_results("/reports/run1", KINDS["observation"].if_interrupted).endswith("start a job with playbooks/cleanup.yml and cleanup_run_id: run1")
@@ -46,4 +46,4 @@ def test_the_files_of_power_cuts_stay_and_are_removed_by_the_cleanup(monkeypatch
     monkeypatch.setattr(context, "CLIARGS", {"inventory": ("hosts.yml",)})
     first, cleanup = without_results("/reports/run1", KINDS["durability"].if_interrupted).splitlines()
     assert "the testers of run run1 end, and their files stay on the hosts" in first and "collect" not in first
-    assert cleanup == "  ansible-playbook -i hosts.yml mqops.logdisk.cleanup -e cleanup_run_id=run1"
+    assert cleanup == "  ansible-playbook -i hosts.yml playbooks/cleanup.yml -e cleanup_run_id=run1"

@@ -40,8 +40,8 @@ PLAN = {
 def order(workload="mq-log", directories=DIRECTORIES, **changes):
     shipped = str(fabricate.PROJECT / "roles/sweep/files/workloads")
     plan = make_plan({f"sweep_{name}": value for name, value in {**PLAN, **changes}.items()}, 3, {}, workload=load_workload(workload, shipped))
-    arguments = [*plan["arguments"], "--deadline=300", f"--startAt={START:.3f}"]
-    return _order.make_order(RUN_ID, "h7", "log", FACTS, "ab" * 32, arguments, directories, ORDERED, DEADLINE)
+    told = {**plan["told"], "deadline": 300, "startAt": f"{START:.3f}"}
+    return _order.make_order(RUN_ID, "h7", "log", FACTS, "ab" * 32, told, directories, ORDERED, DEADLINE)
 
 
 ANSWERED = {

@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import plan as _plan
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import noted_of, paths_of, read_volumes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError, command_line
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.reader import load_workload
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
@@ -52,15 +52,15 @@ def test_a_place_on_a_device_is_named_twice_to_the_tester():
     (volume,) = planned({"asu1": DISK, "asu2": [OTHER]}, [OTHER, DISK])
     assert [part["path"] for part in volume["parts"]] == ["/ws"]
     assert volume["devices"] == [{"place": "asu1", "path": DISK}, {"place": "asu2", "path": OTHER}]
-    assert volume["arguments"][0] == f"--place=name=asu1,share=45%,direct=yes,device={DISK}"
-    assert [word for word in volume["arguments"] if word.startswith("--eraseDevice")] == [f"--eraseDevice={DISK}", f"--eraseDevice={OTHER}"]
+    assert command_line(volume["told"])[0] == f"--place=name=asu1,share=45%,direct=yes,device={DISK}"
+    assert [word for word in command_line(volume["told"]) if word.startswith("--eraseDevice")] == [f"--eraseDevice={DISK}", f"--eraseDevice={OTHER}"]
 
 
 def test_a_place_on_several_devices_names_each_of_them():
     (volume,) = planned({"asu1": [DISK, OTHER]}, [DISK, OTHER])
     assert volume["devices"] == [{"place": "asu1", "path": DISK}, {"place": "asu1", "path": OTHER}]
-    assert volume["arguments"][0] == f"--place=name=asu1,share=45%,direct=yes,device={DISK}+{OTHER}"
-    assert [word for word in volume["arguments"] if word.startswith("--eraseDevice")] == [f"--eraseDevice={DISK}", f"--eraseDevice={OTHER}"]
+    assert command_line(volume["told"])[0] == f"--place=name=asu1,share=45%,direct=yes,device={DISK}+{OTHER}"
+    assert [word for word in command_line(volume["told"]) if word.startswith("--eraseDevice")] == [f"--eraseDevice={DISK}", f"--eraseDevice={OTHER}"]
 
 
 def test_a_volume_of_a_list_may_have_all_of_its_places_elsewhere():

@@ -8,7 +8,8 @@ import json
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import plan as _plan
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import VARIABLES, read_volumes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import read_volumes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import KEYS_OF_VOLUMES
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
 
 DEFAULTS = {"name": "log", "path": "/var/tmp/logdisk", "places": {}, "queue_managers": ["QM1"], "owner": "", "expect_mount": ""}
@@ -107,8 +108,8 @@ def test_each_volume_has_a_plan_of_its_own():
     assert second["footprint_bytes"] == 2 * 3 * 16 << 20
     assert host["footprint_bytes"] == first["footprint_bytes"] + second["footprint_bytes"]
     assert (
-        second["arguments"]
-        == _plan.make_plan({**SWEEP, **{VARIABLES[key]: TWO[key] for key in ("file_size", "files", "block_sizes", "load_points")}}, 2, {}, 600)["arguments"]
+        second["told"]
+        == _plan.make_plan({**SWEEP, **{KEYS_OF_VOLUMES[key]: TWO[key] for key in ("file_size", "files", "block_sizes", "load_points")}}, 2, {}, 600)["told"]
     )
 
 

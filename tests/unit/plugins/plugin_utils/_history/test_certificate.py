@@ -262,7 +262,7 @@ def test_the_load_points_of_a_search_do_not_keep_it_from_being_compared():
 
 
 def test_every_field_is_documented():
-    text = (fabricate.PROJECT / "docs/certificates.md").read_text(encoding="utf-8")
+    text = (fabricate.PROJECT / "docs/files.md").read_text(encoding="utf-8")
     documented = set(re.findall(r"`([a-z0-9_]+)`", text))
 
     def names(content):

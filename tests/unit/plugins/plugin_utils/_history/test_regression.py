@@ -139,7 +139,7 @@ def test_everything_follows_from_the_run_directory(four):
 
 def test_the_fields_of_a_comparison_are_documented(four):
     directory, dummy = four.certify()
-    text = (fabricate.PROJECT / "docs/certificates.md").read_text(encoding="utf-8")
+    text = (fabricate.PROJECT / "docs/files.md").read_text(encoding="utf-8")
     comparison = json.loads(Path(directory.path, "hosts/h0/log/comparison.json").read_text(encoding="utf-8"))
     assert [name for name in comparison if f"`{name}`" not in text] == []
 

@@ -6,7 +6,7 @@
 
     .venv-dev/bin/pytest tests/unit -m trials -rP
 
-shows the rates, which docs/confidence.md prints.
+shows the rates, which docs/error_rates.md prints.
 """
 
 from __future__ import annotations

@@ -14,11 +14,9 @@ import yaml
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.reading import read_option, read_options
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import (
     OF_PLAYBOOKS,
-    ROLE_NAMES,
     ROLES,
-    defaults_of,
     option_names,
-    option_specs,
+    options,
     role_defaults,
 )
 
@@ -136,9 +134,9 @@ FILES = [path for pattern in ("roles/*/tasks/*.yml", "roles/*/vars/*.yml", "play
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parts[-3]}/{path.name}")
 def test_no_task_reads_an_option_by_itself(path):
     """Extra variables override everything, so that only the lookup can clean what a survey answers."""
-    options = {name for role in ROLE_NAMES for name in defaults_of(role)} & set(option_specs()) | set(OF_PLAYBOOKS)
+    of_users = {name for name, option in options().items() if option.written is not None} | set(OF_PLAYBOOKS)
     # What certify.yml sets itself, and no user.
-    options -= {"sweep_discovered", "sweep_volume_list", "workspace_host_facts", "workspace_collected"}
+    of_users -= {"sweep_discovered", "workspace_host_facts", "workspace_collected"}
     expressions = re.findall(r"\{\{.*?\}\}|when: [^\n]*", path.read_text(encoding="utf-8"), re.DOTALL)
     words = set(re.findall(r"(?<![\w.])\w+", re.sub(r"'[^']*'", "", " ".join(expressions))))
-    assert words & options == set()
+    assert words & of_users == set()

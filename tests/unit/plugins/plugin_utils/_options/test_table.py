@@ -13,12 +13,17 @@ import pytest
 import yaml
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.command import CHECK_ONLY
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import SLICED
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._options import table
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import (
+    HOST,
     OF_COMMANDS,
     OF_PLAYBOOKS,
     ROLES,
+    RUN,
+    VOLUME,
     known_names,
     option_names,
+    options,
     own_facts,
     settable_names,
 )
@@ -105,3 +110,26 @@ def test_each_playbook_checks_the_names_of_variables_first(path):
         "tasks_from": "check",
         "rolespec_validate": False,
     }
+
+
+def test_whatever_is_said_of_an_option_is_said_of_one_that_exists():
+    said = {*table._REACH, *table.KEYS_OF_VOLUMES.values(), *table._SHOWN, *table._NOT_REPEATED, *table.FROM_HOSTS, *OF_PLAYBOOKS.values()}
+    assert said <= set(options())
+
+
+@pytest.mark.parametrize(
+    ("name", "reach", "compared", "shown", "repeated"),
+    [
+        ("gate_sign_key", RUN, False, False, False),
+        ("gate_margin", RUN, False, False, True),
+        ("gate_profile", HOST, False, False, True),
+        ("sweep_nice", HOST, False, False, True),
+        ("sweep_mode", RUN, True, True, True),
+        ("sweep_verify", HOST, True, False, True),
+        ("sweep_file_size", VOLUME, True, True, True),
+        ("sweep_devices_erase", HOST, False, False, False),
+    ],
+)
+def test_the_table_says_what_an_option_is_for(name, reach, compared, shown, repeated):
+    option = options()[name]
+    assert (option.reach, option.compared, option.shown, option.repeated) == (reach, compared, shown, repeated)

@@ -10,8 +10,8 @@ import hashlib
 import json
 import re
 
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import shown_names
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.formats import evidence_md
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.runs import content
 
@@ -131,9 +131,7 @@ def test_the_worst_fleet_fits(tmp_path):
     waivers = [{"host": letter, "metric": "latency_p99", "until": "2027-01-31", "reason": letter * 999} for letter in letters]
     unmeasured = [fabricate.failed(f"h{letter}", reason=f"{letter} " * 999) for letter in letters]
     profile = {"name": "long", "limits": [*limits, {"metric": "latency_p99", "max": "1 us"}], "waivers": waivers}
-    directory = fabricate.run_directory(
-        tmp_path, {"db07": fabricate.tables()}, unmeasured, profile=profile, parameters=dict.fromkeys(evidence_md.PARAMETERS, 1)
-    )
+    directory = fabricate.run_directory(tmp_path, {"db07": fabricate.tables()}, unmeasured, profile=profile, parameters=dict.fromkeys(shown_names(), 1))
     render(directory)
     text = content(directory, "evidence.md")
     assert len(text.splitlines()) <= MOST_LINES

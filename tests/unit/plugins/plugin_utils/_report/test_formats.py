@@ -58,7 +58,7 @@ def test_the_schema_knows_every_key_of_what_this_collection_says(rendered, publi
 
 
 def test_the_documentation_names_every_key_of_the_schema(published):
-    schema, text = published.schema, (fabricate.PROJECT / "docs/report.md").read_text(encoding="utf-8")
+    schema, text = published.schema, (fabricate.PROJECT / "docs/files.md").read_text(encoding="utf-8")
     named = set(re.findall(r"`(\w+)`", text))
     described = [schema, *(schema["$defs"][name] for name in ("run", "policy", "fleet", "criterion", "cause", "worst", "limit", "result", "host"))]
     assert [key for part in described for key in part["properties"] if key not in named and key not in TESTER_COLUMNS] == []

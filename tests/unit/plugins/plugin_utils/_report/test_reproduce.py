@@ -12,7 +12,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import role_defaults
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import repeated_defaults, role_defaults
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.reproduce import reproduction, run_options
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.pages import HOSTILE
@@ -22,7 +22,7 @@ OPTIONS = run_options(fabricate.recorded_run("measured"))
 
 
 def again(host="db07", workspace=WORKSPACE, parameters=None, **options):
-    return reproduction(host, workspace, {**OPTIONS, **options}, role_defaults() if parameters is None else parameters, role_defaults())
+    return reproduction(host, workspace, {**OPTIONS, **options}, role_defaults() if parameters is None else parameters, repeated_defaults())
 
 
 def test_the_ansible_command_has_the_variables_that_differ_from_the_defaults():
@@ -30,13 +30,13 @@ def test_the_ansible_command_has_the_variables_that_differ_from_the_defaults():
     parameters = {**defaults, "sweep_duration": 600, "workspace_path": "/m q", "sweep_files": "differs between hosts", "gate_report_dir": "elsewhere"}
     found = again(parameters=parameters)
     words = shlex.split(found.ansible)
-    assert words[:5] == ["ansible-playbook", "mqops.logdisk.certify", "-i", "inventory.yml", "--limit=db07"]
+    assert words[:5] == ["ansible-playbook", "playbooks/certify.yml", "-i", "inventory.yml", "--limit=db07"]
     assert json.loads(words[6]) == {"sweep_duration": 600, "workspace_path": "/m q"}
     assert found.varying == ("sweep_files",)
 
 
 def test_without_other_variables_the_ansible_command_has_none():
-    assert again().ansible == "ansible-playbook mqops.logdisk.certify -i inventory.yml --limit=db07"
+    assert again().ansible == "ansible-playbook playbooks/certify.yml -i inventory.yml --limit=db07"
 
 
 def test_no_command_to_copy_overwrites_a_device():

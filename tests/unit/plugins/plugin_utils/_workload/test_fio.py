@@ -10,6 +10,7 @@ import json
 import subprocess
 
 import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import command_line
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.reader import load_workload
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
@@ -21,7 +22,7 @@ FILES = ["--fileSize=8M", "--numFiles=12", "--reserve=0", "--shareDevice", "--du
 
 def arguments_of(name):
     workload = load_workload(name, str(SHIPPED))
-    return BUILT_IN[name] if workload.built_in else [*workload.arguments, f"--load={workload.loads[-1]}"]
+    return BUILT_IN[name] if workload.built_in else [*command_line(workload.told), f"--load={workload.loads[-1]}"]
 
 
 def run(*command):

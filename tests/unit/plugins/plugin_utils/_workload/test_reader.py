@@ -9,6 +9,7 @@ import subprocess
 import pytest
 import yaml
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import command_line
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.reader import check_loads, load_workload
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
@@ -36,7 +37,7 @@ def test_a_shipped_workload_says_what_it_is_and_is_taken_by_the_tester(name):
     assert (workload.name, workload.version) == (name, 1)
     assert workload.description and workload.source and workload.is_not.startswith("Not ")
     if not workload.built_in:
-        done = nearest_job([*workload.arguments, f"--load={','.join(map(str, workload.loads))}"])
+        done = nearest_job([*command_line(workload.told), f"--load={','.join(map(str, workload.loads))}"])
         assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -55,7 +56,7 @@ def test_a_workload_becomes_arguments():
           - {name: log, place: wal, pattern: ring, size: 2300, sync: fdatasync, workers: load, arrival: exponential, rate: 1.75 * load}
     """
     workload = load_workload(yaml.safe_load(text))
-    assert workload.arguments == [
+    assert command_line(workload.told) == [
         "--place=name=data,share=90%,direct=yes",
         "--place=name=wal,share=10%,direct=no",
         "--stream=name=db,place=data,pattern=random,size=8K:60+4K:39.5+64K:0.5,read=75%,sync=none,workers=4*load,pause=10,align=128K",
@@ -63,14 +64,14 @@ def test_a_workload_becomes_arguments():
         "--stream=name=log,place=wal,pattern=ring,size=2300,sync=fdatasync,workers=1*load,arrival=exponential,rate=1.75*load",
         "--loadUnit=clients",
     ]
-    assert nearest_job(workload.arguments).returncode == 0
+    assert nearest_job(command_line(workload.told)).returncode == 0
     assert workload.direct_sizes_bytes == [4096, 8192, 65536, 1 << 20]
     assert (workload.loads, workload.tester_name, workload.version) == ((1, 20), "streams", "2026-11")
 
 
 def test_what_is_left_out_is_as_in_the_tester():
     workload = load(DATABASE)
-    assert workload.arguments == ["--place=name=data,direct=yes", "--stream=name=db,place=data,pattern=random,size=8K,sync=dsync", "--loadUnit=load"]
+    assert command_line(workload.told) == ["--place=name=data,direct=yes", "--stream=name=db,place=data,pattern=random,size=8K,sync=dsync", "--loadUnit=load"]
     assert workload.loads == (1,)
 
 

@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Writes the pages of reference that are made from code:
+
+docs/variables.md   from the argument specs of the roles
+docs/playbooks.md   from the comments at the top of the playbooks
+docs/limit_ids.md   from the profiles of this collection
+
+    PYTHONPATH=collections .venv-dev/bin/python tools/write_reference.py
+
+`make reference` runs it. tests/unit/test_documentation.py fails if a page is not current.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import RUN, names_of
+
+PROJECT = Path(__file__).resolve().parents[1]
+GENERATED = "<!-- Written by `make reference`: change {source} instead of this page. -->\n"
+
+PLAYBOOKS_HEAD = """# Playbooks
+
+The installed collection runs each playbook by its name, and so does a checkout in which `make setup` was run. In a checkout, and in a project of AWX, the path
+works as well:
+
+```console
+$ ansible-playbook -i hosts.yml mqops.logdisk.status
+$ ansible-playbook -i hosts.yml playbooks/status.yml
+```
+
+[variables.md](variables.md) lists the options. A playbook that finds something wrong ends with status 2, see [gate.md](gate.md#exit-status).
+"""
+
+VARIABLES_HEAD = """# Variables
+
+Set these variables in the inventory or with `-e`. `ansible-doc -t role mqops.logdisk.gate` (also `workspace`, `sweep`, `tester`, `observe`, `power_cut` and
+`claim`) prints the same descriptions. [playbooks.md](playbooks.md) has the variables of single playbooks. [Mistyped names](gate.md#mistyped-names) are found.
+
+The following variables concern the whole run. They must be the same for all hosts under test, otherwise the run is refused: {run_wide}.
+
+`certify_hosts` is the host pattern of the hosts that a playbook is about, `all:!localhost` by default. Set it with `-e`: a variable of a host or group with
+another value refuses the run. `ansible_become` in the inventory does not change the user that the tester runs as; only `workspace_owner` does. As an extra
+variable, `ansible_become` is refused.
+"""
+
+ROLES = {
+    "workspace": ("Where to test", "volumes.md", "discovery.md"),
+    "sweep": ("What to measure", "workloads.md", "commit.md", "capacity.md"),
+    "gate": ("How to judge, and what is kept", "profiles.md", "certificates.md", "report.md", "signing.md"),
+    "tester": ("The tester on the hosts",),
+    "observe": ("Live queue managers", "observe.md"),
+    "power_cut": ("Power cuts", "power_cut.md"),
+    "claim": ("Storage classes of Kubernetes", "kubernetes.md"),
+}
+"""The roles in the order of the page, each with the title of its section and the pages about it."""
+
+
+LIMITS_HEAD = """# Ids of limits
+
+An id always names the same limit: one that is dropped is not used again. A hard limit has the same id in every profile. The ids do not count in the SHA-256 of
+a profile. `test_every_limit_of_a_shipped_profile_fails_the_row_that_breaks_it` tests each limit.
+"""
+
+CRITERIA = """
+Some [criteria](profiles.md#hard-failures) are part of every run, so no limit of a profile holds them. No waiver excuses them, and a profile that gives a limit
+or a waiver one of these ids is refused. `CUT-002` and `CUT-003` leave a volume `inconclusive`, the others fail it.
+
+| id | finding | criterion |
+| --- | --- | --- |
+| `IO-001` | `io_error` | no operation fails |
+| `IO-002` | `short_write` | every operation transfers all its bytes |
+| `IO-003` | `wrong_data` | what is read is what was written |
+| `IO-004` | `hung` | every operation returns within the stall limit |
+| `CUT-001` | `power_cut`, lost | every write that was acknowledged before a [power cut](power_cut.md) is there after it |
+| `CUT-002` | `power_cut`, inconclusive | the cut took place, and would have shown a loss |
+| `CUT-003` | `too_few_cuts` | as many cuts were made as were asked for |
+| `CUT-004` | `power_cut`, torn | after the cut, no block holds parts of two writes |
+| `CUT-005` | `power_cut`, misdirected | no block holds a write that belongs elsewhere |
+| `CUT-006` | `power_cut`, unreadable | every block can be read |
+| `CUT-007` | `power_cut`, zeroed | no block is zeroed |
+| `CUT-008` | `power_cut`, corrupt | no block holds damaged or foreign data |
+| `CUT-009` | `power_cut`, metadata lost | every file and directory that was flushed is there, in full |
+
+These tests check them: `test_a_tester_that_ends_early_names_its_criterion`, `test_power_cuts_name_their_criteria`,
+`test_each_kind_of_damage_has_a_criterion_of_its_own`.
+"""
+
+
+def pages() -> dict[Path, str]:
+    """Return the text of each generated page by its path."""
+    made = {"playbooks.md": playbooks_page(), "variables.md": variables_page(), "limit_ids.md": limits_page()}
+    return {PROJECT / "docs" / name: text for name, text in made.items()}
+
+
+def limits_page() -> str:
+    folder = PROJECT / "roles/gate/files/profiles"
+    shipped = [(path.stem, limit) for path in sorted(folder.glob("*.yml")) for limit in load_profile(path.stem, str(folder)).limits]
+    hard = {limit.id: ("every one", limit) for name, limit in shipped if limit.hard}
+    rows = []
+    for name, limit in [*((f"`{name}`", limit) for name, limit in shipped if not limit.hard), *hard.values()]:
+        where = f", {limit.rows_text}" if limit.rows_text else ""
+        rows.append(f"| `{limit.id}` | {name} | `{limit.text}`{where} | {limit.source} |")
+    table = ["| id | profile | limit | source |", "| --- | --- | --- | --- |", *rows, ""]
+    return "\n".join([GENERATED.format(source="the profile"), LIMITS_HEAD, *table]) + CRITERIA
+
+
+def playbooks_page() -> str:
+    headers = {path.stem: header(path) for path in sorted((PROJECT / "playbooks").glob("*.yml"))}
+    rows = [f"| [{name}](#{name}) | {linked(lines[0])} |" for name, lines in headers.items()]
+    table = "\n".join(["| playbook | purpose |", "| --- | --- |", *rows])
+    sections = [f"## {name}\n\n{section(lines)}" for name, lines in headers.items()]
+    return "\n".join([GENERATED.format(source="the comment at the top of the playbook"), PLAYBOOKS_HEAD, table, "", "\n".join(sections)])
+
+
+def header(path: Path) -> list[str]:
+    """Return the comment that begins a playbook."""
+    found = re.match(r"---\n((?:#.*\n)+)", path.read_text(encoding="utf-8"))
+    if not found:
+        raise SystemExit(f"write_reference: {path.name} does not begin with a comment that says what it is for")
+    return [line[2:] for line in found[1].splitlines()]
+
+
+def section(lines: list[str]) -> str:
+    """Return the text of a playbook's section. Indented lines are commands."""
+    text = [linked(line) for line in lines if not line.startswith("  ")]
+    commands = [f"$ {line.strip()}" for line in lines if line.startswith("  ")]
+    return "\n".join([*text, *(["", "```console", *commands, "```"] if commands else []), ""])
+
+
+def linked(text: str) -> str:
+    """Return a text with links to the pages that it names."""
+    return re.sub(r"docs/([a-z_]+\.md)(#[a-z-]+)?", r"[\1](\1\2)", text)
+
+
+def variables_page() -> str:
+    elsewhere = set_by_tasks()
+    parts = [
+        GENERATED.format(source="the role's meta/argument_specs.yml"),
+        VARIABLES_HEAD.format(run_wide=", ".join(f"`{name}`" for name in sorted(names_of(RUN)))),
+    ]
+    for role, (title, *documents) in ROLES.items():
+        rows = [f"| `{name}` | {default(spec)} | {meaning(spec)} |" for name, spec in options(role).items() if name not in elsewhere]
+        about = f"See {', '.join(f'[{page}]({page})' for page in documents)}.\n\n" if documents else ""
+        parts.append("\n".join([f"## {title}\n\n{about}| variable | default | meaning |", "| --- | --- | --- |", *rows, ""]))
+    return "\n".join(parts)
+
+
+def options(role: str) -> dict[str, Any]:
+    """Return the specs of a role's options, as they are described first. Required ones are what tasks hand on."""
+    found: dict[str, Any] = {}
+    for entry in yaml.safe_load((PROJECT / "roles" / role / "meta/argument_specs.yml").read_text(encoding="utf-8"))["argument_specs"].values():
+        for name, spec in entry.get("options", {}).items():
+            if not spec.get("required"):
+                found.setdefault(name, spec)
+    return found
+
+
+def set_by_tasks() -> set[str]:
+    """Return the names of the variables that the playbooks set themselves: a user cannot."""
+    texts = (path.read_text(encoding="utf-8") for path in (PROJECT / "playbooks").rglob("*.yml"))
+    return {name for text in texts for name in re.findall(r"^ +(\w+): ", text, re.MULTILINE)}
+
+
+def default(spec: dict[str, Any]) -> str:
+    value = spec.get("default")
+    if value in (None, ""):
+        return ""
+    return f"`{value if isinstance(value, str) else json.dumps(value)}`"
+
+
+def meaning(spec: dict[str, Any]) -> str:
+    sentences = list(words(spec["description"]))
+    if "choices" in spec and not all(f"`{choice}`" in " ".join(sentences) for choice in spec["choices"]):
+        sentences.append(f"One of {', '.join(f'`{choice}`' for choice in spec['choices'])}.")
+    for name, each in spec.get("options", {}).items():
+        sentences.append(f"`{name}`: {' '.join(words(each['description']))}")
+    return " ".join(sentences).replace("|", "\\|")
+
+
+def words(description: str | list[str]) -> Iterator[str]:
+    """Return a description's paragraphs with Markdown instead of Ansible's markup."""
+    for paragraph in [description] if isinstance(description, str) else description:
+        text = re.sub(r"\bB\(([^)]*)\)", r"**\1**", linked(paragraph))
+        text = re.sub(r"\b[PO]\(mqops\.logdisk\.(\w+)#role(?::\w+:(\w+))?\)", lambda found: f"`{found[2] or found[1]}`", text)
+        yield " ".join(re.sub(r"\b[CVOEM]\(((?:[^()\\]|\\.)*)\)", lambda found: f"`{found[1].replace(chr(92), '')}`", text).split())
+
+
+if __name__ == "__main__":
+    for page, content in pages().items():
+        page.write_text(content, encoding="utf-8")
