@@ -14,6 +14,7 @@ import re
 import jsonschema
 import pytest
 import xmlschema
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.runs import content
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils.metrics import samples_of
@@ -42,6 +43,12 @@ def problems(validator, data):
 
 def test_the_report_keeps_to_its_schema(of_each_kind, published):
     assert problems(published, json.loads(content(of_each_kind, "report.json"))) == []
+
+
+def test_the_report_of_a_slice_keeps_to_the_schema(tmp_path, published):
+    directory = fabricate.run_directory(tmp_path, {}, [fabricate.failed("db07")], unmatched_limit_terms=["db99"])
+    render(directory)
+    assert problems(published, json.loads(content(directory, "report.json"))) == []
 
 
 def test_the_schema_knows_every_key_of_what_this_collection_says(rendered, published):
