@@ -10,10 +10,6 @@ a queue manager's file also has stanzas of exits and of other products.
 Private to this collection; it may change at any time.
 """
 
-from __future__ import absolute_import, division, print_function
-
-__metaclass__ = type
-
 import errno
 import os
 import re
@@ -51,7 +47,7 @@ class IniError(Exception):
     """A file that cannot be used; the message names the file, and the line and the key if there are any."""
 
 
-class Stanza(object):
+class Stanza:
     """A stanza of a file: ``name``, and ``line``, the number of its first line."""
 
     def __init__(self, path, name, line):

@@ -14,10 +14,6 @@ directory and ends, so nothing is left on a host whose controller was lost.
 Private to this collection; it may change at any time.
 """
 
-from __future__ import absolute_import, division, print_function
-
-__metaclass__ = type
-
 import contextlib
 import fcntl
 import json
@@ -49,7 +45,7 @@ class Observation(_runs.Run):
     """The state of one observation on this host, by run id and volume."""
 
     def __init__(self, state_dir, run_id, volume):
-        super(Observation, self).__init__(state_dir, run_id, volume)
+        super().__init__(state_dir, run_id, volume)
         self._lock_path = os.path.join(self.path, "lock")
         self._lease_path = os.path.join(self.path, "lease")
         self._samples_path = os.path.join(self.path, "samples")
@@ -123,7 +119,7 @@ class Observation(_runs.Run):
         # What it watches with ends with the process.
         terminate([self], lambda each: each.state() != RUNNING)
         terminate([self], lambda each: not each.is_alive(), number=signal.SIGKILL)
-        return super(Observation, self).remove()
+        return super().remove()
 
     def read_samples(self, offset):
         """Return the whole lines of the samples from ``offset`` on, as bytes, as many as one call returns."""
@@ -183,7 +179,7 @@ class _TooLarge(Exception):
     """A sample or all of them have reached their limit."""
 
 
-class _Stopped(object):
+class _Stopped:
     """Whether this process was asked to end."""
 
     def __init__(self):

@@ -8,10 +8,6 @@ Everything that may hang on a file system whose storage no longer answers is cal
 Private to this collection; it may change at any time.
 """
 
-from __future__ import absolute_import, division, print_function
-
-__metaclass__ = type
-
 import errno
 import os
 import re

@@ -11,10 +11,6 @@ Layout below the state directory (``sweep_state_dir``)::
 Private to this collection; it may change at any time.
 """
 
-from __future__ import absolute_import, division, print_function
-
-__metaclass__ = type
-
 import base64
 import errno
 import fcntl
@@ -81,7 +77,7 @@ def own_directory(path):
     return path
 
 
-class Run(object):
+class Run:
     """The state of one run on this host, by run id and volume."""
 
     def __init__(self, state_dir, run_id, volume):

@@ -11,10 +11,6 @@ decimal (MB/s is 10^6 bytes per second) unless they say KiB/s, MiB/s or GiB/s. E
 allowed. Every formatter gives short text with three significant digits by default.
 """
 
-from __future__ import absolute_import, division, print_function
-
-__metaclass__ = type
-
 import decimal
 import re
 

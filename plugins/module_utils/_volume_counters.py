@@ -9,10 +9,6 @@ amazon-ec2-utils, and the amzn plugin of nvme-cli, which reads the same page fro
 Private to this collection; it may change at any time.
 """
 
-from __future__ import absolute_import, division, print_function
-
-__metaclass__ = type
-
 import array
 import fcntl
 import os

@@ -8,10 +8,6 @@ Everything is read without privilege. A fact that the system does not show is em
 Private to this collection; it may change at any time.
 """
 
-from __future__ import absolute_import, division, print_function
-
-__metaclass__ = type
-
 import array
 import fcntl
 import os

@@ -9,10 +9,6 @@ Layout: ``<path>/logdisk-<run id>-<volume>/<queue manager or place>/``. The run'
 Private to this collection; it may change at any time.
 """
 
-from __future__ import absolute_import, division, print_function
-
-__metaclass__ = type
-
 import os
 import pwd
 import re
@@ -66,7 +62,7 @@ def layout(path, run_id, volume, queue_managers, places=()):
     return dict(path=path, run_directory=run_directory, directories=[os.path.join(run_directory, name) for name in names])
 
 
-class Preflight(object):
+class Preflight:
     """All reasons not to test at ``path``, found without writing anything.
 
     ``refusals`` is a list of sentences, each naming the variable that overrides it if one does;
@@ -265,7 +261,7 @@ def make(plan, run_id, owner, allow=()):
             making.close()
 
 
-class _Making(object):
+class _Making:
     """Directories that are being created, each held open: what is checked, marked, given away and removed is what was opened.
 
     This process may be root below /var/tmp. There, another user can make a path refer to something else between two calls.

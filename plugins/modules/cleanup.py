@@ -1,12 +1,7 @@
 #!/usr/bin/python
-# -*- coding: utf-8 -*-
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-
-from __future__ import absolute_import, division, print_function
-
-__metaclass__ = type
 
 DOCUMENTATION = r"""
 ---
@@ -137,7 +132,7 @@ def run_directories(path, run_id, volumes):
     return [directory for directory in _workspace.run_directories(path) if not run_id or os.path.basename(directory) in names]
 
 
-class Found(object):
+class Found:
     """What was found on the host: what was removed, what is left, and what was kept."""
 
     def __init__(self):

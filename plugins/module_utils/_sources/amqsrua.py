@@ -10,10 +10,6 @@ from it, and the subscription puts them to it.
 Private to this collection; it may change at any time.
 """
 
-from __future__ import absolute_import, division, print_function
-
-__metaclass__ = type
-
 import os
 import re
 import shutil
@@ -67,7 +63,7 @@ class _Reason(Exception):
     """A reason code that amqsrua printed, and the words."""
 
 
-class Source(object):
+class Source:
     """``options``: ``queue_manager`` and ``amqsrua`` (its path; if empty it is searched for)."""
 
     def __init__(self, options):

@@ -8,10 +8,6 @@ bpftrace ends with this process whatever ends it, its program ends itself when i
 Private to this collection; it may change at any time.
 """
 
-from __future__ import absolute_import, division, print_function
-
-__metaclass__ = type
-
 import contextlib
 import ctypes
 import json
@@ -52,7 +48,7 @@ _STOPPED = ["/bin/sh", "-c", 'kill -STOP $$; exec "$@" < /dev/null > /dev/null 2
 _NOT_STARTED = (126, 127)
 
 
-class Source(object):
+class Source:
     """The writes to the files below ``log_path`` by any process, the ``calls`` of a library, or both.
 
     The calls are those of all processes, of ``pid``, or of the program ``command``, which is started here; its end is then the end of the observation.
@@ -327,7 +323,7 @@ def _fastest_ns(operation, operations=500, rounds=20):
     return int(min(durations) / operations * 1e9)
 
 
-class _Program(object):
+class _Program:
     """The program that is observed from its beginning to its end. Without a command there is none, and ``pid`` is 0."""
 
     def __init__(self, command):

@@ -27,10 +27,6 @@ second is over, its slot is read; the difference from what the slot had before i
 Private to this collection; it may change at any time.
 """
 
-from __future__ import absolute_import, division, print_function
-
-__metaclass__ = type
-
 import os
 import re
 

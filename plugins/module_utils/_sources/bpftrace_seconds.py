@@ -18,10 +18,6 @@ Each text is a JSON object with one key, and all times are the kernel's monotoni
 Private to this collection; it may change at any time.
 """
 
-from __future__ import absolute_import, division, print_function
-
-__metaclass__ = type
-
 import json
 
 from ansible_collections.mqops.logdisk.plugins.module_utils._sources import bpftrace_program as program
@@ -33,7 +29,7 @@ _NS_PER_S = 1000000000
 _LATE_NS = (program.SLOTS - 1) * _NS_PER_S
 
 
-class Seconds(object):
+class Seconds:
     """Turns the lines of ``bpftrace -f json`` into texts. ``names`` are those of the program's streams."""
 
     def __init__(self, names, duration_s):

@@ -6,10 +6,6 @@
 Private to this collection; it may change at any time.
 """
 
-from __future__ import absolute_import, division, print_function
-
-__metaclass__ = type
-
 import ctypes
 import os
 import select
@@ -95,7 +91,7 @@ def start(command, environment=None, terminal=False):
     return process
 
 
-class _Output(object):
+class _Output:
     """What a process writes: its lines, and the last of its messages."""
 
     def __init__(self, process):

@@ -12,10 +12,6 @@ every 10 seconds.
 Private to this collection; it may change at any time.
 """
 
-from __future__ import absolute_import, division, print_function
-
-__metaclass__ = type
-
 import http.client
 import re
 import socket
@@ -54,7 +50,7 @@ _NAME_LABELS = ("qmgr", "queuemanager", "qm", "qmgrname", "qmname")
 """Labels that hold the name of the queue manager, in lower case and without underscores: exporters differ."""
 
 
-class Source(object):
+class Source:
     """``options``: ``queue_manager`` (empty: the only one of the endpoint), ``url`` and ``interval`` (seconds)."""
 
     def __init__(self, options):
@@ -158,7 +154,7 @@ def _listed(names):
     return "queue manager %s%s" % (", ".join(sorted(names)[:5]), more)
 
 
-class _Answer(object):
+class _Answer:
     """The lines of an exposition that say something about the logs of queue managers, as they are. Only these are kept, however long the rest is."""
 
     def __init__(self):

@@ -9,10 +9,6 @@ if there is nothing new, at least once per second, never later than the end. Bot
 Private to this collection; it may change at any time.
 """
 
-from __future__ import absolute_import, division, print_function
-
-__metaclass__ = type
-
 
 class SourceError(Exception):
     """Why a source cannot serve; the message is a sentence that says what to do."""
