@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Commands that repeat a host's measurement: with Ansible, with the tester alone, and the nearest job for fio.
+"""Commands that repeat a host's measurement: with Ansible, and with the tester alone.
 
-What a host or an inventory said is quoted for a shell, and never becomes more than one word of a command or one value of a job.
+What a host or an inventory said is quoted for a shell, and never becomes more than one word of a command.
 """
 
 from __future__ import annotations
@@ -22,23 +22,18 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader im
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import ALL
 
 _LIST = re.compile(r"[0-9]{1,20}(?: [0-9]{1,20})*\Z")
-_NUMBER = re.compile(r"[0-9]{1,20}(?:\.[0-9]{1,12})?\Z")
-_PATH = re.compile(r"/[A-Za-z0-9._/@+=-]*\Z")
-_MOST_JOBS = 64
 _DESCRIBED = re.compile(r"(place|stream)_[0-9]{1,2}\Z")
 _DIRECTORY = re.compile(r"(?<![^,])dir=([^,]*)")
 _OF_A_RUN = re.compile(r"/logdisk-[^/]*(?:/[^/]*)?\Z")
-_FIO_SYNC = {"dsync": "sync=dsync", "sync": "sync=sync", "fdatasync": "fdatasync=1", "fsync": "fsync=1", "none": ""}
 
 
 @dataclass(frozen=True, slots=True)
 class Reproduction:
-    """What repeats a measurement: commands, a job file, and what to know about them; a text is empty if it cannot be told."""
+    """The commands that repeat a measurement, and which variables the first one lacks because they vary. A command is empty if it cannot be told."""
 
     ansible: str
     varying: tuple[str, ...]
     tester: str
-    fio: str
 
 
 def run_options(run_table: Mapping[str, str]) -> dict[str, str]:
@@ -61,7 +56,6 @@ def reproduction(
         ansible=_ansible_command(host, {name: value for name, value in own.items() if name not in varying}),
         varying=varying,
         tester=_tester_command(path, options) if options and _is_below(path, workspace) else "",
-        fio=_fio_job(path, options) if options else "",
     )
 
 
@@ -113,49 +107,3 @@ def _repeated(place: str) -> Callable[[re.Match[str]], str]:
 
 def _command(words: list[str]) -> str:
     return " ".join(shlex.quote(printable(word)) for word in words)
-
-
-def _fio_job(path: str, options: Mapping[str, str]) -> str:
-    """Return a job file for fio, empty if an option is not one that could be true: a job file has no way to quote a value."""
-    if options.get("workload") == STREAMS:
-        return ""  # logdisk --showFio prints one
-    sizes, loads = (_whole_list(options.get(key, "")) for key in ("option_block_sizes_bytes", "option_load_points"))
-    numbers = {key: options.get(f"option_{key}", "") for key in ("file_size_bytes", "files", "duration_s")}
-    if not (sizes and loads and len(sizes) * len(loads) <= _MOST_JOBS and _PATH.match(path) and all(map(_NUMBER.match, numbers.values()))):
-        return ""
-    if options.get("option_sync", "dsync") not in _FIO_SYNC:
-        return ""
-    lines = [
-        "[global]",
-        f"directory={path}",
-        "ioengine=pvsync",
-        "thread=1",
-        "iodepth=1",
-        "rw=write",
-        f"direct={0 if options.get('option_direct') == 'no' else 1}",
-        _FIO_SYNC[options.get("option_sync", "dsync")],
-        f"nrfiles={int(float(numbers['files']))}",
-        f"size={int(float(numbers['file_size_bytes'])) * int(float(numbers['files']))}",
-        "file_service_type=sequential",
-        "overwrite=1",
-        "unlink=1",
-        "time_based=1",
-        f"runtime={numbers['duration_s']}",
-        _given("ramp_time", options.get("option_warmup_s", "")),
-        _given("thinktime", options.get("option_delay_us", "")),
-        _given("rate_iops", options.get("option_rate_per_s", "").split(".")[0]),
-        "group_reporting=1",
-        "percentile_list=50:90:99:99.9:99.99:99.999",
-    ]
-    for load in loads:
-        for size in sizes:
-            lines += ["", f"[log-{size}-x{load}]", "stonewall", f"bs={size}", f"numjobs={load}"]
-    return "\n".join(line for number, line in enumerate(lines) if line or number > lines.index("group_reporting=1"))
-
-
-def _given(name: str, value: str) -> str:
-    return f"{name}={value}" if _NUMBER.match(value) and value.strip("0.") else ""
-
-
-def _whole_list(text: str) -> list[int]:
-    return [int(item) for item in text.split()] if _LIST.match(text) else []

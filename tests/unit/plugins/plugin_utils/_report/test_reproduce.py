@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import json
 import shlex
-import subprocess
-from pathlib import Path
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import repeated_defaults, role_defaults
@@ -57,48 +55,8 @@ def test_the_tester_gets_the_options_of_run_csv():
     )
 
 
-def test_fio_gets_a_job_for_each_step():
-    job = again(option_delay_us="0", option_warmup_s="5").fio
-    assert [line for line in job.splitlines() if line.startswith("[")] == ["[global]", "[log-4096-x1]", "[log-65536-x1]", "[log-4096-x2]", "[log-65536-x2]"]
-    assert {"rw=write", "sync=dsync", "direct=1", "nrfiles=3", "size=3145728", "runtime=2", "ramp_time=5", "numjobs=2", "bs=65536"} <= {*job.splitlines()}
-    assert "thinktime" not in job
-
-
-@pytest.mark.parametrize(("sync", "line"), [("sync", "sync=sync"), ("fdatasync", "fdatasync=1"), ("fsync", "fsync=1")])
-def test_fio_gets_the_sync_mode(sync, line):
-    assert line in again(option_sync=sync).fio.splitlines()
-
-
-@pytest.mark.parametrize("options", [{"option_rate_per_s": "100.000"}, {"option_sync": "fdatasync", "option_warmup_s": "1"}])
-def test_fio_runs_the_job(options, tmp_path):
-    job = again(workspace={"path": str(tmp_path)}, option_block_sizes_bytes="4096", option_delay_us="0", option_duration_s="1", **options).fio
-    (tmp_path / "job.fio").write_text(job)
-    directory = next(line.partition("=")[2] for line in job.splitlines() if line.startswith("directory="))
-    Path(directory).mkdir(exist_ok=True)
-    done = subprocess.run(["fio", "--output-format=json", str(tmp_path / "job.fio")], check=False, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
-    groups = json.loads(done.stdout[done.stdout.index("{") :])["jobs"]
-    assert [group["error"] for group in groups] == [0, 0] and all(group["write"]["total_ios"] > 0 for group in groups)
-
-
 @pytest.mark.parametrize("text", [*HOSTILE, "$(reboot)", "a;b", "\nexec_prerun=reboot", "'\"'"])
 def test_hostile_values_stay_one_word(text):
     found = again(host=text, workspace={"path": text}, parameters={**role_defaults(), "sweep_pool": text}, option_sync=text, option_block_sizes_bytes=text)
     assert "\n" not in found.ansible + found.tester
     assert (len(shlex.split(found.ansible)), len(shlex.split(found.tester))) == (7, 11)
-    assert found.fio == ""
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"option_block_sizes_bytes": "4096 x"},
-        {"option_files": "1e9"},
-        {"option_duration_s": "2\nexec_prerun=x"},
-        {"option_sync": "other"},
-        {"option_load_points": ""},
-        {"option_load_points": " ".join(map(str, range(1, 65)))},
-    ],
-)
-def test_there_is_no_job_of_options_that_cannot_be_true(wrong):
-    assert again(**wrong).fio == ""
