@@ -17,7 +17,7 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import find_metric
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.worst import badness
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import shown_names
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.capacities import capacity_lines
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.carried import capacity_lines
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import LIMIT, Cause, causes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import step_cell
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import and_list, fold_names, shorten

@@ -10,11 +10,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.capacities import capacity_lines
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.carried import capacity_lines, headroom_lines
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import Cause, causes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import Cell, cells, count_words
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import more_hosts, shorten
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.headrooms import headroom_lines
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.overview import counts_of, parameters_of, steps_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.template import markdown

@@ -11,7 +11,7 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import UNJUDGED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.axes import thinned
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.capacities import capacity_lines
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.carried import capacity_lines, headroom_lines
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import QUALIFICATION, causes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import (
     count_words,
@@ -22,7 +22,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures impo
     step_cell,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import shorten
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.headrooms import headroom_lines
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model, counts_worst_first
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.terminal import DETAIL, MOST_LINES, TABLE, fit, head
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import SUMMARY

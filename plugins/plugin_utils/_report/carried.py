@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the volumes of a run carry beside what they are asked to, a line for each."""
+"""What the volumes of a run carry, a line for each: their capacity, and their margin over what they are asked to."""
 
 from __future__ import annotations
 
@@ -13,14 +13,21 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
 
 SHOWN = 5
-"""The largest number of volumes that have a line of their own, those with the smallest margin."""
+"""The largest number of volumes that have a line of their own, those that carry least."""
+
+
+def capacity_lines(model: Model) -> list[str]:
+    """Return a line for each volume with a capacity, the smallest first, and how many more there are."""
+    found = sorted(((host, host.climbed) for host in model.hosts if host.climbed), key=lambda each: each[1].highest_passed or 0)
+    alone = len(model.hosts) == 1
+    lines = [capacity.sentence if alone else f"{shorten(host.label)}: {capacity.sentence}" for host, capacity in found]
+    return _smallest(lines, "that carry as much or more")
 
 
 def headroom_lines(model: Model) -> list[str]:
     """Return a line for each volume that has a target, the smallest margin first, and how many more there are."""
     hosts = sorted((host for host in model.hosts if host.headroom or host.no_headroom), key=_margin)
-    lines = [f"{shorten(host.label)}: {headroom_text(host)}" for host in hosts[:SHOWN]]
-    return [*lines, f"and {_units.format_count(len(hosts) - SHOWN)} more with a larger margin"] if len(hosts) > SHOWN else lines
+    return _smallest([f"{shorten(host.label)}: {headroom_text(host)}" for host in hosts], "with a larger margin")
 
 
 def headroom_text(host: Host) -> str:
@@ -28,6 +35,11 @@ def headroom_text(host: Host) -> str:
     if not host.headroom:
         return f"margin not known, because {host.no_headroom}"
     return f"margin {_units.format_ratio(host.headroom.margin)}, {host.headroom.text}"
+
+
+def _smallest(lines: list[str], others: str) -> list[str]:
+    left_out = len(lines) - SHOWN
+    return [*lines[:SHOWN], *([f"and {_units.format_count(left_out)} more {others}"] if left_out > 0 else [])]
 
 
 def _margin(host: Host) -> float:
