@@ -47,12 +47,13 @@ PYTEST = PATH="$(CURDIR)/$(DEV):$$PATH" $(DEV)/python -m pytest
 ##@ Use
 
 .PHONY: certify
-certify: writable .venv/.finished link ## certify this machine with a quick sweep, or a fleet: INVENTORY=hosts.yml ARGS="-e workspace_path=..."
+certify: writable .venv/.finished link ## certify this machine quickly, or a fleet: INVENTORY=hosts.yml ARGS="-e ..."
 ifeq ($(INVENTORY),)
 	@mkdir -p build
 	@# localhost is what certify_hosts leaves out unless told otherwise.
 	@name=$$(uname -n); [ "$$name" != localhost ] || name=this-machine; \
-	    printf '%s ansible_connection=local ansible_python_interpreter="{{ ansible_playbook_python }}"\n' "$$name" > build/this-machine.ini
+	    printf '%s ansible_connection=local ansible_python_interpreter="{{ ansible_playbook_python }}"\n' "$$name" \
+	        > build/this-machine.ini
 	@echo "Certifying this machine with a quick sweep ($(QUICK_SWEEP)); the profile look never certifies."
 	$(CERTIFY) -i build/this-machine.ini $(QUICK_SWEEP) $(ARGS)
 else
@@ -60,7 +61,7 @@ else
 endif
 
 .PHONY: setup
-setup: writable .venv/.finished link ## only prepare: .venv with ansible-core, and the collection resolvable from this checkout
+setup: writable .venv/.finished link ## only prepare: .venv with ansible-core, and links to this checkout
 
 .PHONY: image
 image: ## an image of the tester alone, for containers (docs/kubernetes.md): ENGINE=podman or docker, IMAGE=logdisk
@@ -69,7 +70,8 @@ image: ## an image of the tester alone, for containers (docs/kubernetes.md): ENG
 
 .PHONY: writable
 writable:
-	@[ -w . ] || { printf 'make: %s cannot be written: copy it to a directory of yours, or install the collection\n' "$$(pwd)" >&2; exit 1; }
+	@[ -w . ] || { printf 'make: %s cannot be written: copy it to a directory of yours, or install the collection\n' \
+	    "$$(pwd)" >&2; exit 1; }
 
 .PHONY: link
 link:
@@ -98,7 +100,7 @@ environments: packages .venv-dev/.finished link
 	@$(DEV)/python tools/controllers.py venv$(if $(ALL), all)
 
 .PHONY: test-changed
-test-changed: packages .venv-dev/.finished link ## the tests of what changed since a commit: SINCE=HEAD~3; otherwise of what is not committed
+test-changed: packages .venv-dev/.finished link ## the tests of what is not committed, or changed: SINCE=HEAD~3
 	@$(DEV)/python tools/changed_tests.py "$(SINCE)" $(ARGS)
 
 .PHONY: test-tester
@@ -106,8 +108,9 @@ test-tester: packages ## the tester's own tests; some of them: ARGS="name"
 	$(MAKE) -C src -j "$$(nproc)" test $(if $(ARGS),NAMES="$(ARGS)")
 
 .PHONY: test-unit
-test-unit: packages .venv-dev/.finished link ## the unit tests; trials of error rates as well: ALL=yes; some: ARGS="-k name"
-	$(PYTEST) $(if $(findstring tests/,$(ARGS)),,tests/unit) -n "$$(($$(nproc) + 1))" --dist worksteal $(if $(ALL),,-m "not trials") $(ARGS)
+test-unit: packages .venv-dev/.finished link ## the unit tests; with trials of error rates: ALL=yes; ARGS="-k name"
+	$(PYTEST) $(if $(findstring tests/,$(ARGS)),,tests/unit) -n "$$(($$(nproc) + 1))" --dist worksteal \
+	    $(if $(ALL),,-m "not trials") $(ARGS)
 
 .PHONY: lint
 lint: packages .venv-dev/.finished link ## ansible-lint, yamllint, ruff, shellcheck, changelog
@@ -125,7 +128,7 @@ artifact: .venv-dev/.finished ## build/artifact/*.tar.gz, as it would be publish
 	@$(DEV)/ansible-galaxy collection build --output-path build/artifact > /dev/null
 
 .PHONY: sanity
-sanity: packages artifact ## ansible-test sanity on the built artifact with the newest ansible-core; with every one: ALL=yes
+sanity: packages artifact ## ansible-test sanity on the artifact with the newest ansible-core, or every one: ALL=yes
 	$(DEV)/python tools/sanity.py $(if $(ALL),--all) build/artifact/*.tar.gz
 
 .PHONY: importer
@@ -134,27 +137,28 @@ importer: artifact ## the checks that Galaxy makes when the artifact is publishe
 
 # Everything runs with the newest ansible-core, and with each other one what every change needs.
 .PHONY: integration
-integration: environments ## real ansible-playbook over real SSH hosts; all tests, and all cores: ALL=yes; some: ARGS="-k name", CORE=2.16
+integration: environments ## ansible-playbook over SSH; all tests and cores: ALL=yes; some: ARGS="-k name", CORE=2.16
 	@$(DEV)/python tools/controllers.py list
 	tests="not acceptance$(if $(ALL)$(ARGS),, and not thorough)"; status=0; \
 	for core in $(or $(CORE),$(if $(ALL),$$($(DEV)/python tools/controllers.py names),newest)); do \
-	    LOGDISK_TEST_CORE=$$core $(PYTEST) tests/integration -n $(JOBS) $(IN_ORDER) -m "$$tests" $(RERUNS) $(PATIENCE) $(ARGS) || status=1; \
+	    LOGDISK_TEST_CORE=$$core \
+	        $(PYTEST) tests/integration -n $(JOBS) $(IN_ORDER) -m "$$tests" $(RERUNS) $(PATIENCE) $(ARGS) || status=1; \
 	    $(if $(ARGS),,tests="not acceptance and not thorough";) \
 	done; exit $$status
 
 .PHONY: molecule
-molecule: packages .venv-dev/.finished link ## the Molecule scenarios, one for each way of use; one of them: SCENARIO=together
+molecule: packages .venv-dev/.finished link ## the Molecule scenarios, each a way of use; one of them: SCENARIO=together
 	PATH="$(CURDIR)/$(DEV):$$PATH" $(DEV)/molecule --base-config .config/molecule/config.yml test --no-command-borders \
 	    $(if $(SCENARIO),--scenario-name $(SCENARIO),--all)
 
 .PHONY: acceptance
-acceptance: environments ## proofs that take longer than a test may: long runs and stalls, power cuts, coverage, ten minutes of fuzzing
+acceptance: environments ## proofs that take long: runs and stalls, power cuts, coverage, ten minutes of fuzzing
 	$(PYTEST) tests/integration -n $(JOBS) -m acceptance $(RERUNS) $(ARGS)
 	$(MAKE) -C src coverage
 	$(MAKE) -C src fuzz
 
 .PHONY: guests
-guests: packages ## power cuts in guests of QEMU, and 1,000 states of an honest disk that dm-log-writes recorded: tests/guests/README.md
+guests: packages ## power cuts in guests of QEMU, and 1,000 states of an honest disk: tests/guests/README.md
 	@tools/apt-install $$(sed 's/#.*//' tests/guests/packages.txt)
 	"$(PYTHON)" tests/guests/guests.py replay
 	"$(PYTHON)" tests/guests/guests.py cut
@@ -164,20 +168,22 @@ fixtures: ## record tests/fixtures/tables anew with the tester of this checkout
 	@tools/make-fixtures
 
 .PHONY: reference
-reference: .venv-dev/.finished link ## write docs/variables.md and docs/playbooks.md anew, from the argument specs and the playbooks' comments
+reference: .venv-dev/.finished link ## write docs/playbooks.md, variables.md and limit_ids.md anew
 	PYTHONPATH=collections $(DEV)/python tools/write_reference.py
 
 .PHONY: scale
-scale: packages .venv-dev/.finished link ## certify many SSH hosts on this machine, and say where the time goes: HOSTS=100 FORKS=20
-	PYTHONPATH=tests:tests/integration $(DEV)/python benchmarks/scale.py --hosts $(or $(HOSTS),100) --forks $(or $(FORKS),20) $(ARGS)
+scale: packages .venv-dev/.finished link ## certify many SSH hosts here, and say where the time goes: HOSTS=100 FORKS=20
+	PYTHONPATH=tests:tests/integration $(DEV)/python benchmarks/scale.py \
+	    --hosts $(or $(HOSTS),100) --forks $(or $(FORKS),20) $(ARGS)
 
 .PHONY: bench-compare
-bench-compare: packages .venv-dev/.finished link ## what changes cost: the tester and the fleet of this checkout and of a commit in turn: AGAINST=commit
-	@[ -n "$(AGAINST)" ] || { echo 'make: name the commit to compare with, for example: make bench-compare AGAINST=HEAD~1' >&2; exit 1; }
+bench-compare: packages .venv-dev/.finished link ## time the tester and the fleet against those of AGAINST=commit
+	@[ -n "$(AGAINST)" ] || \
+	    { echo 'make: name the commit to compare with, for example: make bench-compare AGAINST=HEAD~1' >&2; exit 1; }
 	PYTHONPATH=tests:tests/integration $(DEV)/python benchmarks/compare_commits.py "$(AGAINST)" $(ARGS)
 
 .PHONY: changelog
-changelog: .venv-dev/.finished ## take changelogs/fragments and new modules into CHANGELOG.md, under galaxy.yml's version
+changelog: .venv-dev/.finished ## take changelogs/fragments and new modules into CHANGELOG.md as galaxy.yml's version
 	PATH="$(CURDIR)/$(DEV):$$PATH" $(DEV)/antsibull-changelog release --update-existing --reload-plugins
 
 .PHONY: clean
@@ -198,5 +204,6 @@ help: ## this list
 	@awk 'BEGIN { FS = ":.*## " } \
 	    /^##@ / { printf "\n%s\n", substr($$0, 5) } \
 	    /^[a-z0-9_-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
-	@printf '\nmake ends with status 2 whatever failed. A change gate calls ansible-playbook itself, whose status 2 means that\n'
+	@echo
+	@echo 'make ends with status 2 whatever failed. A change gate calls ansible-playbook itself, whose status 2 means that'
 	@printf 'the gate said no and whose other statuses mean that something else went wrong.\n'

@@ -6,12 +6,15 @@
 
     benchmarks/acknowledge.py loop      through a pipe; ext4 on a loop device over memory; needs root
     benchmarks/acknowledge.py disk      through a pipe; in DIR=/var/tmp, on the machine's disk
-    benchmarks/acknowledge.py ssh       over SSH from a host of the test bed, ext4 on a loop device over memory; needs root and PYTHONPATH=tests
+    benchmarks/acknowledge.py ssh       over SSH from a host of the test bed, ext4 on a loop device over memory;
+                                        needs root and PYTHONPATH=tests
 
-Each round runs the tester without and with --acknowledge, one right after the other, in turning order; printed are medians, and the median and the range of
-the rounds' ratios. This process reads the acknowledgements, as a witness does. The delay of an acknowledgement is the time from the moment at which the tester
-read its counts (its line `tick`) to the moment at which this process had them: both clocks are the same one, because the hosts of the test bed share the
-machine's. A host may lose what it wrote within a tick of 1 ms and such a delay without anyone knowing: that is the bound printed at the end.
+Each round runs the tester without and with --acknowledge, one right after the other, in turning order; printed are
+medians, and the median and the range of the rounds' ratios. This process reads the acknowledgements, as a witness does.
+The delay of an acknowledgement is the time from the moment at which the tester read its counts (its line `tick`) to the
+moment at which this process had them: both clocks are the same one, because the hosts of the test bed share the
+machine's. A host may lose what it wrote within a tick of 1 ms and such a delay without anyone knowing: that is the
+bound printed at the end.
 """
 
 import csv
@@ -29,7 +32,14 @@ from pathlib import Path
 import tester
 
 TICK_NS = 1_000_000
-OPTIONS = ["--bsize=4K", "--fileSize=16M", "--numFiles=4", "--reserve=0", "--shareDevice", f"--duration={tester.SECONDS}"]
+OPTIONS = [
+    "--bsize=4K",
+    "--fileSize=16M",
+    "--numFiles=4",
+    "--reserve=0",
+    "--shareDevice",
+    f"--duration={tester.SECONDS}",
+]
 
 
 class Place:
@@ -39,7 +49,12 @@ class Place:
         self.directory, self.program, self.shell, self.remote = directory, program, list(shell), remote
 
     def start(self, *words, also=""):
-        return subprocess.Popen([*self.shell, shlex.join(words) + also], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        return subprocess.Popen(
+            [*self.shell, shlex.join(words) + also],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
 
     def output(self, *words):
         process = self.start(*words)
@@ -79,14 +94,25 @@ def measure(place, *more):
     tables = f"{place.directory}/tables"
     before = resource.getrusage(resource.RUSAGE_SELF)
     # What `times` says last: the processor time of the shell's children, which is the tester's.
-    process = place.start(place.program, f"--dir={place.directory}", f"--tables={tables}", *OPTIONS, *more, also="; status=$?; times >&2; exit $status")
+    process = place.start(
+        place.program,
+        f"--dir={place.directory}",
+        f"--tables={tables}",
+        *OPTIONS,
+        *more,
+        also="; status=$?; times >&2; exit $status",
+    )
     count, delays = listen(process.stdout)
     _, status, used = os.wait4(process.pid, 0)
     after = resource.getrusage(resource.RUSAGE_SELF)
     messages = process.stderr.read().decode()
     if status != 0:
         raise SystemExit(f"the tester failed:\n{messages}")
-    row = [row for row in csv.DictReader(place.output("cat", f"{tables}/results.csv").splitlines()) if row["worker"] == "all"][-1]
+    row = [
+        row
+        for row in csv.DictReader(place.output("cat", f"{tables}/results.csv").splitlines())
+        if row["worker"] == "all"
+    ][-1]
     writes = int(row["operations"])
     if "--acknowledge" in more:
         if count != writes:
@@ -110,18 +136,31 @@ def percentile(values, percent):
 
 
 def compare(title, place):
-    results = tester.rounds({"without": lambda: measure(place), "--acknowledge": lambda: measure(place, "--acknowledge")})
+    results = tester.rounds(
+        {"without": lambda: measure(place), "--acknowledge": lambda: measure(place, "--acknowledge")}
+    )
     title = f"{title}, 4 KiB, {tester.ROUNDS} rounds of {tester.SECONDS} s; load average {os.getloadavg()[0]:.0f}"
     tester.table(title, results, ["writes_per_s", "p50_ns"], "without")
     for figure in ("writer_us", "reader_us", "reader_share"):
-        print(f"{figure}, median: " + ", ".join(f"{name} {statistics.median(row[figure] for row in rows):.3f}" for name, rows in results.items()))
+        print(
+            f"{figure}, median: "
+            + ", ".join(
+                f"{name} {statistics.median(row[figure] for row in rows):.3f}" for name, rows in results.items()
+            )
+        )
     rows = results["--acknowledge"]
     delays = [delay for row in rows for delay in row["delays"]]
     p50_ns, p99_ns = percentile(delays, 50), percentile(delays, 99)
-    print(f"delay of {len(delays)} acknowledgements: p50 {p50_ns / 1e6:.2f} ms, p99 {p99_ns / 1e6:.2f} ms, longest {max(delays) / 1e6:.2f} ms")
+    print(
+        f"delay of {len(delays)} acknowledgements: p50 {p50_ns / 1e6:.2f} ms, p99 {p99_ns / 1e6:.2f} ms, "
+        f"longest {max(delays) / 1e6:.2f} ms"
+    )
     bound_ns = TICK_NS + p99_ns
     rate = statistics.median(row["writes_per_s"] for row in rows)
-    print(f"losses of less than {bound_ns / 1e6:.1f} ms or {bound_ns * rate / 1e9:.0f} writes could not be seen", flush=True)
+    print(
+        f"losses of less than {bound_ns / 1e6:.1f} ms or {bound_ns * rate / 1e9:.0f} writes could not be seen",
+        flush=True,
+    )
 
 
 def over_ssh():

@@ -1,19 +1,22 @@
 #!/usr/bin/env python3
 # Copyright (c) 2026 mqops contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Finds the capacity of a disk that does a known number of operations per second, for mailbox-2010 and spc1-like, by a list of loads and by search.
+"""Finds the capacity of a disk that does a known number of operations per second, for mailbox-2010 and spc1-like,
+by a list of loads and by search.
 
     benchmarks/capacity.py [SECONDS]        SECONDS of each load point, default 30
 
-The disk is limited_disk.py below a loop device and ext4: one operation takes 5 ms for mailbox-2010 and 20 ms for spc1-like, so it does 200 or 50 per
-second. The workloads are those of the collection, made small enough for it: a BSU of 0.625 operations per second, none of them flushed, because a
-flush is more than one operation for the disk; maintenance of 64 KiB, and the log of the mailboxes on a disk of its own, which is memory. They are judged,
-and the next load is decided on, by the collection's own code.
+The disk is limited_disk.py below a loop device and ext4: one operation takes 5 ms for mailbox-2010 and 20 ms for
+spc1-like, so it does 200 or 50 per second. The workloads are those of the collection, made small enough for it: a BSU
+of 0.625 operations per second, none of them flushed, because a flush is more than one operation for the disk;
+maintenance of 64 KiB, and the log of the mailboxes on a disk of its own, which is memory. They are judged, and the next
+load is decided on, by the collection's own code.
 
-A simulation of a queue with one server says which capacity to expect and how long responses take: of spc1-like with the arrivals of the tester's own trace,
-of mailbox-2010 with as many threads. Fails if a capacity is more than 5 % off the expected one, or a response time up to the capacity more than 10 % off
-the simulated one. It takes root and the packages nbdkit, nbdkit-plugin-python, libnbd-bin and util-linux. The tester and the disk run with real-time
-priority, but the kernel's workers between them do not, so a busy machine still slows the disk down.
+A simulation of a queue with one server says which capacity to expect and how long responses take: of spc1-like with the
+arrivals of the tester's own trace, of mailbox-2010 with as many threads. Fails if a capacity is more than 5 % off the
+expected one, or a response time up to the capacity more than 10 % off the simulated one. It takes root and the packages
+nbdkit, nbdkit-plugin-python, libnbd-bin and util-linux. The tester and the disk run with real-time priority, but the
+kernel's workers between them do not, so a busy machine still slows the disk down.
 """
 
 from __future__ import annotations
@@ -85,7 +88,8 @@ def small(name: str) -> Workload:
 
 
 def simulated(service: float, threads: int, arrivals: Iterable[float], seconds: float) -> tuple[float, float]:
-    """Return the mean response times of threads without pauses and of arrivals at a server that takes operations in order."""
+    """Return the mean response times of threads without pauses and of arrivals at a server that takes
+    operations in order."""
     free, events, sums = 0.0, [(0.0, thread, True) for thread in range(threads)], {True: [0.0, 0], False: [0.0, 0]}
     events += [(due, threads + number, False) for number, due in enumerate(arrivals)]
     heapq.heapify(events)
@@ -105,7 +109,9 @@ def simulated(service: float, threads: int, arrivals: Iterable[float], seconds: 
 
 def of_mailbox(seconds: float) -> Response:
     """Maintenance is due at equal distances; the log has a disk of its own."""
-    return lambda load, dummy: simulated(SERVICE_S[MAILBOX], load, [each / 20 for each in range(int(20 * seconds))], seconds)[0]
+    return lambda load, dummy: simulated(
+        SERVICE_S[MAILBOX], load, [each / 20 for each in range(int(20 * seconds))], seconds
+    )[0]
 
 
 def of_spc(seconds: float) -> Response:
@@ -118,7 +124,8 @@ def of_spc(seconds: float) -> Response:
 
 
 def expected_capacity(name: str) -> float:
-    """Return the load at which the mean reaches its limit: by Little's law, or as Pollaczek and Khinchine have it for random arrivals and equal service."""
+    """Return the load at which the mean reaches its limit: by Little's law, or as Pollaczek and Khinchine have it for
+    random arrivals and equal service."""
     service = SERVICE_S[name]
     if name == MAILBOX:
         return 0.200 * (1 / service - 20)
@@ -146,12 +153,21 @@ class Disk:
         loads = list(loads)
         traced = ["--traceOperations=100000", f"--trace={folder}/trace.csv"]
         sizes = ["--fileSize=8M", "--numFiles=8", "--reserve=0", "--shareDevice"]
-        command = [*command_line(workload.told), f"--load={','.join(map(str, loads))}", f"--dir={','.join(directories)}", *sizes, *traced]
+        command = [
+            *command_line(workload.told),
+            f"--load={','.join(map(str, loads))}",
+            f"--dir={','.join(directories)}",
+            *sizes,
+            *traced,
+        ]
         command += [f"--duration={self.seconds}", f"--tables={folder}/tables"]
         start_s = int(time.time()) + PREPARATION_S
         command.append(f"--startAt={start_s}")
-        tester = subprocess.Popen([*FIFO, "1", str(TESTER), *command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        # What the kernel still has to write about the new files would be operations of the disk's in the middle of the run.
+        tester = subprocess.Popen(
+            [*FIFO, "1", str(TESTER), *command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        )
+        # What the kernel still has to write about the new files would be operations of the disk's in the
+        # middle of the run.
         time.sleep(start_s - 2 - time.time())
         subprocess.check_call(["sync", "--file-system", str(self.point)])
         if tester.wait():
@@ -166,14 +182,18 @@ class Disk:
             for row in csv.DictReader(file):
                 load = row["load_point"]
                 if load not in writers:
-                    writers[load] = csv.DictWriter(files.enter_context((self.work / f"trace-{load}.csv").open("w", newline="")), list(row))
+                    writers[load] = csv.DictWriter(
+                        files.enter_context((self.work / f"trace-{load}.csv").open("w", newline="")), list(row)
+                    )
                     writers[load].writeheader()
                 writers[load].writerow(row)
 
 
 def judged(name: str, tables: Tables, search: bool) -> Capacity:
     profile = load_profile({"name": "benchmark", "qualifies": {"confidence": "none"}, "limits": [LIMITS[name]]})
-    found = judge_record(HostRecord("here", facts={"load_search": "each"} if search else {}), tables, profile, datetime.date.today())
+    found = judge_record(
+        HostRecord("here", facts={"load_search": "each"} if search else {}), tables, profile, datetime.date.today()
+    )
     return Capacity.from_dict(found["capacity"])
 
 
@@ -197,22 +217,34 @@ def responses(name: str, tables: Tables) -> dict[int, float]:
     limit = LIMITS[name]
     wanted = (limit["stream"], limit.get("operation", "all"), "all")
     column = f"{limit['metric']}_ns"
-    return {row["load_point"]: row[column] / 1e9 for row in tables.results if (row["stream"], row["operation"], row["worker"]) == wanted and row[column]}
+    return {
+        row["load_point"]: row[column] / 1e9
+        for row in tables.results
+        if (row["stream"], row["operation"], row["worker"]) == wanted and row[column]
+    }
 
 
-def report(name: str, how: str, capacity: Capacity, tables: Tables, expected: float, response: Response, work: Path) -> bool:
+def report(
+    name: str, how: str, capacity: Capacity, tables: Tables, expected: float, response: Response, work: Path
+) -> bool:
     """Print what was found beside what was expected, and return whether it agrees."""
     found = capacity.highest_passed or 0
     off = found / expected - 1
     good = abs(off) <= OFF_CAPACITY
-    print(f"{name} by {how}: {capacity.text(found)} found, {expected:.1f} expected, {100 * off:+.1f} %{'' if good else ': TOO FAR OFF'}")
+    print(
+        f"{name} by {how}: {capacity.text(found)} found, {expected:.1f} expected, {100 * off:+.1f} "
+        f"%{'' if good else ': TOO FAR OFF'}"
+    )
     print(f"  above it, {capacity.as_dict()['reason']}")
     for load, measured in sorted(responses(name, tables).items()):
         simulated_s = response(load, work)
         difference = measured / simulated_s - 1
         wrong = load <= found and abs(difference) > OFF_RESPONSE
         good = good and not wrong
-        print(f"  {load:5} {1e3 * measured:8.2f} ms, simulated {1e3 * simulated_s:8.2f} ms, {100 * difference:+6.1f} %{': TOO FAR OFF' if wrong else ''}")
+        print(
+            f"  {load:5} {1e3 * measured:8.2f} ms, simulated {1e3 * simulated_s:8.2f} ms, {100 * difference:+6.1f} "
+            f"%{': TOO FAR OFF' if wrong else ''}"
+        )
     return good
 
 
@@ -223,7 +255,13 @@ def limited_disk(work: Path, service_s: float) -> Iterator[Path]:
     work.mkdir()
     disk.touch()
     point.mkdir()
-    plugin = ["python", str(PROJECT / "benchmarks/limited_disk.py"), "size=200M", "servers=1", f"service_us={1e6 * service_s:.0f}"]
+    plugin = [
+        "python",
+        str(PROJECT / "benchmarks/limited_disk.py"),
+        "size=200M",
+        "servers=1",
+        f"service_us={1e6 * service_s:.0f}",
+    ]
     socket = work / "socket"
     nbdkit = ["nbdkit", "--foreground", f"--unix={socket}", "--threads=4", *plugin]
     with contextlib.ExitStack() as undo:
@@ -232,7 +270,8 @@ def limited_disk(work: Path, service_s: float) -> Iterator[Path]:
         undo.callback(server.terminate)
         while not socket.exists():
             time.sleep(0.1)
-        # Many connections, because a request waits for the reply to the one before on its connection; without a URI there would be only one.
+        # Many connections, because a request waits for the reply to the one before on its connection;
+        # without a URI there would be only one.
         fuse = subprocess.Popen([*FIFO, "2", "nbdfuse", "--connections=32", str(disk), f"nbd+unix:///?socket={socket}"])
         undo.callback(fuse.wait)
         undo.callback(subprocess.call, ["fusermount3", "-u", str(disk)])
@@ -241,7 +280,9 @@ def limited_disk(work: Path, service_s: float) -> Iterator[Path]:
         # Without direct I/O the loop device would send one operation after the other.
         loop = subprocess.check_output(["losetup", "-f", "--show", "--direct-io=on", str(disk)], text=True).strip()
         undo.callback(subprocess.check_call, ["losetup", "-d", loop])
-        subprocess.check_call(["mkfs.ext4", "-q", "-F", "-b", "4096", "-O", "^has_journal", "-E", "lazy_itable_init=0", loop])
+        subprocess.check_call(
+            ["mkfs.ext4", "-q", "-F", "-b", "4096", "-O", "^has_journal", "-E", "lazy_itable_init=0", loop]
+        )
         subprocess.check_call(["mount", "-o", "noatime,lazytime", loop, str(point)])
         undo.callback(subprocess.check_call, ["umount", str(point)])
         yield point

@@ -5,19 +5,22 @@
 
 """Holds the commit workload against its model. One command each:
 
-    benchmarks/commit.py model       a disk with 1 ms in every write: commits/s against the closed form at the latency that the same run measured
-    benchmarks/commit.py remote      memory with exactly 1 ms in every write: --remoteDelay=500 against the closed form at the latency of runs without it, right
-                                     before and after
-    benchmarks/commit.py estimate    the file system of DIR=..., or the disk with 1 ms: measured commits/s against the estimate from a sweep of it, the fastest
-                                     of ROUNDS on both sides, since other load only slows. Fails if an estimate that the report would not mark is off by
-                                     more than it claims, or if it would mark all. The disk with 1 ms takes at most 512 KiB in a request, and 1 ms for
-                                     each, so the log buffer has that size there
+    benchmarks/commit.py model       a disk with 1 ms in every write: commits/s against the closed form at the latency
+                                     that the same run measured
+    benchmarks/commit.py remote      memory with exactly 1 ms in every write: --remoteDelay=500 against the closed form
+                                     at the latency of runs without it, right before and after
+    benchmarks/commit.py estimate    the file system of DIR=..., or the disk with 1 ms: measured commits/s against the
+                                     estimate from a sweep of it, the fastest of ROUNDS on both sides, since other load
+                                     only slows. Fails if an estimate that the report would not mark is off by more than
+                                     it claims, or if it would mark all. The disk with 1 ms takes at most 512 KiB in a
+                                     request, and 1 ms for each, so the log buffer has that size there
 
     SECONDS=5 PYTHONPATH=collections .venv-dev/bin/python benchmarks/commit.py model
 
-(`make link lint` makes both.) The disk with 1 ms is nbdkit's memory behind nbdfuse, a loop device and ext4; it takes root and the packages nbdkit,
-libnbd-bin and fuse3. Memory with exactly 1 ms is a tmpfs, with a sleep before the system call; the tester then has a real-time priority, because two runs can
-only be compared if nothing else decides how long their writes take. It takes root and a C compiler.
+(`make link lint` makes both.) The disk with 1 ms is nbdkit's memory behind nbdfuse, a loop device and ext4; it takes
+root and the packages nbdkit, libnbd-bin and fuse3. Memory with exactly 1 ms is a tmpfs, with a sleep before the system
+call; the tester then has a real-time priority, because two runs can only be compared if nothing else decides how long
+their writes take. It takes root and a C compiler.
 """
 
 from __future__ import annotations
@@ -62,23 +65,48 @@ def run(work: Path, point: Path, *options: str, before: Sequence[str] = ()) -> l
     """Return the rows of all workers of a run of the tester."""
     tables = work / "tables"
     shutil.rmtree(tables, ignore_errors=True)
-    command = [str(SRC / "build/logdisk"), f"--dir={point}", f"--tables={tables}", "--fileSize=32M", "--numFiles=4", "--reserve=0", f"--duration={SECONDS}"]
+    command = [
+        str(SRC / "build/logdisk"),
+        f"--dir={point}",
+        f"--tables={tables}",
+        "--fileSize=32M",
+        "--numFiles=4",
+        "--reserve=0",
+        f"--duration={SECONDS}",
+    ]
     subprocess.run([*before, *command, "--warmup=1", *options], check=True, stdout=subprocess.DEVNULL)
     with (tables / "results.csv").open() as file:
         return [row for row in csv.DictReader(file) if row["worker"] == "all"]
 
 
-def commits(work: Path, point: Path, applications: Iterable[int], messages: Iterable[int], *options: str, before: Sequence[str] = ()) -> Steps:
-    given = ("--workload=commit", "--apps=" + ",".join(map(str, applications)), "--msgSize=" + ",".join(map(str, messages)), *options)
+def commits(
+    work: Path,
+    point: Path,
+    applications: Iterable[int],
+    messages: Iterable[int],
+    *options: str,
+    before: Sequence[str] = (),
+) -> Steps:
+    given = (
+        "--workload=commit",
+        "--apps=" + ",".join(map(str, applications)),
+        "--msgSize=" + ",".join(map(str, messages)),
+        *options,
+    )
     found: dict[Step, dict[str, Row]] = {}
     for row in run(work, point, *given, before=before):
         found.setdefault((int(row["load_point"]), int(row["block_size_bytes"])), {})[row["stream"]] = row
     return {key: (rows["log"], rows["commit"]) for key, rows in found.items()}
 
 
-def compare(measured: Steps, model_of: Callable[[Step], Commits], marks_of: Callable[[Commits], Sequence[str]]) -> list[float]:
+def compare(
+    measured: Steps, model_of: Callable[[Step], Commits], marks_of: Callable[[Commits], Sequence[str]]
+) -> list[float]:
     """Print measured commits per second against the closed form; return the ratios of the steps without a mark."""
-    print("| applications | message, bytes | write, KiB (mean) | write, us | busy | commits/s | model | measured / model | commit, ms | model | marks |")
+    print(
+        "| applications | message, bytes | write, KiB (mean) | write, us | busy | commits/s | model | measured / model "
+        "| commit, ms | model | marks |"
+    )
     print("|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|")
     ratios = []
     for (applications, message), rows in measured.items():
@@ -102,7 +130,10 @@ def compare(measured: Steps, model_of: Callable[[Step], Commits], marks_of: Call
             " ".join(marks),
         ]
         print("| " + " | ".join(cells) + " |", flush=True)
-    print(f"\nmeasured / model without a mark: {len(ratios)} of {len(measured)}" + (f", {min(ratios):.3f} to {max(ratios):.3f}" if ratios else ""))
+    print(
+        f"\nmeasured / model without a mark: {len(ratios)} of {len(measured)}"
+        + (f", {min(ratios):.3f} to {max(ratios):.3f}" if ratios else "")
+    )
     return ratios
 
 
@@ -117,7 +148,11 @@ def commits_per_s(rows: tuple[Row, Row]) -> float:
 def run_model(work: Path) -> None:
     with slow_disk(work) as point:
         measured = commits(work, point, APPLICATIONS, MESSAGES)
-    compare(measured, lambda step: estimate_commits(lambda size_bytes: write_ns(measured[step]), Load(*step)), lambda model: ())
+    compare(
+        measured,
+        lambda step: estimate_commits(lambda size_bytes: write_ns(measured[step]), Load(*step)),
+        lambda model: (),
+    )
 
 
 def run_remote(work: Path) -> None:
@@ -142,15 +177,29 @@ def run_remote(work: Path) -> None:
             ratios, own_ratios, writes, delayed_writes = [], [], [], []
             for dummy in range(ROUNDS):
                 before, delayed, after = (
-                    commits(work, point, step[:1], step[1:], *options, before=slowed)[step] for options in ((), (f"--remoteDelay={REMOTE_NS // 1000}",), ())
+                    commits(work, point, step[:1], step[1:], *options, before=slowed)[step]
+                    for options in ((), (f"--remoteDelay={REMOTE_NS // 1000}",), ())
                 )
                 writes.append((write_ns(before) + write_ns(after)) / 2)
                 delayed_writes.append(write_ns(delayed))
                 for mean_ns, found in ((writes[-1], ratios), (delayed_writes[-1], own_ratios)):
-                    model = estimate_commits(lambda size_bytes, mean_ns=mean_ns: mean_ns, Load(*step, remote_delay_ns=REMOTE_NS))
+                    model = estimate_commits(
+                        lambda size_bytes, mean_ns=mean_ns: mean_ns, Load(*step, remote_delay_ns=REMOTE_NS)
+                    )
                     found.append(commits_per_s(delayed) / model.commits_per_s)
-            cells = [f"{step[0]:,}", f"{step[1]:,}", f"{median(writes) / 1000:,.0f}", f"{median(delayed_writes) / 1000:,.0f}", f"{median(ratios):.3f}"]
-            print("| " + " | ".join([*cells, " ".join(f"{ratio:.3f}" for ratio in ratios), f"{median(own_ratios):.3f}"]) + " |", flush=True)
+            cells = [
+                f"{step[0]:,}",
+                f"{step[1]:,}",
+                f"{median(writes) / 1000:,.0f}",
+                f"{median(delayed_writes) / 1000:,.0f}",
+                f"{median(ratios):.3f}",
+            ]
+            print(
+                "| "
+                + " | ".join([*cells, " ".join(f"{ratio:.3f}" for ratio in ratios), f"{median(own_ratios):.3f}"])
+                + " |",
+                flush=True,
+            )
 
 
 def run_estimate(work: Path) -> None:
@@ -162,12 +211,18 @@ def run_estimate(work: Path) -> None:
         for dummy in range(ROUNDS):
             sweeps.append(run(work, point, "--bsize=" + ",".join(f"{size}K" for size in sizes)))
             rounds.append(commits(work, point, APPLICATIONS, MESSAGES, f"--logBuffer={sizes[-1]}K"))
-    means = [(float(rows[0]["block_size_bytes"]), min(float(row["latency_mean_ns"]) for row in rows)) for rows in zip(*sweeps, strict=True)]
+    means = [
+        (float(rows[0]["block_size_bytes"]), min(float(row["latency_mean_ns"]) for row in rows))
+        for rows in zip(*sweeps, strict=True)
+    ]
     measured = {step: max((found[step] for found in rounds), key=commits_per_s) for step in rounds[0]}
     for size, mean in means:
         print(f"sweep: {size / 1024:,.0f} KiB {mean / 1000:,.1f} us")
     line = fit_line(means)
-    print(f"line: {line.base_ns / 1000:,.1f} us + size / {line.bytes_per_ns * 1000:,.0f} MB/s, the furthest mean lies {line.worst:.0%} from it\n")
+    print(
+        f"line: {line.base_ns / 1000:,.1f} us + size / {line.bytes_per_ns * 1000:,.0f} MB/s, the furthest mean "
+        f"lies {line.worst:.0%} from it\n"
+    )
     unmarked = compare(
         measured,
         lambda step: estimate_commits(line.latency_ns, Load(*step, buffer_bytes=sizes[-1] * 1024)),
@@ -200,27 +255,41 @@ long syscall(long number, ...) {
 def sleeping(work: Path) -> list[str]:
     """Return a command prefix under which every write of the tester takes 1 ms longer."""
     (work / "sleep.c").write_text(SLEEP)
-    subprocess.check_call(["cc", "-O2", "-shared", "-fPIC", "-o", str(work / "sleep.so"), str(work / "sleep.c"), "-ldl"])
+    subprocess.check_call(
+        ["cc", "-O2", "-shared", "-fPIC", "-o", str(work / "sleep.so"), str(work / "sleep.c"), "-ldl"]
+    )
     return ["chrt", "--fifo", "1", "env", f"LD_PRELOAD={work}/sleep.so"]
 
 
 @contextlib.contextmanager
 def slow_disk(work: Path, *, reads: bool = False) -> Iterator[Path]:
-    """A file system on a disk in memory that takes 1 ms longer for every write, with reads also for every read, which no cache then answers; in a mount
-    namespace of our own, which nobody copies."""
+    """A file system on a disk in memory that takes 1 ms longer for every write, with reads also for every read, which
+    no cache then answers; in a mount namespace of our own, which nobody copies."""
     disk, point = work / "disk", work / "mount"
     disk.touch()
     point.mkdir()
-    nbdkit = ["nbdkit", "--exit-with-parent", "--filter=delay", "memory", "400M", "wdelay=1ms", *(["rdelay=1ms"] if reads else [])]
+    nbdkit = [
+        "nbdkit",
+        "--exit-with-parent",
+        "--filter=delay",
+        "memory",
+        "400M",
+        "wdelay=1ms",
+        *(["rdelay=1ms"] if reads else []),
+    ]
     with contextlib.ExitStack() as undo:
         server = subprocess.Popen(["nbdfuse", str(disk), "[", *nbdkit, "]"])
         undo.callback(server.wait)
         undo.callback(subprocess.call, ["fusermount3", "-u", str(disk)])
         while disk.stat().st_size == 0:
             time.sleep(0.1)
-        loop = subprocess.check_output(["losetup", "-f", "--show", *(["--direct-io=on"] if reads else []), str(disk)], text=True).strip()
+        loop = subprocess.check_output(
+            ["losetup", "-f", "--show", *(["--direct-io=on"] if reads else []), str(disk)], text=True
+        ).strip()
         undo.callback(subprocess.check_call, ["losetup", "-d", loop])
-        subprocess.check_call(["mkfs.ext4", "-q", "-F", "-b", "4096", "-E", "lazy_itable_init=0,lazy_journal_init=0", loop])
+        subprocess.check_call(
+            ["mkfs.ext4", "-q", "-F", "-b", "4096", "-E", "lazy_itable_init=0,lazy_journal_init=0", loop]
+        )
         subprocess.check_call(["mount", loop, str(point)])
         undo.callback(subprocess.check_call, ["umount", str(point)])
         yield point

@@ -4,10 +4,12 @@
 
     make bench-compare AGAINST=COMMIT [ARGS="--hosts 20 --forks 5 --rounds 5"]
 
-The tester: writes per second on tmpfs against each other and against the bare loop of the same call, user-mode instructions per write (callgrind), resident
-memory with 1 and 1,000 queue managers. The fleet: processor time of the controller per host, remote calls per host, time beyond measuring, and the first
-certification, which brings the tester to the hosts. Both commits are measured by this checkout's benchmarks and with its ansible-core. Rounds are paired and
-turn their order, so that what else the machine does affects both alike; the figures are medians, and the ratios medians of the ratios of the rounds.
+The tester: writes per second on tmpfs against each other and against the bare loop of the same call, user-mode
+instructions per write (callgrind), resident memory with 1 and 1,000 queue managers. The fleet: processor time of the
+controller per host, remote calls per host, time beyond measuring, and the first certification, which brings the tester
+to the hosts. Both commits are measured by this checkout's benchmarks and with its ansible-core. Rounds are paired and
+turn their order, so that what else the machine does affects both alike; the figures are medians, and the ratios medians
+of the ratios of the rounds.
 This is not a test: it ends with status 0 whatever the ratios are.
 """
 
@@ -53,7 +55,11 @@ def program(tree: Path) -> str:
 def row(title: str, mine: list[float], other: list[float], digits: int = 0) -> None:
     ratios = [one / two for one, two in zip(mine, other, strict=True)]
     spread = f" ({min(ratios):.3f} to {max(ratios):.3f})" if len(ratios) > 1 else ""
-    print(f"| {title} | {statistics.median(mine):,.{digits}f} | {statistics.median(other):,.{digits}f} | {statistics.median(ratios):.3f}{spread} |", flush=True)
+    print(
+        f"| {title} | {statistics.median(mine):,.{digits}f} | {statistics.median(other):,.{digits}f} | "
+        f"{statistics.median(ratios):.3f}{spread} |",
+        flush=True,
+    )
 
 
 def compare_testers(trees: dict[str, Path], rounds: int) -> None:
@@ -82,7 +88,10 @@ def compare_testers(trees: dict[str, Path], rounds: int) -> None:
 
 
 def compare_fleets(trees: dict[str, Path], hosts: int, forks: int, rounds: int, duration_s: float) -> None:
-    with tempfile.TemporaryDirectory(prefix="logdisk-scale-") as temporary, Bed(Settings(prefix=default_prefix("s"))) as bed:
+    with (
+        tempfile.TemporaryDirectory(prefix="logdisk-scale-") as temporary,
+        Bed(Settings(prefix=default_prefix("s"))) as bed,
+    ):
         directories = {name: Path(temporary, str(number)) for number, name in enumerate(trees)}
         bed.up(HostSpec(f"h{number:04}", disk="tmpfs", size="64M", compiler=False) for number in range(1, hosts + 1))
         for directory in directories.values():
@@ -103,11 +112,22 @@ def compare_fleets(trees: dict[str, Path], hosts: int, forks: int, rounds: int, 
             for name in list(trees)[:: -1 if number % 2 else 1]:
                 runs[name].append(certify(name))
         fleet = f"{hosts} hosts, {forks} forks"
-        row(f"{fleet}: processor time per host, s", *([run.processor_s / hosts for run in runs[name]] for name in trees), digits=2)
+        row(
+            f"{fleet}: processor time per host, s",
+            *([run.processor_s / hosts for run in runs[name]] for name in trees),
+            digits=2,
+        )
         row(f"{fleet}: time beyond measuring, s", *([run.beyond_s for run in runs[name]] for name in trees), digits=1)
         addresses = [host.address for host in bed]
-        row(f"{fleet}: remote calls per host, polls aside", *([float(max(run.calls_a_host(addresses)[0])) for run in runs[name]] for name in trees))
-        row(f"{fleet}: processor time per host of a first certification, s", *([first[name].processor_s / hosts] for name in trees), digits=2)
+        row(
+            f"{fleet}: remote calls per host, polls aside",
+            *([float(max(run.calls_a_host(addresses)[0])) for run in runs[name]] for name in trees),
+        )
+        row(
+            f"{fleet}: processor time per host of a first certification, s",
+            *([first[name].processor_s / hosts] for name in trees),
+            digits=2,
+        )
 
 
 def main() -> int:
@@ -115,8 +135,15 @@ def main() -> int:
     parser.add_argument("commit", help="the commit to compare this checkout with")
     parser.add_argument("--hosts", type=int, default=20)
     parser.add_argument("--forks", type=int, default=5)
-    parser.add_argument("--rounds", type=int, default=5, help="rounds of the tester; the fleet is certified in half as many (default: %(default)s)")
-    parser.add_argument("--duration", type=float, default=5, help="seconds for each of two block sizes (default: %(default)s)")
+    parser.add_argument(
+        "--rounds",
+        type=int,
+        default=5,
+        help="rounds of the tester; the fleet is certified in half as many (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--duration", type=float, default=5, help="seconds for each of two block sizes (default: %(default)s)"
+    )
     parser.add_argument("--only", choices=("tester", "fleet"))
     options = parser.parse_args()
     with checked_out(options.commit) as other:

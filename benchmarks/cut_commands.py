@@ -2,11 +2,13 @@
 # Copyright (c) 2026 mqops contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How long commands that take the power of a guest need: from their start to the guest's last sign of life, and from that to their return.
+"""How long commands that take the power of a guest need: from their start to the guest's last sign of life,
+and from that to their return.
 
     ROUNDS=20 benchmarks/cut_commands.py        # needs qemu-system-x86_64; and virsh with qemu:///session, for its row
 
-The guest is a boot sector that writes to its serial port as fast as it can, so its last byte is its last sign of life. No KVM is needed.
+The guest is a boot sector that writes to its serial port as fast as it can,
+so its last byte is its last sign of life. No KVM is needed.
 """
 
 from __future__ import annotations
@@ -24,10 +26,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 ROUNDS = int(os.environ.get("ROUNDS", "20"))
-BOOT_SECTOR = bytes.fromhex("baf803b02eeeebfd").ljust(510, b"\0") + b"\x55\xaa"  # mov dx, 0x3f8; mov al, '.'; again: out dx, al; jmp again
+BOOT_SECTOR = (
+    bytes.fromhex("baf803b02eeeebfd").ljust(510, b"\0") + b"\x55\xaa"
+)  # mov dx, 0x3f8; mov al, '.'; again: out dx, al; jmp again
 QEMU = ("qemu-system-x86_64", "-accel", "tcg", "-m", "16", "-display", "none", "-monitor", "none", "-nodefaults")
-DOMAIN = """<domain type='qemu'><name>cut-commands</name><memory unit='MiB'>16</memory><os><type arch='x86_64'>hvm</type></os>
-<devices><emulator>{emulator}</emulator><disk type='file' device='disk'><source file='{disk}'/><target dev='hda' bus='ide'/></disk>
+DOMAIN = """<domain type='qemu'><name>cut-commands</name><memory unit='MiB'>16</memory>
+<os><type arch='x86_64'>hvm</type></os><devices><emulator>{emulator}</emulator>
+<disk type='file' device='disk'><source file='{disk}'/><target dev='hda' bus='ide'/></disk>
 <serial type='tcp'><source mode='connect' host='127.0.0.1' service='{port}'/></serial></devices></domain>"""
 ENOUGH_S = 60
 
@@ -73,7 +78,9 @@ def measured(signs: Signs, cut: Callable[[], object]) -> tuple[float, float]:
 def by_signal(disk: Path, number: int) -> tuple[float, float]:
     signs = Signs()
     drive = f"file={disk},format=raw,if=ide"
-    with subprocess.Popen([*QEMU, "-drive", drive, "-serial", f"tcp:127.0.0.1:{signs.port}"], stdin=subprocess.DEVNULL) as guest:
+    with subprocess.Popen(
+        [*QEMU, "-drive", drive, "-serial", f"tcp:127.0.0.1:{signs.port}"], stdin=subprocess.DEVNULL
+    ) as guest:
         return measured(signs, lambda: (os.kill(guest.pid, number), guest.wait()))
 
 
@@ -91,8 +98,12 @@ def virsh(*words: str) -> None:
 
 def show(name: str, rounds: list[tuple[float, float]]) -> None:
     texts = []
-    for title, values in zip(("to the last sign of life", "from that to the return"), zip(*rounds, strict=True), strict=True):
-        texts.append(f"{title} {statistics.median(values) * 1e3:.0f} ms ({min(values) * 1e3:.0f} to {max(values) * 1e3:.0f})")
+    for title, values in zip(
+        ("to the last sign of life", "from that to the return"), zip(*rounds, strict=True), strict=True
+    ):
+        texts.append(
+            f"{title} {statistics.median(values) * 1e3:.0f} ms ({min(values) * 1e3:.0f} to {max(values) * 1e3:.0f})"
+        )
     print(f"{name}, {len(rounds)} rounds: {', '.join(texts)}", flush=True)
 
 

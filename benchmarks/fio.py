@@ -11,12 +11,14 @@
 
     SECONDS=5 ROUNDS=5 PYTHONPATH=collections .venv-dev/bin/python benchmarks/fio.py tmpfs [WORKLOAD...]
 
-WORKLOAD is one of WORKLOADS below, or one of the collection with streams (etcd-wal, spc1-like ...) at its first load point.
+WORKLOAD is one of WORKLOADS below, or one of the collection with streams (etcd-wal, spc1-like ...)
+at its first load point.
 
-Each round runs fio, the tester, and fio again, in turning order, each on files of the same size which the tester has just written in full with random
-data: a disk with a cache is another one a while after that. The ratio of fio to fio is the noise. It prints medians over the rounds, with the smallest
-and largest ratio in parentheses. The processor time is that of all threads of the process during the measured time, the kernel's part included. Needs a C
-compiler and fio (Debian's package).
+Each round runs fio, the tester, and fio again, in turning order, each on files of the same size which the tester has
+just written in full with random data: a disk with a cache is another one a while after that. The ratio of fio to fio is
+the noise. It prints medians over the rounds, with the smallest and largest ratio in parentheses. The processor time is
+that of all threads of the process during the measured time, the kernel's part included. Needs a C compiler and fio
+(Debian's package).
 """
 
 from __future__ import annotations
@@ -64,7 +66,14 @@ Run = tuple[Figures, float]
 
 
 def options(workload: str, point: Path) -> list[str]:
-    given = ["--fileSize=32M", "--numFiles=8", "--reserve=0", "--shareDevice", f"--warmup={WARMUP_S}", f"--duration={tester.SECONDS}"]
+    given = [
+        "--fileSize=32M",
+        "--numFiles=8",
+        "--reserve=0",
+        "--shareDevice",
+        f"--warmup={WARMUP_S}",
+        f"--duration={tester.SECONDS}",
+    ]
     if workload in WORKLOADS:
         return [tester.LOGDISK, f"--dir={point}", *given, *WORKLOADS[workload]]
     shipped = load_workload(workload, str(SHIPPED))
@@ -81,7 +90,8 @@ def processor_ns(pid: int) -> int:
 
 
 def watch(work: Path, command: list[str]) -> tuple[str, float]:
-    """Return the output of a command, and its processor time, ns per second, in the last part of the measured time, with which it ends."""
+    """Return the output of a command, and its processor time, ns per second,
+    in the last part of the measured time, with which it ends."""
     with (work / "out").open("w") as out:
         process = subprocess.Popen(command, stdout=out)
         seen = []
@@ -103,7 +113,13 @@ def run_logdisk(work: Path, point: Path, command: list[str]) -> Run:
     dummy, used = watch(work, [*command, f"--tables={tables}", "--keepFiles"])
     with (tables / "results.csv").open() as file:
         rows = [row for row in csv.DictReader(file) if row["worker"] == "all" and row["stream"] != "all"]
-    return per_operation({f"{row['stream']} {row['operation']}": (float(row["operations_per_s"]), float(row["latency_mean_ns"])) for row in rows}, used)
+    return per_operation(
+        {
+            f"{row['stream']} {row['operation']}": (float(row["operations_per_s"]), float(row["latency_mean_ns"]))
+            for row in rows
+        },
+        used,
+    )
 
 
 def run_fio(work: Path, point: Path, command: list[str]) -> Run:
@@ -113,11 +129,18 @@ def run_fio(work: Path, point: Path, command: list[str]) -> Run:
     out, used = watch(work, ["fio", "--output-format=json", str(job)])
     jobs = json.loads(out[out.index("{") :])["jobs"]
     done = ((job, operation) for job in jobs for operation in ("read", "write") if job[operation]["total_ios"])
-    return per_operation({f"{job['jobname']} {operation}": (job[operation]["iops"], latency_ns(job, operation)) for job, operation in done}, used)
+    return per_operation(
+        {
+            f"{job['jobname']} {operation}": (job[operation]["iops"], latency_ns(job, operation))
+            for job, operation in done
+        },
+        used,
+    )
 
 
 def latency_ns(job: dict[str, Any], operation: str) -> float:
-    """Return the mean of what the tester calls latency: with psync clat, with libaio also slat, because it may block while it submits; and the flush."""
+    """Return the mean of what the tester calls latency: with psync clat, with libaio also slat, because it may block
+    while it submits; and the flush."""
     flush = job["sync"]["lat_ns"]["mean"] if operation == "write" and "sync" in job else 0
     return job[operation]["slat_ns"]["mean"] + job[operation]["clat_ns"]["mean"] + flush
 
@@ -146,7 +169,11 @@ def compare(work: Path, point: Path, workload: str) -> None:
             found = {name: [figures[row][figure] * scale for figures, dummy in runs] for name, runs in results.items()}
             cells += [f"{median(found['logdisk']):,.3f}" if figure else f"{median(found['logdisk']):,.0f}"]
             cells += [ratios(found["logdisk"], found["fio"]), ratios(found["fio again"], found["fio"])]
-        cells += [f"{median(costs['logdisk']):,.2f}", f"{median(costs['fio']):,.2f}", ratios(costs["logdisk"], costs["fio"])]
+        cells += [
+            f"{median(costs['logdisk']):,.2f}",
+            f"{median(costs['fio']):,.2f}",
+            ratios(costs["logdisk"], costs["fio"]),
+        ]
         print("| " + " | ".join(cells) + " |", flush=True)
 
 
@@ -156,20 +183,30 @@ def file_system(work: Path, kind: str) -> Iterator[Path]:
         if kind == "slow":
             yield undo.enter_context(slow_disk(work, reads=True))
         else:
-            yield Path(undo.enter_context(tempfile.TemporaryDirectory(dir=work if kind == "tmpfs" else os.environ["DIR"])))
+            yield Path(
+                undo.enter_context(tempfile.TemporaryDirectory(dir=work if kind == "tmpfs" else os.environ["DIR"]))
+            )
 
 
 def main() -> None:
     wanted = sys.argv[2:] or list(WORKLOADS)
-    if len(sys.argv) < 2 or sys.argv[1] not in ("tmpfs", "slow", "disk") or not set(wanted) <= {*WORKLOADS, *(path.stem for path in SHIPPED.glob("*.yml"))}:
+    if (
+        len(sys.argv) < 2
+        or sys.argv[1] not in ("tmpfs", "slow", "disk")
+        or not set(wanted) <= {*WORKLOADS, *(path.stem for path in SHIPPED.glob("*.yml"))}
+    ):
         raise SystemExit(__doc__)
     go_alone()
     subprocess.check_call(["make", "-s", "-C", tester.SRC, "build/logdisk"], stdout=subprocess.DEVNULL)
     titles = (
-        "| workload: stream | operations/s | ratio to fio | fio to fio | mean, us | ratio to fio | fio to fio | processor, us/operation | fio | ratio to fio |"
+        "| workload: stream | operations/s | ratio to fio | fio to fio | mean, us | ratio to fio | fio to fio | "
+        "processor, us/operation | fio | ratio to fio |"
     )
     print(titles + "\n|---" + "|---:" * 9 + "|")
-    with tempfile.TemporaryDirectory(prefix="logdisk-benchmark-", dir="/dev/shm") as work, file_system(Path(work), sys.argv[1]) as point:
+    with (
+        tempfile.TemporaryDirectory(prefix="logdisk-benchmark-", dir="/dev/shm") as work,
+        file_system(Path(work), sys.argv[1]) as point,
+    ):
         for workload in wanted:
             compare(Path(work), point, workload)
 

@@ -3,12 +3,15 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Measures the time and memory of comparing the runs of a large fleet, and of looking for drift in its history, with the pages and JSON that they write.
+"""Measures the time and memory of comparing the runs of a large fleet, and of looking for drift in its history, with
+the pages and JSON that they write.
 
-    PYTHONPATH=collections .venv-dev/bin/python benchmarks/fleet_history.py [--hosts N] [--certificates N] [--runs N] [--directory DIR]
+    PYTHONPATH=collections .venv-dev/bin/python benchmarks/fleet_history.py \\
+        [--hosts N] [--certificates N] [--runs N] [--directory DIR]
 
-(`make link lint` makes both.) The history is a file. It holds N certificates with 7 rows of each host, one run a week. The comparison is between the last
-runs and as many before them. Each part runs in a process of its own, whose largest memory is shown. In an unchanged fleet neither must name a host.
+(`make link lint` makes both.) The history is a file. It holds N certificates with 7 rows of each host, one run a week.
+The comparison is between the last runs and as many before them. Each part runs in a process of its own, whose largest
+memory is shown. In an unchanged fleet neither must name a host.
 """
 
 from __future__ import annotations
@@ -42,16 +45,31 @@ FIGURE, MARGIN = "latency_mean_ns", 0.1
 
 
 def certificates(hosts: int, run: int, rng: random.Random) -> Iterator[Certificate]:
-    """Yield a certificate of each host by the run of a week; figures differ from run to run by DEVIATION, half of it common to the rows of a host."""
+    """Yield a certificate of each host by the run of a week; figures differ from run to run by DEVIATION,
+    half of it common to the rows of a host."""
     day = FIRST_DAY + datetime.timedelta(days=7 * run)
     base = {**made_up.certificate().content, "method_version": 1}
-    times = {"judged_at": f"{day}T10:00:00Z", "valid_from": f"{day}", "valid_until": f"{day + datetime.timedelta(days=90)}", "run_id": f"run-{run:03}"}
+    times = {
+        "judged_at": f"{day}T10:00:00Z",
+        "valid_from": f"{day}",
+        "valid_until": f"{day + datetime.timedelta(days=90)}",
+        "run_id": f"run-{run:03}",
+    }
     for number in range(hosts):
         common = rng.gauss(0, 1)
         factors = [math.exp(DEVIATION * (common + rng.gauss(0, 1)) / math.sqrt(2)) for dummy in base["rows"]]
         rows = [{**row, FIGURE: row[FIGURE] * factor} for row, factor in zip(base["rows"], factors, strict=True)]
         identity = {**base["identity"], "machine_id": f"{number:032x}"}
-        yield Certificate.of_content({**base, **times, "host": f"db{number:04}", "rows": rows, "identity": identity, "volume_id": fingerprint(identity)})
+        yield Certificate.of_content(
+            {
+                **base,
+                **times,
+                "host": f"db{number:04}",
+                "rows": rows,
+                "identity": identity,
+                "volume_id": fingerprint(identity),
+            }
+        )
 
 
 def compare(place: str, hosts: list[str], certificates: int, runs: int, directory: str) -> str:
@@ -89,8 +107,14 @@ def measured(name: str, work: Callable[..., str], directory: str, *arguments: ob
         said = work(*arguments, directory)
         elapsed_s, processor_s = time.perf_counter() - begin, time.process_time() - processor
         memory_mib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        sizes = ", ".join(f"{suffix} {os.path.getsize(os.path.join(directory, f'{name}.{suffix}')) / 1e6:.1f} MB" for suffix in ("html", "json"))
-        print(f"{name}: {elapsed_s:.1f} s ({processor_s:.1f} s of processor time), {memory_mib:.0f} MiB, {sizes}: {said}", flush=True)
+        sizes = ", ".join(
+            f"{suffix} {os.path.getsize(os.path.join(directory, f'{name}.{suffix}')) / 1e6:.1f} MB"
+            for suffix in ("html", "json")
+        )
+        print(
+            f"{name}: {elapsed_s:.1f} s ({processor_s:.1f} s of processor time), {memory_mib:.0f} MiB, {sizes}: {said}",
+            flush=True,
+        )
         os._exit(0)
     if os.waitpid(child, 0)[1]:
         raise SystemExit(f"{name} failed")

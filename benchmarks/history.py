@@ -3,12 +3,14 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Measures how long a history takes to store the certificates of a fleet and to say their states, in a file and in PostgreSQL.
+"""Measures how long a history takes to store the certificates of a fleet and to say their states,
+in a file and in PostgreSQL.
 
     PYTHONPATH=collections .venv-dev/bin/python benchmarks/history.py [--hosts N] [--runs N] [--directory DIR]
 
-(`make link lint` makes both.) The limits to reach are 30 s for storing the certificates of 10,000 hosts with 7 rows each, from their content on, and 2 s for
-the status of 10,000 hosts in all its forms, from opening the history on. With more runs the history is older; the newest run is held against the limit.
+(`make link lint` makes both.) The limits to reach are 30 s for storing the certificates of 10,000 hosts with 7 rows
+each, from their content on, and 2 s for the status of 10,000 hosts in all its forms, from opening the history on. With
+more runs the history is older; the newest run is held against the limit.
 """
 
 from __future__ import annotations
@@ -25,7 +27,12 @@ from collections.abc import Iterator
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Certificate, fingerprint
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.changed import changed_since
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import PASSWORD_VARIABLE, open_history
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import problems_of, status_json, status_prom, status_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import (
+    problems_of,
+    status_json,
+    status_prom,
+    status_text,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, fleet_status
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history import made_up, postgresql_server
 
@@ -39,11 +46,21 @@ def certificates(hosts: int, run: int) -> Iterator[Certificate]:
     """Yield a certificate of each host, judged by the run of a day."""
     day = FIRST_DAY + datetime.timedelta(days=run)
     base = made_up.certificate().content
-    times = {"judged_at": f"{day}T10:00:00Z", "valid_from": f"{day}", "valid_until": f"{day + datetime.timedelta(days=90)}"}
+    times = {
+        "judged_at": f"{day}T10:00:00Z",
+        "valid_from": f"{day}",
+        "valid_until": f"{day + datetime.timedelta(days=90)}",
+    }
     for number in range(hosts):
         identity = {**base["identity"], "machine_id": f"{number:032x}"}
         machine = {"boot_id": f"boot-{number}-{run // 30}", "hostname": f"db{number}"}
-        own = {"host": f"db{number}", "run_id": f"run-{run}", "identity": identity, "volume_id": fingerprint(identity), "machine": machine}
+        own = {
+            "host": f"db{number}",
+            "run_id": f"run-{run}",
+            "identity": identity,
+            "volume_id": fingerprint(identity),
+            "machine": machine,
+        }
         yield Certificate.of_content({**base, **own, **times})
 
 
@@ -79,9 +96,15 @@ def main() -> int:
     os.environ[PASSWORD_VARIABLE] = postgresql_server.PASSWORD
     slow = []
     with tempfile.TemporaryDirectory(dir=options.directory) as directory, postgresql_server.running_server() as server:
-        for name, place in (("SQLite", os.path.join(directory, "history.sqlite")), ("PostgreSQL", server.new_database())):
+        for name, place in (
+            ("SQLite", os.path.join(directory, "history.sqlite")),
+            ("PostgreSQL", server.new_database()),
+        ):
             stored_s, status_s = measure(place, options.hosts, options.runs)
-            print(f"{name}: {options.hosts} certificates stored in {stored_s:.1f} s, status in {status_s:.2f} s, after {options.runs} run(s)")
+            print(
+                f"{name}: {options.hosts} certificates stored in {stored_s:.1f} s, status in {status_s:.2f} s, "
+                f"after {options.runs} run(s)"
+            )
             share = options.hosts / LIMIT_HOSTS
             slow += [name] * (stored_s > STORE_LIMIT_S * share or status_s > STATUS_LIMIT_S * share)
     if slow:

@@ -3,13 +3,15 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Measures what a judgement with confidence costs, with and without its bound, on made-up seconds of disks that are slow in bursts; and change points.
+"""Measures what a judgement with confidence costs, with and without its bound, on made-up seconds of disks that are
+slow in bursts; and change points.
 
     PYTHONPATH=collections .venv-dev/bin/python benchmarks/judging.py
 
-(`make link lint` makes both.) The limit to reach is 10 ms of processor for a judgement of 600 s with its bound, the dearest of the disks, 50 ms for
-one of a host with 16 queue managers, and 20 ms for the change points of 200 certificates, the dearest of the histories. So that a busy machine does
-not decide, the fastest of several rounds is held against them.
+(`make link lint` makes both.) The limit to reach is 10 ms of processor for a judgement of 600 s with its bound, the
+dearest of the disks, 50 ms for one of a host with 16 queue managers, and 20 ms for the change points of 200
+certificates, the dearest of the histories. So that a busy machine does not decide, the fastest of several rounds is
+held against them.
 """
 
 from __future__ import annotations
@@ -44,9 +46,14 @@ def cases(seconds: int) -> dict[str, Run]:
     def operations(allowed: Fraction, bursts_every_s: float = 0, burst_s: int = 2) -> Run:
         starts = {start for start in range(seconds) if bursts_every_s and rng.random() < 1 / bursts_every_s}
         # A burst takes several seconds, so that blocks have to grow.
-        slow = [rng.randint(200, 400) if starts.intersection(range(second - burst_s + 1, second + 1)) else 0 for second in range(seconds)]
+        slow = [
+            rng.randint(200, 400) if starts.intersection(range(second - burst_s + 1, second + 1)) else 0
+            for second in range(seconds)
+        ]
         writes = [WRITES_PER_S + rng.randint(-50, 50) - late for late in slow]
-        return lambda: statistics.share_of_operations(writes, slow, allowed, 1_000_000, 200_000, 1, alpha=0.05, judgements=28)
+        return lambda: statistics.share_of_operations(
+            writes, slow, allowed, 1_000_000, 200_000, 1, alpha=0.05, judgements=28
+        )
 
     freezes = [FREEZE_NS if rng.random() < 0.02 else 0 for _ in range(seconds)]
     times = [10**9 - rng.randint(0, 10**6) for _ in range(seconds)]
@@ -56,13 +63,16 @@ def cases(seconds: int) -> dict[str, Run]:
         "p99, bursts": operations(p99, 30),
         "p99, long bursts": operations(p99, 100, 12),
         "p99.99, bursts": operations(p99_99, 30),
-        "time-weighted p99, freezes": lambda: statistics.share_of_time(times, freezes, p99, 1, alpha=0.05, judgements=28),
+        "time-weighted p99, freezes": lambda: statistics.share_of_time(
+            times, freezes, p99, 1, alpha=0.05, judgements=28
+        ),
         "mean": lambda: means.ratio_within(times, writes, means.Question(450_000, "max", 0.05, 28)),
     }
 
 
 def hosts() -> dict[str, Callable[[], object]]:
-    """Return the judgement of one limit on a host with 16 queue managers by name: 17 rows, of which the worst are all beyond the limit."""
+    """Return the judgement of one limit on a host with 16 queue managers by name: 17 rows,
+    of which the worst are all beyond the limit."""
     rng = random.Random("hosts")
     per_cent, risk = Fraction(1, 100), {"alpha": 0.05, "judgements": 357}
 
@@ -78,18 +88,27 @@ def hosts() -> dict[str, Callable[[], object]]:
             for own, late in rows:
                 if sum(late) > sum(own) / 100:
                     part = (sum(own), sum(writes))
-                    statistics.share_of_operations(writes, late, per_cent, 1_000_000, 200_000, 1, **risk, part_of=part, rows=16)
+                    statistics.share_of_operations(
+                        writes, late, per_cent, 1_000_000, 200_000, 1, **risk, part_of=part, rows=16
+                    )
 
         return run
 
-    return {"16 queue managers, healthy": judge(0.005), "16 queue managers, at the limit": judge(0.01), "16 queue managers, all bad": judge(0.03)}
+    return {
+        "16 queue managers, healthy": judge(0.005),
+        "16 queue managers, at the limit": judge(0.01),
+        "16 queue managers, all bad": judge(0.03),
+    }
 
 
 def histories() -> dict[str, list[float]]:
     """Return the figures of as many certificates as are looked at, by name."""
     rng = random.Random("histories")
     return {
-        name: [400_000 * math.exp(rng.gauss(step * (certificate // every), 0.02)) for certificate in range(MOST_FOR_CHANGE_POINTS)]
+        name: [
+            400_000 * math.exp(rng.gauss(step * (certificate // every), 0.02))
+            for certificate in range(MOST_FOR_CHANGE_POINTS)
+        ]
         for name, step, every in (("unmoved", 0.0, 1), ("moved every 20", 0.3, 20), ("moved every 3", 0.3, 3))
     }
 
@@ -129,7 +148,9 @@ def main() -> int:
         points = milliseconds(lambda figures=figures: change_points(figures, margin=0.1), options.rounds)
         print(f"{name:28}{len(change_points(figures, margin=0.1)):8}{points:15.2f}")
         dearest_history = max(dearest_history, points)
-    return 0 if dearest <= LIMIT_MS and dearest_host <= HOST_LIMIT_MS and dearest_history <= CHANGE_POINTS_LIMIT_MS else 1
+    return (
+        0 if dearest <= LIMIT_MS and dearest_host <= HOST_LIMIT_MS and dearest_history <= CHANGE_POINTS_LIMIT_MS else 1
+    )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A disk in memory for nbdkit's python plugin that does a known number of operations per second: servers, each of which takes service_us for a request.
+"""A disk in memory for nbdkit's python plugin that does a known number of operations per second: servers, each of which
+takes service_us for a request.
 
-When a request ends follows from when it arrived and from a ledger of the servers, so that a late wake-up delays one request and not the ones behind it.
+When a request ends follows from when it arrived and from a ledger of the servers, so that a late wake-up delays one
+request and not the ones behind it.
 """
 
 import heapq

@@ -9,13 +9,14 @@
     other write     the same writes elsewhere, while log writes are watched: what every other program on the host pays
     call            an empty call of the MQI
 
-Each figure is the median of PAIRS pairs of a run without and a run with probes, one right after the other. Beside it stands what the source itself
-measured when it started, and reports as ``probe_overhead_ns``. Its own call begins with an instruction that the kernel has to step over, unlike most
-functions: the costlier way.
+Each figure is the median of PAIRS pairs of a run without and a run with probes, one right after the other. Beside it
+stands what the source itself measured when it started, and reports as ``probe_overhead_ns``. Its own call begins with
+an instruction that the kernel has to step over, unlike most functions: the costlier way.
 
     SECONDS=2 PAIRS=5 PYTHONPATH=collections .venv-dev/bin/python benchmarks/observe.py
 
-(`make link lint` makes both.) It takes root, a C compiler and the package bpftrace; tracefs is mounted for the benchmark alone.
+(`make link lint` makes both.) It takes root, a C compiler and the package bpftrace;
+tracefs is mounted for the benchmark alone.
 """
 
 from __future__ import annotations
@@ -104,7 +105,18 @@ def build(folder: Path) -> None:
     subprocess.check_call(["make", "-s", "-C", str(PROJECT / "src"), "build/logdisk"], stdout=subprocess.DEVNULL)
     compiler = ["cc", "-std=c11", "-D_GNU_SOURCE", "-O2"]
     subprocess.check_call([*compiler, "-shared", "-fPIC", "-o", folder / "libmqm_r.so", MQI / "library.c"])
-    subprocess.check_call([*compiler, "-pthread", "-o", folder / "application", MQI / "application.c", f"-L{folder}", "-lmqm_r", f"-Wl,-rpath,{folder}"])
+    subprocess.check_call(
+        [
+            *compiler,
+            "-pthread",
+            "-o",
+            folder / "application",
+            MQI / "application.c",
+            f"-L{folder}",
+            "-lmqm_r",
+            f"-Wl,-rpath,{folder}",
+        ]
+    )
 
 
 def main() -> None:
@@ -118,7 +130,9 @@ def main() -> None:
         print(f"{'ns':<14}{'unwatched':>14}{'added':>12}{'pairs':>20}{'reported':>14}")
         compare("log write", bpftrace.LOG, {"log_path": str(log)}, lambda: write_ns(log))
         compare("other write", bpftrace.LOG, {"log_path": str(log)}, lambda: write_ns(other))
-        compare("call", bpftrace.CALL, {"calls": ["MQPUT"], "library": f"{folder}/libmqm_r.so"}, lambda: call_ns(folder))
+        compare(
+            "call", bpftrace.CALL, {"calls": ["MQPUT"], "library": f"{folder}/libmqm_r.so"}, lambda: call_ns(folder)
+        )
 
 
 if __name__ == "__main__":

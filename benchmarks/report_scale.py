@@ -7,9 +7,9 @@
 
     PYTHONPATH=collections .venv-dev/bin/python benchmarks/report_scale.py --hosts 10000
 
-(`make link lint` makes both.) Making the run directory is not part of what is measured; rendering runs in a
-process of its own, so that its peak memory is its own. The limits to reach are 60 s of one processor and 1 GiB for 10,000 hosts; processor time is what is
-held against the limit, so that a busy machine does not decide.
+(`make link lint` makes both.) Making the run directory is not part of what is measured; rendering runs in a process of
+its own, so that its peak memory is its own. The limits to reach are 60 s of one processor and 1 GiB for 10,000 hosts;
+processor time is what is held against the limit, so that a busy machine does not decide.
 """
 
 from __future__ import annotations
@@ -39,7 +39,9 @@ def make(base: str, hosts: int, failing_share: float) -> str:
     """Make a run directory of so many hosts, of which a share misses every latency limit; returns its path."""
     names = [f"db{number:05d}.example.com" for number in range(hosts)]
     directory = RunDirectory.create(base, fabricate.run_data(names))
-    kinds = [fabricate.tables(fabricate.sweep_rows(latency_ns=latency), over=()) for latency in (*LATENCIES_NS, 15_000_000)]
+    kinds = [
+        fabricate.tables(fabricate.sweep_rows(latency_ns=latency), over=()) for latency in (*LATENCIES_NS, 15_000_000)
+    ]
     records = [fabricate.judged(directory.run, "host", files) for files in kinds]
     # Of so many hosts a report reads these alone, and the others would take gigabytes.
     kinds = [{name: files[name] for name in ("run.csv", "results.csv")} for files in kinds]
@@ -54,7 +56,13 @@ def measure(path: str, results: multiprocessing.Queue) -> None:
     """Render once and report processor seconds, elapsed seconds and MiB at the peak."""
     start, start_processor = time.monotonic(), time.process_time()
     render(RunDirectory.open(path))
-    results.put((time.process_time() - start_processor, time.monotonic() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024))
+    results.put(
+        (
+            time.process_time() - start_processor,
+            time.monotonic() - start,
+            resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        )
+    )
 
 
 def main() -> int:

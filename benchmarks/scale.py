@@ -4,14 +4,14 @@
 
     PYTHONPATH=tests:tests/integration python benchmarks/scale.py --hosts 100 --forks 20 [--duration 5] [--repeat 3]
 
-Every host is a real one as far as SSH and Python go, and all of them share this machine with the controller: the figures are
-an upper bound of what a controller needs for hosts of their own. A first certification, which is not measured, brings the
-tester there. The sweep is two block sizes on tmpfs at a limited rate, so that the hosts' writers leave the processors to
-the controller, as those of real hosts would.
+Every host is a real one as far as SSH and Python go, and all of them share this machine with the controller: the
+figures are an upper bound of what a controller needs for hosts of their own. A first certification, which is not
+measured, brings the tester there. The sweep is two block sizes on tmpfs at a limited rate, so that the hosts' writers
+leave the processors to the controller, as those of real hosts would.
 
-Remote calls are counted by standing in for ssh, sftp and scp: each call is written down, then made. Those between the start
-of the tester and the collection of its tables are polls. It fails unless every host is in every format of the report with
-a verdict, nothing is left on any host, and no host was called more than 6 times, polls aside.
+Remote calls are counted by standing in for ssh, sftp and scp: each call is written down, then made. Those between the
+start of the tester and the collection of its tables are polls. It fails unless every host is in every format of the
+report with a verdict, nothing is left on any host, and no host was called more than 6 times, polls aside.
 """
 
 import argparse
@@ -72,7 +72,11 @@ class Run:
 
     @property
     def rows(self) -> dict[str, list[dict[str, str]]]:
-        return {name: self.certification.table(name) for name, record in self.certification.records.items() if record["kind"] == "measurement"}
+        return {
+            name: self.certification.table(name)
+            for name, record in self.certification.records.items()
+            if record["kind"] == "measurement"
+        }
 
     @property
     def measuring_s(self) -> float:
@@ -87,7 +91,10 @@ class Run:
     @property
     def skew_s(self) -> float:
         """The furthest that any host's step started from its planned instant, which is the same for all hosts."""
-        return max(abs(int(row["start_skew_ns"])) for table in self.rows.values() for row in table if row["start_skew_ns"]) / 1e9
+        return (
+            max(abs(int(row["start_skew_ns"])) for table in self.rows.values() for row in table if row["start_skew_ns"])
+            / 1e9
+        )
 
     def banners(self) -> list[tuple[float, str]]:
         found = [(when, re.match(r"TASK \[(?:[\w.]+ : )?(.*?)\] \*", line)) for when, line in self.screen]
@@ -120,7 +127,9 @@ def now() -> float:
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
-def certify(bed: Bed, directory: Path, forks: int, duration_s: float, tree: Path = PROJECT, profile: dict[str, Any] = PROFILE) -> Run:
+def certify(
+    bed: Bed, directory: Path, forks: int, duration_s: float, tree: Path = PROJECT, profile: dict[str, Any] = PROFILE
+) -> Run:
     """Certify all hosts with the collection of a checkout, by default this one."""
     calls = directory / "calls"
     calls.write_text("")
@@ -147,9 +156,25 @@ def certify(bed: Bed, directory: Path, forks: int, duration_s: float, tree: Path
     structured = json.dumps({"sweep_block_sizes": list(STEPS), "gate_profile": profile})
     extra = [word for variable in (*variables, structured) for word in ("-e", variable)]
     playbook = str(tree / "playbooks/certify.yml")
-    command = [str(Path(sys.executable).with_name("ansible-playbook")), "-i", str(directory / "hosts.yml"), "--forks", str(forks), *extra, playbook]
+    command = [
+        str(Path(sys.executable).with_name("ansible-playbook")),
+        "-i",
+        str(directory / "hosts.yml"),
+        "--forks",
+        str(forks),
+        *extra,
+        playbook,
+    ]
     start = now()
-    process = subprocess.Popen(command, cwd=directory, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    process = subprocess.Popen(
+        command,
+        cwd=directory,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
     screen = [(now(), line.rstrip("\n")) for line in process.stdout]
     _, status, used = os.wait4(process.pid, 0)
     end = now()
@@ -183,7 +208,9 @@ def complaints(run: Run, bed: Bed) -> list[str]:
     complete = {form: verdicts for form, verdicts in run.certification.verdicts().items() if form != "report.md"}
     missing = {form: sorted(names - set(verdicts)) for form, verdicts in complete.items()}
     found = [f"{form}: {len(hosts)} hosts without a verdict" for form, hosts in missing.items() if hosts]
-    others = {name: record["verdict"] for name, record in run.certification.records.items() if record["verdict"] != "pass"}
+    others = {
+        name: record["verdict"] for name, record in run.certification.records.items() if record["verdict"] != "pass"
+    }
     if others or run.status:
         found.append(f"status {run.status}, not passed: {others}")
     try:
@@ -195,9 +222,15 @@ def complaints(run: Run, bed: Bed) -> list[str]:
 
 def describe(run: Run, bed: Bed, load: float) -> list[str]:
     steady, polls = run.calls_a_host([host.address for host in bed])
-    print(f"wall {run.wall_s:.1f} s, measuring {run.measuring_s:.1f} s, beyond measuring {run.beyond_s:.1f} s; load average before {load:.1f}")
+    print(
+        f"wall {run.wall_s:.1f} s, measuring {run.measuring_s:.1f} s, beyond measuring {run.beyond_s:.1f} s; "
+        f"load average before {load:.1f}"
+    )
     print(f"processor time of ansible-playbook and its ssh clients: {run.processor_s:.1f} s")
-    print(f"remote calls a host: {max(steady)} at most ({statistics.mean(steady):.1f} in the mean), and {max(polls)} polls at most")
+    print(
+        f"remote calls a host: {max(steady)} at most ({statistics.mean(steady):.1f} in the mean), "
+        f"and {max(polls)} polls at most"
+    )
     print(f"start skew: {run.skew_s * 1e3:.1f} ms at most from the planned instant of a step")
     print("most time under: " + ", ".join(f"{name} {seconds:.1f} s" for seconds, name in run.phases()[:9]))
     return [f"{max(steady)} remote calls to one host, polls aside"] if max(steady) > CALLS_MAX else []
@@ -207,14 +240,22 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--hosts", type=int, default=100)
     parser.add_argument("--forks", type=int, default=20)
-    parser.add_argument("--duration", type=float, default=5, help="seconds for each of two block sizes (default: %(default)s)")
+    parser.add_argument(
+        "--duration", type=float, default=5, help="seconds for each of two block sizes (default: %(default)s)"
+    )
     parser.add_argument("--repeat", type=int, default=1)
     parser.add_argument("--keep-screen", type=Path, help="where to keep what the last run printed, with times")
     options = parser.parse_args()
     wrong, runs = [], []
-    with tempfile.TemporaryDirectory(prefix="logdisk-scale-") as temporary, Bed(Settings(prefix=default_prefix("s"))) as bed:
+    with (
+        tempfile.TemporaryDirectory(prefix="logdisk-scale-") as temporary,
+        Bed(Settings(prefix=default_prefix("s"))) as bed,
+    ):
         directory = Path(temporary)
-        bed.up(HostSpec(f"h{number:04}", disk="tmpfs", size="64M", compiler=False) for number in range(1, options.hosts + 1))
+        bed.up(
+            HostSpec(f"h{number:04}", disk="tmpfs", size="64M", compiler=False)
+            for number in range(1, options.hosts + 1)
+        )
         bed.inventory(directory / "hosts.yml")
         first = certify(bed, directory, options.forks, 1)
         print(f"{options.hosts} hosts, forks {options.forks}, two block sizes of {options.duration:g} s each")
@@ -233,7 +274,10 @@ def main() -> int:
                 f"median of {options.repeat}: wall {statistics.median(run.wall_s for run in runs):.1f} s, "
                 f"beyond measuring {statistics.median(run.beyond_s for run in runs):.1f} s"
             )
-    print("\n".join(f"FAILED: {complaint}" for complaint in wrong) or "every host is in the report, and nothing is left on any")
+    print(
+        "\n".join(f"FAILED: {complaint}" for complaint in wrong)
+        or "every host is in the report, and nothing is left on any"
+    )
     return 1 if wrong else 0
 
 

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # Copyright (c) 2026 mqops contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Traces more than 1,000,000 operations of the streams of SPC-1 v1 on tmpfs, and holds them against their specification.
+"""Traces more than 1,000,000 operations of the streams of SPC-1 v1 on tmpfs,
+and holds them against their specification.
 
     benchmarks/streams.py [LOAD]        LOAD in BSU of 50 operations per second, default 1700
 
-Once with the read fractions of the specification, once with those of pblio's generator. Shares, read fractions and sizes
-have to be within 1 %, arrivals exponential (Kolmogorov-Smirnov) and addresses where they belong, those of the random
-streams evenly (chi-square over 100 regions); both tests at the 0.1 % level. Fails if anything is not so.
+Once with the read fractions of the specification, once with those of pblio's generator. Shares, read fractions and
+sizes have to be within 1 %, arrivals exponential (Kolmogorov-Smirnov) and addresses where they belong, those of the
+random streams evenly (chi-square over 100 regions); both tests at the 0.1 % level. Fails if anything is not so.
 """
 
 import collections
@@ -22,7 +23,8 @@ SRC = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 
 OPERATIONS, IOPS_A_BSU, PLACE_BYTES = 1000000, 50, {"asu1": 180 << 20, "asu2": 180 << 20, "asu3": 40 << 20}
 MIX = {4096: 0.40, 8192: 0.24, 16384: 0.20, 32768: 0.08, 65536: 0.08}
 SIZES = "+".join("%d:%g" % (size, 100 * share) for size, share in MIX.items())
-# By stream: share of the operations, reads as specified and as pblio has them, pattern, and the regions (percent) it may reach.
+# By stream: share of the operations, reads as specified and as pblio has them, pattern, and the regions (percent)
+# it may reach.
 STREAMS = {
     "asu1-1": (0.035, 0.50, 0.75, "random,size=4K", (0, 100)),
     "asu1-2": (0.281, 0.50, 0.75, "walk,start=15%,width=5%,size=4K", (15, 20)),
@@ -37,10 +39,25 @@ STREAMS = {
 
 def trace(directory, load, reads_column):
     path = os.path.join(directory, "trace.csv")
-    command = [SRC + "/build/logdisk", "--load=%d" % load, "--fileSize=4M", "--numFiles=100", "--reserve=0", "--sync=none", "--shareDevice"]
+    command = [
+        SRC + "/build/logdisk",
+        "--load=%d" % load,
+        "--fileSize=4M",
+        "--numFiles=100",
+        "--reserve=0",
+        "--sync=none",
+        "--shareDevice",
+    ]
     # More room than operations: a full trace lacks those that waited longest, and with them their arrivals.
-    command += ["--duration=%d" % (OPERATIONS / IOPS_A_BSU / load + 2), "--trace=" + path, "--traceOperations=%d" % (2 * OPERATIONS)]
-    command += ["--place=name=%s,dir=%s,share=%d%%,direct=no" % (place, directory, size / (4 << 20)) for place, size in PLACE_BYTES.items()]
+    command += [
+        "--duration=%d" % (OPERATIONS / IOPS_A_BSU / load + 2),
+        "--trace=" + path,
+        "--traceOperations=%d" % (2 * OPERATIONS),
+    ]
+    command += [
+        "--place=name=%s,dir=%s,share=%d%%,direct=no" % (place, directory, size / (4 << 20))
+        for place, size in PLACE_BYTES.items()
+    ]
     for name, terms in STREAMS.items():
         rate = IOPS_A_BSU * terms[0]
         options = "read=%g%%,arrival=exponential,rate=%g*load,workers=32" % (100 * terms[reads_column], rate)
@@ -49,7 +66,9 @@ def trace(directory, load, reads_column):
     operations = collections.defaultdict(list)
     with open(path, newline="") as file:
         for row in csv.DictReader(file):
-            operations[row["stream"]].append((int(row["due_offset_ns"]), row["operation"] == "read", int(row["offset_bytes"]), int(row["bytes"])))
+            operations[row["stream"]].append(
+                (int(row["due_offset_ns"]), row["operation"] == "read", int(row["offset_bytes"]), int(row["bytes"]))
+            )
     os.unlink(path)
     return operations
 
@@ -59,7 +78,9 @@ def kolmogorov(instants_ns, mean_ns):
     instants_ns = sorted(instants_ns)
     gaps = sorted(after - before for before, after in zip(instants_ns, instants_ns[1:]))
     below = [1 - math.exp(-gap / mean_ns) for gap in gaps]
-    return math.sqrt(len(gaps)) * max(max(abs(b - i / len(gaps)), abs((i + 1) / len(gaps) - b)) for i, b in enumerate(below))
+    return math.sqrt(len(gaps)) * max(
+        max(abs(b - i / len(gaps)), abs((i + 1) / len(gaps) - b)) for i, b in enumerate(below)
+    )
 
 
 def chi_square(regions):
@@ -70,12 +91,19 @@ def chi_square(regions):
 def check(name, found, all_count, load, reads_column):
     """Yield what is wrong with a stream."""
     share, pattern, (first, end) = STREAMS[name][0], STREAMS[name][3], STREAMS[name][4]
-    count, sizes, regions = len(found), collections.Counter(bytes_ for dummy, dummy2, dummy3, bytes_ in found), [0] * 100
+    count, sizes, regions = (
+        len(found),
+        collections.Counter(bytes_ for dummy, dummy2, dummy3, bytes_ in found),
+        [0] * 100,
+    )
     for operation in found:
         regions[operation[2] * 100 // PLACE_BYTES[name[:4]]] += 1
     reads = sum(operation[1] for operation in found) / count
     ks = kolmogorov([operation[0] for operation in found], 1e9 / (IOPS_A_BSU * share * load))
-    print("%s: %7d operations, %.4f of all, reads %.4f, Kolmogorov-Smirnov %.2f" % (name, count, count / all_count, reads, ks))
+    print(
+        "%s: %7d operations, %.4f of all, reads %.4f, Kolmogorov-Smirnov %.2f"
+        % (name, count, count / all_count, reads, ks)
+    )
     if abs(count / all_count - share) > 0.01:
         yield "share %.4f" % (count / all_count)
     if abs(reads - STREAMS[name][reads_column]) > 0.01:
@@ -86,7 +114,9 @@ def check(name, found, all_count, load, reads_column):
     if ks > 1.95:
         yield "arrivals: %.2f" % ks
     # The files of a place are rounded down to pages, and a leaf of a walk begins in the region before.
-    if any(regions[: max(first - 1, 0)] + regions[end + 1 :]) or (pattern.startswith("random") and chi_square(regions) > 148.2):
+    if any(regions[: max(first - 1, 0)] + regions[end + 1 :]) or (
+        pattern.startswith("random") and chi_square(regions) > 148.2
+    ):
         yield "regions %s" % regions
 
 
@@ -97,8 +127,15 @@ def main():
         with tempfile.TemporaryDirectory(dir="/dev/shm") as directory:
             operations = trace(directory, load, reads_column)
         count = sum(map(len, operations.values()))
-        print("Reads %s: %d operations, %.4f of them reads" % (title, count, sum(o[1] for found in operations.values() for o in found) / count))
-        wrong += ["%s: %s" % (name, what) for name in STREAMS for what in check(name, operations[name], count, load, reads_column)]
+        print(
+            "Reads %s: %d operations, %.4f of them reads"
+            % (title, count, sum(o[1] for found in operations.values() for o in found) / count)
+        )
+        wrong += [
+            "%s: %s" % (name, what)
+            for name in STREAMS
+            for what in check(name, operations[name], count, load, reads_column)
+        ]
         wrong += ["only %d operations; try a higher LOAD" % count] if count < OPERATIONS else []
     sys.exit("\n".join(wrong) if wrong else 0)
 

@@ -4,9 +4,10 @@
 """Measures the tester itself. One command each:
 
     benchmarks/tester.py tmpfs          writes/s on tmpfs against the bare loop of the same call, and fio
-    benchmarks/tester.py loop           mean latency on a quiet loop ext4 and xfs (image in memory) against fio; needs root
-    benchmarks/tester.py truth          figures on a loop ext4 (or in DIR=...) against what bpftrace sees of the same writes;
+    benchmarks/tester.py loop           mean latency on a quiet loop ext4 and xfs (image in memory) against fio;
                                         needs root
+    benchmarks/tester.py truth          figures on a loop ext4 (or in DIR=...) against what bpftrace sees of the
+                                        same writes; needs root
     benchmarks/tester.py memory         resident memory over 1 to 1000 queue managers and 1 to 100 block sizes
     benchmarks/tester.py instructions   user-mode instructions a write, by callgrind
 
@@ -60,7 +61,17 @@ def used(command):
 
 
 def bare(work, directory, block, direct):
-    out, processor_s = used([work + "/bare_loop", directory, str(block), str(FILE_BYTES), str(FILES), str(SECONDS), "direct" if direct else "buffered"])
+    out, processor_s = used(
+        [
+            work + "/bare_loop",
+            directory,
+            str(block),
+            str(FILE_BYTES),
+            str(FILES),
+            str(SECONDS),
+            "direct" if direct else "buffered",
+        ]
+    )
     return {"writes_per_s": float(out), "processor_ns": processor_s * 1e9 / (float(out) * SECONDS)}
 
 
@@ -191,7 +202,12 @@ def run_tmpfs(work):
     }
     if shutil.which("fio"):
         candidates["fio"] = lambda: fio(work, work, 4096, direct)
-    table("tmpfs, 4 KiB, %s, %d rounds of %d s" % (note, ROUNDS, SECONDS), rounds(candidates), ["writes_per_s", "processor_ns"], "bare loop")
+    table(
+        "tmpfs, 4 KiB, %s, %d rounds of %d s" % (note, ROUNDS, SECONDS),
+        rounds(candidates),
+        ["writes_per_s", "processor_ns"],
+        "bare loop",
+    )
 
 
 def run_loop(work):
@@ -244,7 +260,10 @@ def run_truth(work):
         for _ in range(max(3, ROUNDS // 3)):
             with open(work + "/trace", "w") as out:
                 tracer = subprocess.Popen(
-                    ["bpftrace", "-e", TRACE], stdout=out, stderr=subprocess.DEVNULL, env=dict(os.environ, BPFTRACE_MAP_KEYS_MAX="200000")
+                    ["bpftrace", "-e", TRACE],
+                    stdout=out,
+                    stderr=subprocess.DEVNULL,
+                    env=dict(os.environ, BPFTRACE_MAP_KEYS_MAX="200000"),
                 )
                 try:
                     subprocess.call(["sleep", "3"])
@@ -265,11 +284,20 @@ def run_truth(work):
                 ratios[key].append(result[key] / exact[key])
             print(
                 "writes: tester %d, tracer %d; mean %.0f / %.0f ns; p99 %d / %d ns"
-                % (result["writes"], len(traced), result["mean_ns"], exact["mean_ns"], result["p99_ns"], exact["p99_ns"]),
+                % (
+                    result["writes"],
+                    len(traced),
+                    result["mean_ns"],
+                    exact["mean_ns"],
+                    result["p99_ns"],
+                    exact["p99_ns"],
+                ),
                 flush=True,
             )
     if not ratios["mean_ns"]:
-        raise SystemExit("the tracer lost writes in every round (its programs are skipped where one is preempted): try again")
+        raise SystemExit(
+            "the tracer lost writes in every round (its programs are skipped where one is preempted): try again"
+        )
     print(
         "tester / tracer, median of the %d rounds in which the tracer lost none: mean %.3f, p99 %.3f"
         % (len(ratios["mean_ns"]), statistics.median(ratios["mean_ns"]), statistics.median(ratios["p99_ns"]))
@@ -297,7 +325,10 @@ def peak_kib(command):
 
 
 def run_memory(work):
-    print("\n| queue managers | block sizes | resident, KiB | allowed: 4 MiB + (96 KiB + two blocks) each, KiB | KiB a queue manager |")
+    print(
+        "\n| queue managers | block sizes | resident, KiB | allowed: 4 MiB + (96 KiB + two blocks) "
+        "each, KiB | KiB a queue manager |"
+    )
     print("|---|---|---|---|---|")
     base = None
     common = [LOGDISK, "--createDirs", "--numFiles=2", "--fileSize=256K", "--reserve=0", "--delay=1000"]
@@ -307,13 +338,21 @@ def run_memory(work):
         each = "%.1f" % ((used - base) / (count - 1)) if count > 1 else ""
         print("| %d | 1 | %d | %d | %s |" % (count, used, 4096 + count * (96 + 8), each), flush=True)
     for sizes in (1, 10, 100):
-        used = peak_kib(common + ["--dir=%s/qm" % work, "--duration=1", "--bsize=" + ",".join(str(4096 * (i % 16 + 1)) for i in range(sizes))])
+        used = peak_kib(
+            common
+            + [
+                "--dir=%s/qm" % work,
+                "--duration=1",
+                "--bsize=" + ",".join(str(4096 * (i % 16 + 1)) for i in range(sizes)),
+            ]
+        )
         largest = 4 * min(16, sizes)
         print("| 1 | %d | %d | %d | |" % (sizes, used, 4096 + 96 + 2 * largest), flush=True)
 
 
 def instructions_per_write(work, program):
-    """User-mode instructions of a writer per 4 KiB write, by callgrind, which does not count inside the vDSO's clock."""
+    """User-mode instructions of a writer per 4 KiB write, by callgrind,
+    which does not count inside the vDSO's clock."""
     counts = []
     for seconds in (2, 6):
         out = work + "/callgrind"
@@ -350,7 +389,13 @@ def run_instructions(work):
 
 
 def main():
-    runs = {"tmpfs": run_tmpfs, "loop": run_loop, "truth": run_truth, "memory": run_memory, "instructions": run_instructions}
+    runs = {
+        "tmpfs": run_tmpfs,
+        "loop": run_loop,
+        "truth": run_truth,
+        "memory": run_memory,
+        "instructions": run_instructions,
+    }
     if len(sys.argv) != 2 or sys.argv[1] not in runs:
         raise SystemExit(__doc__)
     work = tempfile.mkdtemp(prefix="logdisk-benchmark-", dir="/dev/shm")

@@ -81,8 +81,8 @@ static void report(struct run *run) {
     text_cut(&text, 0);
     if (first->finding != FINDING_NONE) {
         report_finding(&text, reader, first);
-        (void)failure_set(&run->failure, EXIT_LOST, "acknowledged writes were lost (%s): %s", finding_names[first->finding],
-                          text.bytes != NULL ? text.bytes : "");
+        (void)failure_set(&run->failure, EXIT_LOST, "acknowledged writes were lost (%s): %s",
+                          finding_names[first->finding], text.bytes != NULL ? text.bytes : "");
     }
     text_free(&text);
 }

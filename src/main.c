@@ -119,7 +119,8 @@ static bool prepare_run(struct run *run) {
     }
     preflight_warn(run);
     if (run->options->acknowledge && !say_ready(run)) {
-        return failure_set(&run->failure, EXIT_REFUSED, "--acknowledge: no memory, or no thread, for the acknowledgements");
+        return failure_set(
+            &run->failure, EXIT_REFUSED, "--acknowledge: no memory, or no thread, for the acknowledgements");
     }
     screen_initial_write(&workspace->initial_write);
     run->disturbance = (struct disturbance){.disk = run->identity.disk, .threads_known = true};
@@ -225,7 +226,8 @@ static void finish(struct run *run) {
     }
 }
 
-// The files themselves only if directories have to be removed afterwards. If not, they are closed when the process ends.
+// The files themselves only if directories have to be removed afterwards. If not,
+// they are closed when the process ends.
 static void close_workspace(struct run *run) {
     if (!run->thread_hangs) {
         workers_end(&run->workers);     // their descriptor tables hold the test files
@@ -296,7 +298,8 @@ static void judge_screen(struct run *run, bool drained) {
 static void judge_acknowledge(struct run *run) {
     struct acknowledge *acknowledge = &run->acknowledge;
     bool started = atomic_load(&acknowledge->end) != NULL;
-    bool drained = !started || supervisor_await(&run->supervisor, acknowledge_is_drained, acknowledge, OUTPUT_PATIENCE_NS);
+    bool drained =
+        !started || supervisor_await(&run->supervisor, acknowledge_is_drained, acknowledge, OUTPUT_PATIENCE_NS);
     if (started && (!drained || acknowledge->gone)) {
         console_complain("--acknowledge: the end of the acknowledgements could not be written: %s",
                          drained ? strerror(acknowledge->outlet.error) : "nothing takes it");

@@ -27,8 +27,8 @@ bool preflight_surroundings(struct run *run, struct failure *failure) {
     return csvfile_open(&run->csvfile, options->csv_file, failure) &&
            progress_open(&run->progress, options->progress_file, failure) &&
            trace_open(&run->trace, options->trace_file, options->trace_operations, failure) &&
-           tables_open(&run->tables, options->tables_dir, options->workload == WORKLOAD_STREAMS ? TABLES_OF_STREAMS : TABLES_OF_LOG,
-                       failure);
+           tables_open(&run->tables, options->tables_dir,
+                       options->workload == WORKLOAD_STREAMS ? TABLES_OF_STREAMS : TABLES_OF_LOG, failure);
 }
 
 static bool under_test(const struct workload *workload, dev_t device) {
@@ -81,8 +81,10 @@ static void look_at_disks(struct run *run) {
 static bool lock_devices(struct run *run, struct failure *failure) {
     device_lock_take(&run->lock, &run->backing.disks, run->options->run_id);
     if (run->lock.others[0] != '\0' && !run->options->share_device) {
-        return failure_set(failure, EXIT_REFUSED, "another tester is at the disk under --dir: %s; wait until it has ended, or "
-                           "test beside it with --shareDevice, which both results will show", run->lock.others);
+        return failure_set(failure, EXIT_REFUSED,
+                           "another tester is at the disk under --dir: %s; wait until it has ended, or test beside it "
+                           "with --shareDevice, which both results will show",
+                           run->lock.others);
     }
     return true;
 }
@@ -100,7 +102,8 @@ void preflight_warn(struct run *run) {
     bool log = run->options->workload != WORKLOAD_STREAMS;
     for (size_t i = 0; i < sizes->count && log; i++) {
         if (sizes->values[i] % 4096 != 0) {
-            run_warn(run, "--bsize: %" PRIu64 " is not a multiple of 4096, and MQ writes its log in pages of 4096 bytes",
+            run_warn(run,
+                     "--bsize: %" PRIu64 " is not a multiple of 4096, and MQ writes its log in pages of 4096 bytes",
                      sizes->values[i]);
         }
     }
@@ -115,7 +118,9 @@ void preflight_warn(struct run *run) {
         run_warn(run, "cannot tell whether another tester is at the disk under --dir: %s", run->lock.problem);
     }
     if (run->under_test[0] != '\0') {
-        run_warn(run, "on a file system under test: %s; what hangs there cannot be written until it thaws, and writing it "
-                 "disturbs the test; another file system is better", run->under_test);
+        run_warn(run,
+                 "on a file system under test: %s; what hangs there cannot be written until it thaws, and writing it "
+                 "disturbs the test; another file system is better",
+                 run->under_test);
     }
 }

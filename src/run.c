@@ -24,8 +24,9 @@ void run_note_stop(struct run *run) {
     if (activity->call == NULL) {
         (void)failure_set(&run->failure, EXIT_INTERRUPTED, "%s", what);
     } else if (strcmp(activity->call, "pwritev") == 0) {
-        (void)failure_set(&run->failure, EXIT_INTERRUPTED, "%s; the write at offset %" PRIu64 " of %s had been in flight "
-                          "for %.3f s", what, activity->offset_bytes, activity->file, age_s);
+        (void)failure_set(
+            &run->failure, EXIT_INTERRUPTED, "%s; the write at offset %" PRIu64 " of %s had been in flight for %.3f s",
+            what, activity->offset_bytes, activity->file, age_s);
     } else {
         (void)failure_set(&run->failure, EXIT_INTERRUPTED, "%s; %s of %s had been in flight for %.3f s", what,
                           activity->call, activity->file, age_s);
@@ -51,10 +52,12 @@ static void put_progress(struct text *line, const struct run *run) {
     uint64_t in_step_s = plan->begin_ns > 0 && now > plan->begin_ns ? (now - plan->begin_ns) / NS_PER_S : 0;
     uint64_t before_s = plan->key.step > 0 ? (plan->key.step - 1) * step_s : 0;
     uint64_t done_s = before_s + (in_step_s < step_s ? in_step_s : step_s), p99_ns;
-    text_printf(line, "state=%s step=%" PRIu32 " steps=%" PRIu32 " percent=%.1f elapsed_s=%" PRIu64 " remaining_s=%" PRIu64
-                " block_size_bytes=%" PRIu64 " load_point=%" PRIu32 " writes=%" PRIu64, run->state, plan->key.step,
-                run->steps, 100.0 * (double)done_s / (double)all_s, (now - run->start_ns) / NS_PER_S, all_s - done_s,
-                plan->key.block_bytes, plan->key.load_point, operations_so_far(run));
+    text_printf(line,
+                "state=%s step=%" PRIu32 " steps=%" PRIu32 " percent=%.1f elapsed_s=%" PRIu64 " remaining_s=%" PRIu64
+                " block_size_bytes=%" PRIu64 " load_point=%" PRIu32 " writes=%" PRIu64,
+                run->state, plan->key.step, run->steps, 100.0 * (double)done_s / (double)all_s,
+                (now - run->start_ns) / NS_PER_S, all_s - done_s, plan->key.block_bytes, plan->key.load_point,
+                operations_so_far(run));
     if (writes != NULL && distribution_percentile_ns(writes, BY_COUNT, 990000, &p99_ns)) {
         text_printf(line, " latency_p99_ns=%" PRIu64 " latency_max_ns=%" PRIu64, p99_ns, writes->max_ns);
     }

@@ -29,7 +29,8 @@ struct run {
     uint64_t over_rows_left;            // of single workers, in over.csv of the step
     const char *state;                  // for the progress: preparing waiting warmup measuring verifying finished
     uint64_t look_ns;                   // when main last looked at the workers of a step
-    uint64_t oversleep_max_ns;          // how much later than it asked main woke while a step ran: the process was frozen
+    // how much later than it asked main woke while a step ran: the process was frozen
+    uint64_t oversleep_max_ns;
     uint32_t oversleep_max_step;        // 0: never
     struct supervisor supervisor;
     struct job_thread work;             // what may hang on the file system under test
@@ -58,11 +59,13 @@ struct run {
     uint64_t first_begin_ns;            // of step 1, if --startAt planned it
     struct failure failure;             // the outcome; status EXIT_MEASURED while all is well
     bool thread_hangs;
-    struct activity in_flight;          // the oldest operation that had not returned when the run ended; call NULL: none
+    // the oldest operation that had not returned when the run ended; call NULL: none
+    struct activity in_flight;
     uint64_t in_flight_age_ns;          // at that time
     atomic_bool opened;                 // tables, csvFile and progress are; until then none of them may be touched
     bool results_written;
-    // Those of our own files that are on a file system under test: they hang with it, and writing them disturbs the test.
+    // Those of our own files that are on a file system under test: they hang with it,
+    // and writing them disturbs the test.
     char under_test[128];               // for people; empty: none
     bool progress_under_test, console_under_test;
     atomic_bool own_files_known;        // the three above are
@@ -76,14 +79,15 @@ void run_warn(struct run *run, const char *format, ...) __attribute__((format(pr
 // Fills run->failure from why the supervisor stopped the run.
 void run_note_stop(struct run *run);
 
-// Runs a job of the work thread and waits for it; progress goes on. Sets thread_hangs if it lasts that long after the run
-// was to end.
+// Runs a job of the work thread and waits for it; progress goes on.
+// Sets thread_hangs if it lasts that long after the run was to end.
 void run_job(struct run *run, void (*work)(void *), void *argument, uint64_t patience_ns);
 
 // Does what is due once per second: writes the progress, hands rows over to be written, and prints.
 void run_progress(void *run);
 
-// preflight.c: what is refused before the first byte is written. Both run in a thread, because files and disks may hang.
+// preflight.c: what is refused before the first byte is written. Both run in a thread,
+// because files and disks may hang.
 
 // Checks everything that does not touch the file system under test, and opens the tester's own files.
 bool preflight_surroundings(struct run *run, struct failure *failure);
@@ -96,11 +100,11 @@ void preflight_warn(struct run *run);
 // check.c: --checkAcknowledged. Reads the files of a run that was cut off, and tells what it finds.
 void check_acknowledged(struct run *run);
 
-// output/run_csv.c: what was run, where, and how it ended, one key per row. Unknown is empty, never guessed; keys that do
-// not apply, such as those of an error, are left out. Writes all rows, or lists all keys; the "_n" of a listed key stands
-// for numbers from 1.
+// output/run_csv.c: what was run, where, and how it ended, one key per row. Unknown is empty, never guessed; keys that
+// do not apply, such as those of an error, are left out. Writes all rows, or lists all keys; the "_n" of a listed key
+// stands for numbers from 1.
 void run_csv_put(struct csv *csv, const struct run *run);
 
-// step.c: one step, a block size at a load point. Starts the workers together, monitors them, writes seconds and batches to
-// the tables meanwhile, and their figures at the end. False if the run is to end: run->failure says why.
+// step.c: one step, a block size at a load point. Starts the workers together, monitors them, writes seconds and
+// batches to the tables meanwhile, and their figures at the end. False if the run is to end: run->failure says why.
 bool step_run(struct run *run, uint32_t number, uint64_t block_bytes, uint32_t load_point);

@@ -67,13 +67,17 @@ static bool wait_for_plan(struct run *run) {
 // --monitor shows what a log writes, or its commits; of --stream, places.
 static bool is_monitored(const struct run *run, const struct stream_step *stream, int operation) {
     const struct stream *of = stream->stream;
-    int monitored = stream_has(of, OPERATION_COMMIT) ? OPERATION_COMMIT : stream_has(of, OPERATION_WRITE) ? OPERATION_WRITE
-                    : OPERATION_READ;
+    int monitored =
+        stream_has(of, OPERATION_COMMIT) ? OPERATION_COMMIT
+        : stream_has(of, OPERATION_WRITE)
+            ? OPERATION_WRITE
+            : OPERATION_READ;
     return stream == run->workers.streams && operation == monitored && !stream_is_described(of);
 }
 
 // The rows of single workers in over.csv, as many as the controller can be expected to read.
-static void count_workers_over(struct run *run, struct table_row *row, struct stream_step *stream, enum operation operation) {
+static void
+count_workers_over(struct run *run, struct table_row *row, struct stream_step *stream, enum operation operation) {
     const struct number_list *over = stream->over;
     for (uint32_t n = 0; stream_counts_workers(stream, operation) && over->count > 0 && n < stream->workers; n++) {
         const struct worker *worker = &stream->first_worker[n];
@@ -203,15 +207,21 @@ static void note_in_flight(struct run *run, struct worker *worker) {
     if (start_ns == 0) {
         return;
     }
-    struct stall stall = {.latency_ns = run->look_ns - start_ns, .start_ns = start_ns, .in_flight = true,
-                          .ordinal = worker->operations - worker->warmup_operations + 1, .file = worker->first_file + worker->pattern.file,
-                          .offset_bytes = worker->pattern.offset_bytes, .worker = worker->number};
+    struct stall stall = {
+        .latency_ns = run->look_ns - start_ns,
+        .start_ns = start_ns,
+        .in_flight = true,
+        .ordinal = worker->operations - worker->warmup_operations + 1,
+        .file = worker->first_file + worker->pattern.file,
+        .offset_bytes = worker->pattern.offset_bytes,
+        .worker = worker->number};
     if (run->in_flight.call == NULL || start_ns < run->in_flight.start_ns) {
         run->in_flight = (struct activity){.call = worker->operation == OPERATION_READ ? "preadv" : "pwritev",
                                            .place = worker->number, .start_ns = start_ns,
                                            .offset_bytes = worker_offset(worker)};
         run->in_flight_age_ns = stall.latency_ns;
-        workspace_file_path(&run->workspace, worker->place, worker->first_file + worker->pattern.file, run->in_flight.file);
+        workspace_file_path(
+            &run->workspace, worker->place, worker->first_file + worker->pattern.file, run->in_flight.file);
     }
     worker->figures[worker->operation]->in_flight = stall;
 }
@@ -364,7 +374,8 @@ static void report_batches(struct run *run, const struct worker *worker, enum op
 
 static void report_operation(struct run *run, struct stream_step *stream, enum operation operation) {
     bool described = stream_is_described(stream->stream);
-    bool one_by_one = !described && stream == run->workers.streams && operation == OPERATION_WRITE && stream->workers > 1;
+    bool one_by_one =
+        !described && stream == run->workers.streams && operation == OPERATION_WRITE && stream->workers > 1;
     struct recorder *recorder = stream->recorders[operation];
     struct result all = result_of_all(stream, operation);
     for (uint32_t i = 0; i < stream->workers; i++) {
@@ -389,9 +400,11 @@ static void report_operation(struct run *run, struct stream_step *stream, enum o
     }
     // At any instant an operation of each worker may be due that is about to start.
     if (all.operations_not_started > (described ? stream->workers : 0)) {
-        run_warn(run, "step %" PRIu32 ": %" PRIu64 " %ss were due by %s%s and not started when the measured time "
-                 "ended; the response figures include how long they had waited by then", all.key.step,
-                 all.operations_not_started, all.key.operation, described ? "stream " : "--rate", described ? all.key.stream : "");
+        run_warn(run,
+                 "step %" PRIu32 ": %" PRIu64 " %ss were due by %s%s and not started when the measured time "
+                 "ended; the response figures include how long they had waited by then",
+                 all.key.step, all.operations_not_started, all.key.operation, described ? "stream " : "--rate",
+                 described ? all.key.stream : "");
     }
     show_result(run, stream, &all, operation);
     summarize(run, &all);
@@ -444,8 +457,8 @@ static void write_trace(struct run *run) {
     }
 }
 
-// What a worker moved on the file system of which the disk is sampled: that of the first directory. The directories of one
-// place are taken to have equal parts of it.
+// What a worker moved on the file system of which the disk is sampled: that of the first directory. The directories of
+// one place are taken to have equal parts of it.
 static uint64_t on_sampled_device(const struct run *run, const struct worker *worker, uint64_t bytes) {
     const struct place *places = run->workload.places, *first = &places[worker->place - 1];
     uint32_t directories = 0, sampled = 0;
@@ -479,7 +492,8 @@ static uint64_t add_workers(struct run *run) {
         waits += worker->waits_for_recorder;
     }
     if (waits > 0) {
-        run_warn(run, "step %" PRIu32 ": workers waited %" PRIu64 " times for the main thread, outside the timed interval",
+        run_warn(run,
+                 "step %" PRIu32 ": workers waited %" PRIu64 " times for the main thread, outside the timed interval",
                  plan->key.step, waits);
     }
     return end_ns;

@@ -4,9 +4,10 @@
 
     PYTHONPATH=tests:tests/integration .venv-dev/bin/python tests/cut_images.py DIRECTORY [NUMBER]
 
-makes NUMBER cuts (50) of honest disks and of liars on the test bed, and changes a bit or half a sector of some. DIRECTORY/NN has what the witness kept
-(acknowledged) and the files of the queue managers (qm1, qm2). The verdict of logdisk on each is printed and is in DIRECTORY/verdicts.csv: its status (0 kept,
-5 lost) and its counts. A checker that agrees has the same.
+makes NUMBER cuts (50) of honest disks and of liars on the test bed, and changes a bit or half a sector of some.
+DIRECTORY/NN has what the witness kept (acknowledged) and the files of the queue managers (qm1, qm2). The verdict of
+logdisk on each is printed and is in DIRECTORY/verdicts.csv: its status (0 kept, 5 lost) and its counts. A checker that
+agrees has the same.
 """
 
 import csv
@@ -28,7 +29,20 @@ TESTER = PROJECT / "src/build/logdisk"
 SECTOR_BYTES = 512
 CHANGES = ("flip", "half")
 # A disk that cannot be read cannot be copied.
-KINDS = ("honest", "tail", "flip", "reorder", "honest-garbage", "torn", "half", "drop", "write-through", "misdirect", "zero", "garbage")
+KINDS = (
+    "honest",
+    "tail",
+    "flip",
+    "reorder",
+    "honest-garbage",
+    "torn",
+    "half",
+    "drop",
+    "write-through",
+    "misdirect",
+    "zero",
+    "garbage",
+)
 
 
 def main() -> None:
@@ -82,7 +96,9 @@ def put_half_a_sector_back(image: Path, choice: random.Random) -> None:
     earlier = image.parent / "earlier"
     earlier.mkdir()
     options = [word for word in WORKLOAD if not word.startswith(("--dir", "--duration"))]
-    run(str(TESTER), "--acknowledge", *options, "--warmup=0", f"--dir={earlier}/qm", "--duration=1", f"--seed={seed[1]}")
+    run(
+        str(TESTER), "--acknowledge", *options, "--warmup=0", f"--dir={earlier}/qm", "--duration=1", f"--seed={seed[1]}"
+    )
     for path, offset in places(image, choice):
         now, before = path.read_bytes(), (earlier / path.relative_to(image)).read_bytes()
         half = slice(offset, offset + SECTOR_BYTES // 2)

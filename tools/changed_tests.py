@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Runs the tests of what changed since a commit: changed_tests.py COMMIT [ARGUMENT OF pytest...]
 
-These are the linters on the changed files, the tester's tests if src/ changed, the unit tests in the folders below tests/unit that stand for changed ones,
-and the tests that tests/selection.yml names for changed parts. Files that are not committed, and new ones, have changed as well.
+These are the linters on the changed files, the tester's tests if src/ changed, the unit tests in the folders below
+tests/unit that stand for changed ones, and the tests that tests/selection.yml names for changed parts. Files that are
+not committed, and new ones, have changed as well.
 """
 
 import os
@@ -25,7 +26,10 @@ def main(since: str, arguments: list[str]) -> int:
     if not changed:
         print(f"changed_tests: nothing differs from {since}")
         return 0
-    statuses = [run(command) for command in commands(changed, yaml.safe_load((PROJECT / "tests/selection.yml").read_text()), arguments)]
+    statuses = [
+        run(command)
+        for command in commands(changed, yaml.safe_load((PROJECT / "tests/selection.yml").read_text()), arguments)
+    ]
     return 1 if any(statuses) else 0
 
 
@@ -52,7 +56,11 @@ def commands(changed: list[str], selection: dict, arguments: list[str]) -> Itera
         yield [str(TOOLS / "yamllint"), "--strict", *data]
     if any(path.startswith(("playbooks/", "roles/", "molecule/")) for path in data):
         yield [str(TOOLS / "ansible-lint"), "--offline", "--nocolor", *data]
-    scripts = set(subprocess.run([str(PROJECT / "tools/shell-scripts")], cwd=PROJECT, check=True, stdout=subprocess.PIPE, text=True).stdout.split())
+    scripts = set(
+        subprocess.run(
+            [str(PROJECT / "tools/shell-scripts")], cwd=PROJECT, check=True, stdout=subprocess.PIPE, text=True
+        ).stdout.split()
+    )
     if scripts.intersection(present):
         yield ["shellcheck", *sorted(scripts.intersection(present))]
     units = unit_tests(changed, selection)
@@ -62,11 +70,27 @@ def commands(changed: list[str], selection: dict, arguments: list[str]) -> Itera
         yield ["make", "--no-print-directory", "-C", str(PROJECT / "src"), "test"]
     named = named_tests(changed, selection, "integration", INTEGRATION)
     if named:
-        yield pytest(["-n", "4", "-m", "not acceptance and not thorough", "--reruns", "2", "--reruns-delay", "10", "--timeout", "1200"], named, arguments)
+        yield pytest(
+            [
+                "-n",
+                "4",
+                "-m",
+                "not acceptance and not thorough",
+                "--reruns",
+                "2",
+                "--reruns-delay",
+                "10",
+                "--timeout",
+                "1200",
+            ],
+            named,
+            arguments,
+        )
 
 
 def unit_tests(changed: Iterable[str], selection: dict) -> list[Path]:
-    """The unit tests of changed parts: files of tests that changed themselves, the folder that stands for a changed one, and what the selection names."""
+    """The unit tests of changed parts: files of tests that changed themselves, the folder that stands for a changed
+    one, and what the selection names."""
     found = set(named_tests(changed, selection, "unit", UNIT))
     for path in changed:
         if path.startswith("tests/unit/"):
@@ -78,9 +102,19 @@ def unit_tests(changed: Iterable[str], selection: dict) -> list[Path]:
 
 
 def named_tests(changed: Iterable[str], selection: dict, kind: str, folder: Path) -> list[Path]:
-    """The files of one kind of tests that the selection names for changed files. Files of integration tests that changed themselves are among them."""
-    own = {path for path in changed if Path(path).name.startswith("test_") and folder in (PROJECT / path).parents and (PROJECT / path).exists()}
-    names = {name for part in selection["changed"] if any(path.startswith(tuple(part["paths"])) for path in changed) for name in part.get(kind, ())}
+    """The files of one kind of tests that the selection names for changed files. Files of integration tests that
+    changed themselves are among them."""
+    own = {
+        path
+        for path in changed
+        if Path(path).name.startswith("test_") and folder in (PROJECT / path).parents and (PROJECT / path).exists()
+    }
+    names = {
+        name
+        for part in selection["changed"]
+        if any(path.startswith(tuple(part["paths"])) for path in changed)
+        for name in part.get(kind, ())
+    }
     return sorted({PROJECT / path for path in own} | {test_file(folder, name) for name in names})
 
 

@@ -4,7 +4,8 @@
 
 controllers.py list            what is covered on this machine and what is not
 controllers.py names           the versions that this machine can run, the newest first
-controllers.py venv            make the environments of the oldest and the newest; versions for which no Python is found are left out
+controllers.py venv            make the environments of the oldest and the newest; versions for which no Python is found
+                               are left out
 controllers.py venv all        make all
 """
 
@@ -39,12 +40,17 @@ class Core(NamedTuple):
         """Make its environment; False if no Python for it is found."""
         if self.python:
             tool = str(PROJECT / "tools/make-venv")
-            subprocess.run([tool, str(self.directory), self.python, f"ansible-core=={self.version}", "ansible-runner==2.4.3"], check=True)
+            subprocess.run(
+                [tool, str(self.directory), self.python, f"ansible-core=={self.version}", "ansible-runner==2.4.3"],
+                check=True,
+            )
         return bool(self.python)
 
 
 CORES = (
-    Core("2.16", "2.16.19", "3.10", "3.12"),  # the oldest that the collection takes, and the last that drives Python 3.6
+    Core(
+        "2.16", "2.16.19", "3.10", "3.12"
+    ),  # the oldest that the collection takes, and the last that drives Python 3.6
     Core("2.19", "2.19.14", "3.11", "3.13"),
     Core("2.21", "2.21.5", "3.12", "3.14"),
 )
@@ -57,7 +63,9 @@ def number(version: str) -> tuple[int, ...]:
 @cache
 def pythons() -> dict[str, str]:
     """Version -> path of every Python 3 that runs here."""
-    lines = subprocess.run([str(PROJECT / "tools/find-python")], capture_output=True, text=True, check=True).stdout.splitlines()
+    lines = subprocess.run(
+        [str(PROJECT / "tools/find-python")], capture_output=True, text=True, check=True
+    ).stdout.splitlines()
     return dict(line.split(maxsplit=1) for line in lines)
 
 
@@ -74,7 +82,9 @@ def newest() -> Core:
 def coverage() -> str:
     lines = [f"ansible-core {each.version}: {each.python or 'NOT COVERED'}{_needs(each)}" for each in CORES]
     missing = [version for version in TARGET_PYTHONS if version not in pythons()]
-    lines.append(f"Python on targets: Debian's, and {', '.join(version for version in TARGET_PYTHONS if version not in missing)}")
+    lines.append(
+        f"Python on targets: Debian's, and {', '.join(version for version in TARGET_PYTHONS if version not in missing)}"
+    )
     if missing:
         lines.append(f"Python on targets NOT COVERED (no interpreter found): {', '.join(missing)}")
     return "\n".join(lines)

@@ -4,7 +4,8 @@
 
     PYTHONPATH=collections .venv-dev/bin/python tools/draw_burst.py > docs/images/burst.svg
 
-(`make link lint` makes both.) The disk is simulated. It breaks its limit twofold: 2 % of its writes take longer than 1 ms, in bursts of 1 s on average.
+(`make link lint` makes both.) The disk is simulated. It breaks its limit twofold: 2 % of its writes take longer than 1
+ms, in bursts of 1 s on average.
 The seed is that of a run with lucky first minutes.
 """
 
@@ -44,7 +45,8 @@ text { font: 14px "Helvetica Neue", Helvetica, Arial, sans-serif; fill: #30363d 
 
 
 def textbook(count: int, slow: int) -> tuple[float, str]:
-    """Return the upper bound of a share and the verdict, by the binomial distribution: as if each write were slow on its own account."""
+    """Return the upper bound of a share and the verdict, by the binomial distribution:
+    as if each write were slow on its own account."""
     upper = _solve(lambda share: incomplete_beta(slow + 1, count - slow, share) >= 1 - ALPHA)
     lower = _solve(lambda share: incomplete_beta(slow, count - slow + 1, share) >= ALPHA) if slow else 0.0
     return upper, PASS if upper <= ALLOWED else FAIL if lower > ALLOWED else INCONCLUSIVE
@@ -86,7 +88,10 @@ class Panel:
         for second, percent in enumerate(percents):
             if percent:
                 y = self.down(percent)
-                yield f'<rect class="slow" x="{across(second):.1f}" y="{y:.1f}" width="{width:.2f}" height="{self._bottom - y:.1f}"/>'
+                yield (
+                    f'<rect class="slow" x="{across(second):.1f}" y="{y:.1f}" width="{width:.2f}" '
+                    f'height="{self._bottom - y:.1f}"/>'
+                )
 
     def line(self, name: str, percents: Sequence[float]) -> str:
         """Return a line through the values after each second; it breaks while they are above the panel."""
@@ -108,7 +113,10 @@ def strip(top: float, label: str, verdicts: Sequence[str]) -> Iterator[str]:
         x, width = across(second), across(end) - across(second)
         yield f'<rect x="{x:.1f}" y="{top}" width="{width:.2f}" height="25" fill="{COLOURS[verdict]}"/>'
         if width > 7 * len(verdict) + 10:
-            yield f'<text class="small" x="{x + width / 2:.1f}" y="{top + 17}" text-anchor="middle" style="fill: {TEXT_COLOURS[verdict]}">{verdict}</text>'
+            yield (
+                f'<text class="small" x="{x + width / 2:.1f}" y="{top + 17}" text-anchor="middle" style="fill: '
+                f'{TEXT_COLOURS[verdict]}">{verdict}</text>'
+            )
         second = end
 
 
@@ -116,7 +124,10 @@ def legend(y: float, entries: Sequence[tuple[str, str]]) -> Iterator[str]:
     """Yield the names of lines beside a piece of each."""
     x = LEFT
     for name, text in entries:
-        yield f'<line class="line {name}" x1="{x}" x2="{x + 26}" y1="{y - 5}" y2="{y - 5}"/><text class="small" x="{x + 33}" y="{y}">{text}</text>'
+        yield (
+            f'<line class="line {name}" x1="{x}" x2="{x + 26}" y1="{y - 5}" y2="{y - 5}"/><text class="small" '
+            f'x="{x + 33}" y="{y}">{text}</text>'
+        )
         x += 58 + 6.6 * len(text)
 
 
@@ -131,27 +142,47 @@ def picture() -> Iterator[str]:
     writes, slow = bursty(SHARE, SLOW_US, BURST_S)(random.Random(SEED), SECONDS)
     counts, slows = list(accumulate(writes)), list(accumulate(slow))
     ours = [
-        statistics.share_of_operations(writes[:end], slow[:end], ALLOWED, LIMIT_NS, FASTEST_NS, 1, alpha=ALPHA, judgements=1) for end in range(1, SECONDS + 1)
+        statistics.share_of_operations(
+            writes[:end], slow[:end], ALLOWED, LIMIT_NS, FASTEST_NS, 1, alpha=ALPHA, judgements=1
+        )
+        for end in range(1, SECONDS + 1)
     ]
     bounds, verdicts = zip(*map(textbook, counts, slows))
     shares = [100 * over / count for count, over in zip(counts, slows)]
 
-    yield f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" role="img" aria-labelledby="title">'
-    yield '<title id="title">Slow writes of a simulated disk over 600 s, the bounds of their share, and the verdict of three methods at each moment</title>'
+    yield (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
+        'role="img" aria-labelledby="title">'
+    )
+    yield (
+        '<title id="title">Slow writes of a simulated disk over 600 s, the bounds of their share, and the verdict of '
+        "three methods at each moment</title>"
+    )
     yield f'<style>{STYLE}</style><rect width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>'
     yield f'<text class="title" x="{LEFT}" y="28">Writes that took longer than 1 ms, second by second</text>'
     upper = Panel(44, 144, (0, 50, 100))
     yield from upper.frame()
     yield from upper.bars([100 * over / count for count, over in zip(writes, slow)])
     yield f'<text class="title" x="{LEFT}" y="190">Their share of all writes so far</text>'
-    yield from legend(214, [("figure", "as measured"), ("textbook", "textbook upper bound"), ("ours", "this collection's upper bound"), ("limit", "allowed")])
+    yield from legend(
+        214,
+        [
+            ("figure", "as measured"),
+            ("textbook", "textbook upper bound"),
+            ("ours", "this collection's upper bound"),
+            ("limit", "allowed"),
+        ],
+    )
     lower = Panel(230, 450, (0, 1, 2, 3, 4, 5))
     yield from lower.frame()
     yield f'<line class="limit" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{lower.down(1):.1f}" y2="{lower.down(1):.1f}"/>'
     yield lower.line("textbook", [100 * bound for bound in bounds])
     yield lower.line("figure", shares)
     yield lower.line("ours", [100 * each.bound for each in ours])
-    yield f'<text class="title" x="{LEFT}" y="488">The verdict on "p99 at most 1 ms" if the run had ended at that moment</text>'
+    yield (
+        f'<text class="title" x="{LEFT}" y="488">The verdict on "p99 at most 1 ms" if the run '
+        "had ended at that moment</text>"
+    )
     yield from strip(500, "figure as it stands", [PASS if share <= 1 else FAIL for share in shares])
     yield from strip(529, "textbook bound", verdicts)
     yield from strip(558, "this collection", [each.outcome for each in ours])

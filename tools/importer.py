@@ -20,7 +20,9 @@ def main() -> int:
     env = {**kept, "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}", "GALAXY_IMPORTER_CONFIG": "", "NO_COLOR": "1"}
     with tempfile.TemporaryDirectory(prefix="logdisk-importer-") as directory:
         command = [sys.executable, "-m", "galaxy_importer.main", str(artifact)]
-        done = subprocess.run(command, cwd=directory, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            command, cwd=directory, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+        )
     log = done.stdout + done.stderr
     complaints = re.findall(r"^(?:WARNING|ERROR|CRITICAL).*", log, re.MULTILINE)
     passed = done.returncode == 0 and not complaints and "processing completed successfully" in log

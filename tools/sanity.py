@@ -3,12 +3,12 @@
 """Runs ansible-test's sanity tests on a built artifact: sanity.py [--all] ARTIFACT
 
 The artifact is installed outside any git work tree, since ansible-test takes a git-ignored place for one without files,
-skips everything and calls that success. For the same reason a test that was skipped is a failure here, unless it says that
-this machine lacks the tool or the Python for it; those are listed as not covered.
+skips everything and calls that success. For the same reason a test that was skipped is a failure here, unless it says
+that this machine lacks the tool or the Python for it; those are listed as not covered.
 
-They run under the newest ansible-core for which there is a Python, and with --all under every one that the collection is
-tested with. The oldest alone knows Python 3.6. The two tests that take as long as all others together run beside them; the
-import test takes its time for each Python anew, so without --all it runs with one Python.
+They run under the newest ansible-core for which there is a Python, and with --all under every one that the collection
+is tested with. The oldest alone knows Python 3.6. The two tests that take as long as all others together run beside
+them; the import test takes its time for each Python anew, so without --all it runs with one Python.
 """
 
 import argparse
@@ -28,10 +28,13 @@ import controllers
 BUILD = controllers.PROJECT / "build/sanity"
 # The versions of pip that the cores above bootstrap their environments with.
 PIP_VERSIONS = ("21.3.1", "23.1.2", "24.2", "25.2")
-NOT_COVERED = re.compile(r"could not be found|due to missing|required program|not supported by|requires Python|unsupported Python", re.IGNORECASE)
+NOT_COVERED = re.compile(
+    r"could not be found|due to missing|required program|not supported by|requires Python|unsupported Python",
+    re.IGNORECASE,
+)
 
-# ansible-test fetches the script that brings pip into a new environment from a place of its own, and takes one that lies in
-# its cache. This one starts pip from pip's own wheel, and lets it install what the original would.
+# ansible-test fetches the script that brings pip into a new environment from a place of its own, and takes one that
+# lies in its cache. This one starts pip from pip's own wheel, and lets it install what the original would.
 GET_PIP = """\
 import sys
 
@@ -44,7 +47,8 @@ sys.exit(main(["install", "--upgrade", "--force-reinstall"] + arguments))
 
 
 class Job(NamedTuple):
-    """Some of the tests under one ansible-core. name is that of their log, and of their copy of the collection, in which they write."""
+    """Some of the tests under one ansible-core. name is that of their log, and of their copy of the collection,
+    in which they write."""
 
     core: controllers.Core
     name: str
@@ -55,7 +59,10 @@ def jobs(core: controllers.Core, every_python: bool) -> list[Job]:
     python = [] if every_python else ["--python", ".".join(map(str, sys.version_info[:2]))]
     alone = {"pylint": [], "import": python}
     others = [word for test in alone for word in ("--skip-test", test)]
-    return [*(Job(core, f"{core.name}-{test}", ["--test", test, *more]) for test, more in alone.items()), Job(core, core.name, others)]
+    return [
+        *(Job(core, f"{core.name}-{test}", ["--test", test, *more]) for test, more in alone.items()),
+        Job(core, core.name, others),
+    ]
 
 
 def main() -> int:
@@ -71,8 +78,13 @@ def main() -> int:
     wanted = [job for core in made for job in jobs(core, options.all)]
     for job in wanted:
         provide_pip(job)
-    with tempfile.TemporaryDirectory(prefix="logdisk-sanity-", dir="/var/tmp") as directory, ThreadPoolExecutor((os.cpu_count() or 1) + 1) as executor:
-        passed = executor.map(lambda job: sanity(job, install(options.artifact.resolve(), Path(directory, job.name), job)), wanted)
+    with (
+        tempfile.TemporaryDirectory(prefix="logdisk-sanity-", dir="/var/tmp") as directory,
+        ThreadPoolExecutor((os.cpu_count() or 1) + 1) as executor,
+    ):
+        passed = executor.map(
+            lambda job: sanity(job, install(options.artifact.resolve(), Path(directory, job.name), job)), wanted
+        )
         failed = [job.name for job, is_good in zip(wanted, passed, strict=True) if not is_good]
     if failed:
         print(f"sanity: failed: {', '.join(failed)}")
@@ -80,7 +92,8 @@ def main() -> int:
 
 
 def home(job: Job) -> Path:
-    """ansible-test keeps its environments and caches below HOME, which two of them cannot share. They are kept in the checkout for the next run."""
+    """ansible-test keeps its environments and caches below HOME, which two of them cannot share.
+    They are kept in the checkout for the next run."""
     return BUILD / f"home-{job.name}"
 
 
@@ -91,15 +104,27 @@ def provide_pip(job: Job) -> None:
     for version in PIP_VERSIONS:
         wheel = BUILD / f"pip-{version}-py3-none-any.whl"
         if not wheel.exists():
-            command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", f"--dest={BUILD}", f"pip=={version}"]
+            command = [
+                sys.executable,
+                "-m",
+                "pip",
+                "download",
+                "--quiet",
+                "--no-deps",
+                f"--dest={BUILD}",
+                f"pip=={version}",
+            ]
             subprocess.run(command, check=True)
         (cache / f"get_pip_{version.replace('.', '_')}.py").write_text(GET_PIP.format(wheel=str(wheel)))
 
 
 def provide_pip_configuration(job: Job) -> None:
-    """pip's configuration from files and environment variables, neither of which reaches ansible-test's environments."""
+    """pip's configuration from files and environment variables, neither of which reaches ansible-test's
+    environments."""
     known = configparser.RawConfigParser()
-    listed = subprocess.run([sys.executable, "-m", "pip", "config", "list"], capture_output=True, text=True, check=True).stdout
+    listed = subprocess.run(
+        [sys.executable, "-m", "pip", "config", "list"], capture_output=True, text=True, check=True
+    ).stdout
     for key, value in re.findall(r"^(\S+?)='(.*)'$", listed, re.MULTILINE):
         section, _, option = key.rpartition(".")
         section = "global" if section == ":env:" else section
@@ -117,8 +142,23 @@ def install(artifact: Path, directory: Path, job: Job) -> Path:
     core = controllers.newest()
     galaxy = str(core.directory / "bin/ansible-galaxy")
     # Forced, since it would find the checkout's own links and have nothing to do.
-    command = [galaxy, "collection", "install", "--force", "--offline", "--no-deps", f"--collections-path={directory}", str(artifact)]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd=directory, env={**environment(job), "ANSIBLE_COLLECTIONS_PATH": str(directory)})
+    command = [
+        galaxy,
+        "collection",
+        "install",
+        "--force",
+        "--offline",
+        "--no-deps",
+        f"--collections-path={directory}",
+        str(artifact),
+    ]
+    subprocess.run(
+        command,
+        check=True,
+        stdout=subprocess.DEVNULL,
+        cwd=directory,
+        env={**environment(job), "ANSIBLE_COLLECTIONS_PATH": str(directory)},
+    )
     return directory / "ansible_collections/mqops/logdisk"
 
 
@@ -126,10 +166,21 @@ def sanity(job: Job, collection: Path) -> bool:
     """Run a job on its copy of the collection, and print what it came to."""
     shutil.rmtree(collection / "tests/output", ignore_errors=True)
     command = [str(job.core.directory / "bin/ansible-test"), "sanity", "--color", "no", *job.arguments]
-    log, label = BUILD / f"core-{job.name}.log", f"sanity: ansible-core {job.core.version}{job.name.removeprefix(job.core.name).replace('-', ', ')}"
+    log, label = (
+        BUILD / f"core-{job.name}.log",
+        f"sanity: ansible-core {job.core.version}{job.name.removeprefix(job.core.name).replace('-', ', ')}",
+    )
     with log.open("w") as output:
         env = environment(job)
-        done = subprocess.run(command, cwd=collection, env=env, check=False, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
+        done = subprocess.run(
+            command,
+            cwd=collection,
+            env=env,
+            check=False,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
     lines = log.read_text().splitlines()
     skipped = [line for line in lines if re.search(r"\bskipp", line, re.IGNORECASE)]
     not_covered = [line for line in skipped if NOT_COVERED.search(line)]
@@ -155,7 +206,10 @@ def without_python(lines: list[str]) -> list[str]:
             versions.setdefault(found[1], []).append(found[2])
         else:
             others.append(line)
-    return [*(f"{test} with Python {', '.join(missing)}, not found here" for test, missing in versions.items()), *others]
+    return [
+        *(f"{test} with Python {', '.join(missing)}, not found here" for test, missing in versions.items()),
+        *others,
+    ]
 
 
 def environment(job: Job) -> dict[str, str]:

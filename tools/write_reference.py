@@ -26,27 +26,30 @@ GENERATED = "<!-- Written by `make reference`: change {source} instead of this p
 
 PLAYBOOKS_HEAD = """# Playbooks
 
-The installed collection runs each playbook by its name, and so does a checkout in which `make setup` was run. In a checkout, and in a project of AWX, the path
-works as well:
+The installed collection runs each playbook by its name, and so does a checkout in which `make setup` was run. In a
+checkout, and in a project of AWX, the path works as well:
 
 ```console
 $ ansible-playbook -i hosts.yml mqops.logdisk.status
 $ ansible-playbook -i hosts.yml playbooks/status.yml
 ```
 
-[variables.md](variables.md) lists the options. A playbook that finds something wrong ends with status 2, see [gate.md](gate.md#exit-status).
+[variables.md](variables.md) lists the options. A playbook that finds something wrong ends with status 2, see
+[gate.md](gate.md#exit-status).
 """
 
 VARIABLES_HEAD = """# Variables
 
-Set these variables in the inventory or with `-e`. `ansible-doc -t role mqops.logdisk.gate` (also `workspace`, `sweep`, `tester`, `observe`, `power_cut` and
-`claim`) prints the same descriptions. [playbooks.md](playbooks.md) has the variables of single playbooks. [Mistyped names](gate.md#mistyped-names) are found.
+Set these variables in the inventory or with `-e`. `ansible-doc -t role mqops.logdisk.gate` (also `workspace`, `sweep`,
+`tester`, `observe`, `power_cut` and `claim`) prints the same descriptions. [playbooks.md](playbooks.md) has the
+variables of single playbooks. [Mistyped names](gate.md#mistyped-names) are found.
 
-The following variables concern the whole run. They must be the same for all hosts under test, otherwise the run is refused: {run_wide}.
+The following variables concern the whole run. They must be the same for all hosts under test, otherwise the run is
+refused: {run_wide}.
 
-`certify_hosts` is the host pattern of the hosts that a playbook is about, `all:!localhost` by default. Set it with `-e`: a variable of a host or group with
-another value refuses the run. `ansible_become` in the inventory does not change the user that the tester runs as; only `workspace_owner` does. As an extra
-variable, `ansible_become` is refused.
+`certify_hosts` is the host pattern of the hosts that a playbook is about, `all:!localhost` by default. Set it with
+`-e`: a variable of a host or group with another value refuses the run. `ansible_become` in the inventory does not
+change the user that the tester runs as; only `workspace_owner` does. As an extra variable, `ansible_become` is refused.
 """
 
 ROLES = {
@@ -63,13 +66,15 @@ ROLES = {
 
 LIMITS_HEAD = """# Ids of limits
 
-An id always names the same limit: one that is dropped is not used again. A hard limit has the same id in every profile. The ids do not count in the SHA-256 of
-a profile. `test_every_limit_of_a_shipped_profile_fails_the_row_that_breaks_it` tests each limit.
+An id always names the same limit: one that is dropped is not used again. A hard limit has the same id in every profile.
+The ids do not count in the SHA-256 of a profile. `test_every_limit_of_a_shipped_profile_fails_the_row_that_breaks_it`
+tests each limit.
 """
 
 CRITERIA = """
-Some [criteria](profiles.md#hard-failures) are part of every run, so no limit of a profile holds them. No waiver excuses them, and a profile that gives a limit
-or a waiver one of these ids is refused. `CUT-002` and `CUT-003` leave a volume `inconclusive`, the others fail it.
+Some [criteria](profiles.md#hard-failures) are part of every run, so no limit of a profile holds them. No waiver excuses
+them, and a profile that gives a limit or a waiver one of these ids is refused. `CUT-002` and `CUT-003` leave a volume
+`inconclusive`, the others fail it.
 
 | id | finding | criterion |
 | --- | --- | --- |
@@ -77,7 +82,7 @@ or a waiver one of these ids is refused. `CUT-002` and `CUT-003` leave a volume 
 | `IO-002` | `short_write` | every operation transfers all its bytes |
 | `IO-003` | `wrong_data` | what is read is what was written |
 | `IO-004` | `hung` | every operation returns within the stall limit |
-| `CUT-001` | `power_cut`, lost | every write that was acknowledged before a [power cut](power_cut.md) is there after it |
+| `CUT-001` | `power_cut`, lost | every write acknowledged before a [power cut](power_cut.md) is there after it |
 | `CUT-002` | `power_cut`, inconclusive | the cut took place, and would have shown a loss |
 | `CUT-003` | `too_few_cuts` | as many cuts were made as were asked for |
 | `CUT-004` | `power_cut`, torn | after the cut, no block holds parts of two writes |
@@ -100,7 +105,11 @@ def pages() -> dict[Path, str]:
 
 def limits_page() -> str:
     folder = PROJECT / "roles/gate/files/profiles"
-    shipped = [(path.stem, limit) for path in sorted(folder.glob("*.yml")) for limit in load_profile(path.stem, str(folder)).limits]
+    shipped = [
+        (path.stem, limit)
+        for path in sorted(folder.glob("*.yml"))
+        for limit in load_profile(path.stem, str(folder)).limits
+    ]
     hard = {limit.id: ("every one", limit) for name, limit in shipped if limit.hard}
     rows = []
     for name, limit in [*((f"`{name}`", limit) for name, limit in shipped if not limit.hard), *hard.values()]:
@@ -112,10 +121,18 @@ def limits_page() -> str:
 
 def playbooks_page() -> str:
     headers = {path.stem: header(path) for path in sorted((PROJECT / "playbooks").glob("*.yml"))}
-    rows = [f"| [{name}](#{name}) | {linked(lines[0])} |" for name, lines in headers.items()]
+    rows = [f"| [{name}](#{name}) | {linked(purpose(lines))} |" for name, lines in headers.items()]
     table = "\n".join(["| playbook | purpose |", "| --- | --- |", *rows])
     sections = [f"## {name}\n\n{section(lines)}" for name, lines in headers.items()]
-    return "\n".join([GENERATED.format(source="the comment at the top of the playbook"), PLAYBOOKS_HEAD, table, "", "\n".join(sections)])
+    return "\n".join(
+        [
+            GENERATED.format(source="the comment at the top of the playbook"),
+            PLAYBOOKS_HEAD,
+            table,
+            "",
+            "\n".join(sections),
+        ]
+    )
 
 
 def header(path: Path) -> list[str]:
@@ -126,10 +143,16 @@ def header(path: Path) -> list[str]:
     return [line[2:] for line in found[1].splitlines()]
 
 
+def purpose(lines: list[str]) -> str:
+    """Return the first sentence of a comment."""
+    return re.split(r"(?<=\.) ", " ".join(lines))[0]
+
+
 def section(lines: list[str]) -> str:
     """Return the text of a playbook's section. Indented lines are commands."""
     text = [linked(line) for line in lines if not line.startswith("  ")]
-    commands = [f"$ {line.strip()}" for line in lines if line.startswith("  ")]
+    indented = [line[2:] for line in lines if line.startswith("  ")]
+    commands = [f"  {line}" if line.startswith("  ") else f"$ {line}" for line in indented]
     return "\n".join([*text, *(["", "```console", *commands, "```"] if commands else []), ""])
 
 
@@ -145,16 +168,24 @@ def variables_page() -> str:
         VARIABLES_HEAD.format(run_wide=", ".join(f"`{name}`" for name in sorted(names_of(RUN)))),
     ]
     for role, (title, *documents) in ROLES.items():
-        rows = [f"| `{name}` | {default(spec)} | {meaning(spec)} |" for name, spec in options(role).items() if name not in elsewhere]
+        rows = [
+            f"| `{name}` | {default(spec)} | {meaning(spec)} |"
+            for name, spec in options(role).items()
+            if name not in elsewhere
+        ]
         about = f"See {', '.join(f'[{page}]({page})' for page in documents)}.\n\n" if documents else ""
-        parts.append("\n".join([f"## {title}\n\n{about}| variable | default | meaning |", "| --- | --- | --- |", *rows, ""]))
+        parts.append(
+            "\n".join([f"## {title}\n\n{about}| variable | default | meaning |", "| --- | --- | --- |", *rows, ""])
+        )
     return "\n".join(parts)
 
 
 def options(role: str) -> dict[str, Any]:
     """Return the specs of a role's options, as they are described first. Required ones are what tasks hand on."""
     found: dict[str, Any] = {}
-    for entry in yaml.safe_load((PROJECT / "roles" / role / "meta/argument_specs.yml").read_text(encoding="utf-8"))["argument_specs"].values():
+    for entry in yaml.safe_load((PROJECT / "roles" / role / "meta/argument_specs.yml").read_text(encoding="utf-8"))[
+        "argument_specs"
+    ].values():
         for name, spec in entry.get("options", {}).items():
             if not spec.get("required"):
                 found.setdefault(name, spec)
@@ -187,8 +218,12 @@ def words(description: str | list[str]) -> Iterator[str]:
     """Return a description's paragraphs with Markdown instead of Ansible's markup."""
     for paragraph in [description] if isinstance(description, str) else description:
         text = re.sub(r"\bB\(([^)]*)\)", r"**\1**", linked(paragraph))
-        text = re.sub(r"\b[PO]\(mqops\.logdisk\.(\w+)#role(?::\w+:(\w+))?\)", lambda found: f"`{found[2] or found[1]}`", text)
-        yield " ".join(re.sub(r"\b[CVOEM]\(((?:[^()\\]|\\.)*)\)", lambda found: f"`{found[1].replace(chr(92), '')}`", text).split())
+        text = re.sub(
+            r"\b[PO]\(mqops\.logdisk\.(\w+)#role(?::\w+:(\w+))?\)", lambda found: f"`{found[2] or found[1]}`", text
+        )
+        yield " ".join(
+            re.sub(r"\b[CVOEM]\(((?:[^()\\]|\\.)*)\)", lambda found: f"`{found[1].replace(chr(92), '')}`", text).split()
+        )
 
 
 if __name__ == "__main__":

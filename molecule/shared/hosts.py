@@ -7,7 +7,8 @@ hosts.py up MOLECULE_YML start the scenario's platforms; each one's `bed` has th
 hosts.py left            status 1, with what it is, if a certification left anything on a host
 hosts.py down            end them
 
-LOGDISK_MOLECULE_IMAGE in the environment names a container image that all hosts run from, instead of their Debian release.
+LOGDISK_MOLECULE_IMAGE in the environment names a container image that all hosts run from,
+instead of their Debian release.
 """
 
 # ruff: noqa: E402 -- the test bed lies elsewhere in the checkout
@@ -34,7 +35,11 @@ def up(molecule_yml: str) -> None:
     image = os.environ.get("LOGDISK_MOLECULE_IMAGE", "")
     specs = [{"name": platform["name"], "image": image, **platform.get("bed", {})} for platform in platforms]
     bed = Bed(SETTINGS).up(HostSpec(**spec) for spec in specs)
-    STARTED.write_text(json.dumps({"subnet": bed.subnet, "hosts": [{"spec": spec, "tree": str(bed[spec["name"]].tree)} for spec in specs]}))
+    STARTED.write_text(
+        json.dumps(
+            {"subnet": bed.subnet, "hosts": [{"spec": spec, "tree": str(bed[spec["name"]].tree)} for spec in specs]}
+        )
+    )
 
 
 def attach() -> Bed:
@@ -44,7 +49,9 @@ def attach() -> Bed:
         started = json.loads(STARTED.read_text())
         for number, known in enumerate(started["hosts"], start=1):
             spec = HostSpec(**known["spec"])
-            bed.hosts[spec.name] = Host(spec, number, SETTINGS.prefix, started["subnet"], SETTINGS.state, Path(known["tree"]))
+            bed.hosts[spec.name] = Host(
+                spec, number, SETTINGS.prefix, started["subnet"], SETTINGS.state, Path(known["tree"])
+            )
     return bed
 
 

@@ -9,7 +9,8 @@ name: logdisk_report
 type: aggregate
 short_description: Loads the report callback for the playbooks of mqops.logdisk
 description:
-  - Ansible loads the plugins in this directory for all playbooks beside it, whether or not the configuration enables them.
+  - Ansible loads the plugins in this directory for all playbooks beside it, whether or not the
+    configuration enables them.
   - If the configuration also enables the report callback, the summary is printed only once.
 version_added: 1.0.0
 author: mqops contributors (@mqops)

@@ -10,8 +10,17 @@ from typing import Any
 
 from ansible.errors import AnsibleActionFail
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction, as_dict
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._tester.sources import SourcesError, compiler_flags, pack, read_sources
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._tester.static_binary import BinaryError, read_binary, static_binary
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._tester.sources import (
+    SourcesError,
+    compiler_flags,
+    pack,
+    read_sources,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._tester.static_binary import (
+    BinaryError,
+    read_binary,
+    static_binary,
+)
 
 
 class ActionModule(RemoteAction):
@@ -24,13 +33,18 @@ class ActionModule(RemoteAction):
         architecture, self._known = arguments.pop("architecture", ""), as_dict(arguments.pop("known", None))
         try:
             sources = read_sources(arguments["source_dir"])
-            files = sources if arguments.get("method", "compile") == "compile" else {"logdisk": self._binary(arguments, sources, architecture)}
+            files = (
+                sources
+                if arguments.get("method", "compile") == "compile"
+                else {"logdisk": self._binary(arguments, sources, architecture)}
+            )
         except (SourcesError, BinaryError) as error:
             raise AnsibleActionFail(str(error)) from error
         return {**arguments, "flags": compiler_flags(sources, arguments.get("cflags", "")), "archive": pack(files)}
 
     def take_in(self, answer: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        """Return what is known of the host with what was built. A ready-made binary reports the hash of its sources now that it is installed."""
+        """Return what is known of the host with what was built. A ready-made binary reports the hash of its sources now
+        that it is installed."""
         return {**self._known, **answer, "source_hash": self._known.get("source_hash") or answer.get("source_hash", "")}
 
     def _binary(self, arguments: dict[str, Any], sources: dict[str, bytes], architecture: str) -> bytes:

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Checks all options of all hosts and the names of variables before any host is contacted, and reads the variables that concern the whole command."""
+"""Checks all options of all hosts and the names of variables before any host is contacted,
+and reads the variables that concern the whole command."""
 
 from __future__ import annotations
 
@@ -14,9 +15,21 @@ from ansible.errors import AnsibleError
 from ansible.utils.vars import load_extra_vars
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, ControllerAction, one_line
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.blame import CONTROLLER
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.command import NOT_OF_HOSTS, agreed_settings, check_not_of_hosts
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.selected_hosts import SELECTING, of_the_play, other_selections
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import SettingsError, same_problem_once, shown
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.command import (
+    NOT_OF_HOSTS,
+    agreed_settings,
+    check_not_of_hosts,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.selected_hosts import (
+    SELECTING,
+    of_the_play,
+    other_selections,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import (
+    SettingsError,
+    same_problem_once,
+    shown,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._option_meanings import problems_of_meaning
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.names import ACCEPTED, refusals, warnings
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.reading import read_option, read_options
@@ -28,9 +41,10 @@ MOST_WARNINGS = 20
 
 @dataclass
 class Said:
-    """What variables say before a host is contacted: extra variables, those that the play sets for all hosts with what is wrong with them, and those of each
-    host (all three by name, evaluated as far as they are options or are asked for); the options of each host as they were read, what is wrong on each host,
-    which hosts the variables of each would select, which names are accepted, and which hosts have a variable of each name."""
+    """What variables say before a host is contacted: extra variables, those that the play sets for all hosts with what
+    is wrong with them, and those of each host (all three by name, evaluated as far as they are options or are asked
+    for); the options of each host as they were read, what is wrong on each host, which hosts the variables of each
+    would select, which names are accepted, and which hosts have a variable of each name."""
 
     extra: Mapping[str, Any]
     of_play: dict[str, Any]
@@ -93,27 +107,37 @@ class ActionModule(ControllerAction):
         set_by_play = known & {*said.of_play, *self._names_of_play()}
         for host in options["hosts"]:
             own_problems = said.problems.setdefault(host, [])
-            said.of_hosts[host] = own = evaluated([*names, *options["not_of_hosts"]], hostvars[host], None, own_problems)
+            said.of_hosts[host] = own = evaluated(
+                [*names, *options["not_of_hosts"]], hostvars[host], None, own_problems
+            )
             seen = {**own, **self._seen_in_play(host, hostvars, set_by_play, own_problems)}
-            said.values[host] = values = read_options({name: value for name, value in seen.items() if name in known}, own_problems)
+            said.values[host] = values = read_options(
+                {name: value for name, value in seen.items() if name in known}, own_problems
+            )
             said.selections[host] = own.get(SELECTING)
             said.accepted.update(values.get(ACCEPTED) or ())
             for name in hostvars[host]:
                 said.hosts_by_name.setdefault(str(name), []).append(host)
-        # Plays on the controller read its variables, even if it is not under test. What else is wrong with them concerns nobody.
+        # Plays on the controller read its variables, even if it is not under test.
+        # What else is wrong with them concerns nobody.
         if CONTROLLER not in options["hosts"]:
             own = evaluated([SELECTING, ACCEPTED], hostvars[CONTROLLER], None, [])
             said.selections[CONTROLLER] = own.get(SELECTING)
-            said.accepted.update(read_options({name: own[name] for name in own if name == ACCEPTED}, []).get(ACCEPTED) or ())
+            said.accepted.update(
+                read_options({name: own[name] for name in own if name == ACCEPTED}, []).get(ACCEPTED) or ()
+            )
         return said
 
     def _of_play(self, names: Iterable[str], task_vars: dict[str, Any], problems: list[str]) -> dict[str, Any]:
-        """Return the variables that the play, or the playbook that imports it, sets for all hosts: they differ from those of the host of this task."""
+        """Return the variables that the play, or the playbook that imports it, sets for all hosts: they differ from
+        those of the host of this task."""
         first = task_vars["hostvars"][task_vars["inventory_hostname"]]
         own = evaluated(names, first, None, [])  # what is wrong with them is found with the other hosts
         # The defaults of a role that a play imports are among the variables of its tasks.
         written = {name: option.written for name, option in options().items()}
-        set_by_play = (name for name in names if name in task_vars and (name in own or task_vars[name] != written.get(name)))
+        set_by_play = (
+            name for name in names if name in task_vars and (name in own or task_vars[name] != written.get(name))
+        )
         found = evaluated(set_by_play, task_vars, self._templar.template, problems)
         return {name: value for name, value in found.items() if name not in own or plain(value) != plain(own[name])}
 
@@ -122,15 +146,21 @@ class ActionModule(ControllerAction):
         return set(self._task._parent._play.get_vars())
 
     def _seen_in_play(self, host: str, hostvars: Any, names: Iterable[str], problems: list[str]) -> dict[str, Any]:
-        """Return those of some variables that are set, as tasks of the play see them on a host: a template of the play has the variables of that host."""
+        """Return those of some variables that are set, as tasks of the play see them on a host: a template of the play
+        has the variables of that host."""
         if not names:
             return {}
         play, inventory = self._task._parent._play, hostvars._inventory
-        variables = hostvars._variable_manager.get_vars(play=play, host=inventory.get_host(host), include_hostvars=False)
-        return evaluated(names, variables, self._templar.copy_with_new_env(available_variables=variables).template, problems)
+        variables = hostvars._variable_manager.get_vars(
+            play=play, host=inventory.get_host(host), include_hostvars=False
+        )
+        return evaluated(
+            names, variables, self._templar.copy_with_new_env(available_variables=variables).template, problems
+        )
 
     def _other_selections(self, said: Said, task_vars: Mapping[str, Any]) -> list[str]:
-        """Return what is wrong with variables that would select other hosts than the play has. An extra variable is the same for all."""
+        """Return what is wrong with variables that would select other hosts than the play has.
+        An extra variable is the same for all."""
         if SELECTING in said.extra:
             return []
         try:
@@ -144,22 +174,31 @@ class ActionModule(ControllerAction):
     def _report_dir(said: Said, task_vars: Mapping[str, Any]) -> str:
         """Return where a refusal is written: the directory of the hosts if they agree, or else the default one."""
         try:
-            return agreed_settings(["gate_report_dir"], said.of_play, said.of_hosts, task_vars["groups"]["all"])["gate_report_dir"]
+            return agreed_settings(["gate_report_dir"], said.of_play, said.of_hosts, task_vars["groups"]["all"])[
+                "gate_report_dir"
+            ]
         except SettingsError:
             return read_option("gate_report_dir", None)
 
 
 def of_each_host(values: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Return the values of options that differ from the defaults: those that all hosts have in common, and the others by host."""
-    given = {host: {name: value for name, value in own.items() if value != read_option(name, None)} for host, own in values.items()}
+    """Return the values of options that differ from the defaults: those that all hosts have in common,
+    and the others by host."""
+    given = {
+        host: {name: value for name, value in own.items() if value != read_option(name, None)}
+        for host, own in values.items()
+    }
     first, *others = given.values() or [{}]
-    common = {name: value for name, value in first.items() if all(name in other and other[name] == value for other in others)}
+    common = {
+        name: value for name, value in first.items() if all(name in other and other[name] == value for other in others)
+    }
     hosts = {host: {name: value for name, value in own.items() if name not in common} for host, own in given.items()}
     return {"common": common, "hosts": {host: own for host, own in hosts.items() if own}}
 
 
 def given_by_command(names: Iterable[str], said: Said) -> dict[str, Any]:
-    """Return those of some options that extra variables or the play set. What an inventory says of them does not count."""
+    """Return those of some options that extra variables or the play set.
+    What an inventory says of them does not count."""
     own = next(iter(said.of_hosts.values()), {})
     found = {name: own[name] for name in names if name in said.extra and name in own}
     found.update({name: said.of_play[name] for name in names if name in said.of_play})
@@ -167,7 +206,8 @@ def given_by_command(names: Iterable[str], said: Said) -> dict[str, Any]:
 
 
 def of_all_hosts(problems: Mapping[str, list[str]]) -> dict[str, list[str]]:
-    """Return, by host, what is wrong on every host. What is wrong on some of them only is left to their own tasks, which read what they need."""
+    """Return, by host, what is wrong on every host. What is wrong on some of them only is left to their own tasks,
+    which read what they need."""
     under_test = {host: found for host, found in problems.items() if host != CONTROLLER} or problems
     common = set.intersection(*map(set, under_test.values())) if under_test else set()
     return {host: [problem for problem in found if problem in common] for host, found in under_test.items()}
@@ -178,9 +218,11 @@ PLACES = ("workspace_path", "workspace_volumes", "workspace_places")
 
 
 def emptied(extra: Mapping[str, Any], hosts: Iterable[str], hostvars: Any) -> dict[str, list[str]]:
-    """Return a sentence for each option of PLACES that is empty among the extra variables, by the hosts for which the inventory sets it.
+    """Return a sentence for each option of PLACES that is empty among the extra variables,
+    by the hosts for which the inventory sets it.
 
-    Nothing overrides an extra variable: the default directory would be measured instead of the one that the inventory names.
+    Nothing overrides an extra variable: the default directory would be measured instead of the one that the
+    inventory names.
     """
     empty = [name for name in PLACES if name in extra and _is_nothing(extra[name])]
     if not empty:
@@ -190,7 +232,10 @@ def emptied(extra: Mapping[str, Any], hosts: Iterable[str], hostvars: Any) -> di
         own = of_inventory(hostvars, host)
         for name in empty:
             if not _is_nothing(own.get(name)):
-                sentence = f"{name} is empty among the extra variables, but the inventory sets it: leave it out of the extra variables, or set it there"
+                sentence = (
+                    f"{name} is empty among the extra variables, but the inventory sets it: leave it out of the "
+                    "extra variables, or set it there"
+                )
                 found.setdefault(host, []).append(sentence)
     return found
 
@@ -200,7 +245,8 @@ def _is_nothing(value: Any) -> bool:
 
 
 def of_inventory(hostvars: Any, host: str) -> Mapping[str, Any]:
-    """Return the variables of a host as they would be without extra variables, not evaluated. This process ends with the task."""
+    """Return the variables of a host as they would be without extra variables, not evaluated.
+    This process ends with the task."""
     manager = hostvars._variable_manager
     extra, manager._extra_vars = manager._extra_vars, {}
     try:
@@ -210,14 +256,21 @@ def of_inventory(hostvars: Any, host: str) -> Mapping[str, Any]:
 
 
 def as_lines(found: Mapping[str, list[str]], extra: Mapping[str, Any]) -> list[str]:
-    """Return the first warnings about names, each with the hosts that have such a variable, and how many more there are."""
-    lines = [f"{sentence} ({'an extra variable' if sentence.partition(' ')[0] in extra else shown(hosts)})" for sentence, hosts in found.items()]
+    """Return the first warnings about names, each with the hosts that have such a variable,
+    and how many more there are."""
+    lines = [
+        f"{sentence} ({'an extra variable' if sentence.partition(' ')[0] in extra else shown(hosts)})"
+        for sentence, hosts in found.items()
+    ]
     more = len(lines) - MOST_WARNINGS
     return [*lines[:MOST_WARNINGS], *([f"{more} more names are like those of options"] if more > 0 else [])]
 
 
-def evaluated(names: Iterable[str], variables: Mapping[str, Any], template: Callable[[Any], Any] | None, problems: list[str]) -> dict[str, Any]:
-    """Return those of some variables that are set; they are evaluated as they are taken, or else by ``template``. Adds a problem for each that cannot be."""
+def evaluated(
+    names: Iterable[str], variables: Mapping[str, Any], template: Callable[[Any], Any] | None, problems: list[str]
+) -> dict[str, Any]:
+    """Return those of some variables that are set; they are evaluated as they are taken, or else by ``template``. Adds
+    a problem for each that cannot be."""
     found = {}
     for name in names:
         try:

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Tests the storage classes of a cluster, one after the other: each with a claim and a job, which are removed whatever comes of it."""
+"""Tests the storage classes of a cluster, one after the other: each with a claim and a job,
+which are removed whatever comes of it."""
 
 from __future__ import annotations
 
@@ -16,7 +17,12 @@ from typing import Any
 
 from ansible.errors import AnsibleActionFail, AnsibleError
 from ansible_collections.mqops.logdisk.plugins.action.start import counted_for, workload_facts
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, ControllerAction, failure_reason, one_line
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import (
+    SCHEMA,
+    ControllerAction,
+    failure_reason,
+    one_line,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.order import make_order, table_differences
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_records
@@ -32,8 +38,21 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes.manifest
     label_of,
     object_name,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes.pod_log import LogError, last_complaint, read_tables
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes.state import CONTAINER, ENDED, FAILED, MEASURES, Seen, State, refusal, state_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes.pod_log import (
+    LogError,
+    last_complaint,
+    read_tables,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes.state import (
+    CONTAINER,
+    ENDED,
+    FAILED,
+    MEASURES,
+    Seen,
+    State,
+    refusal,
+    state_of,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import measurement, profile_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.noted import note
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.unmeasured import file_error
@@ -44,7 +63,11 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader im
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import TABLE_NAMES, parse_tables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import command_line
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, UNREACHABLE
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._tester.sources import SourcesError, read_sources, source_hash
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._tester.sources import (
+    SourcesError,
+    read_sources,
+    source_hash,
+)
 
 STAGE = "claim"
 SPARE_S = 120
@@ -63,7 +86,8 @@ STORAGE_CLASS = {"api_version": "storage.k8s.io/v1", "kind": "StorageClass"}
 
 
 class ActionModule(ControllerAction):
-    """Calls the modules of kubernetes.core on the controller. It never fails because of a storage class: each has its record."""
+    """Calls the modules of kubernetes.core on the controller. It never fails because of a storage class:
+    each has its record."""
 
     stage = STAGE
 
@@ -107,7 +131,11 @@ class ActionModule(ControllerAction):
 
     def _test(self, directory: RunDirectory, host: str, number: int, volume: Mapping[str, Any]) -> None:
         """Test a storage class and write its record."""
-        facts: dict[str, Any] = {"storage_class": volume["name"], "image": self._options["image"], **workload_facts(dict(volume))}
+        facts: dict[str, Any] = {
+            "storage_class": volume["name"],
+            "image": self._options["image"],
+            **workload_facts(dict(volume)),
+        }
         claim = self._claim(directory, host, number, volume)
         self._may_exist = False
         try:
@@ -153,7 +181,8 @@ class ActionModule(ControllerAction):
         )
 
     def _storage_class(self, name: str) -> dict[str, Any]:
-        """Return what a storage class says of itself, nothing if it may not be read. Raises ClusterError if it does not exist."""
+        """Return what a storage class says of itself, nothing if it may not be read.
+        Raises ClusterError if it does not exist."""
         try:
             found = self._list(STORAGE_CLASS, f"read the storage class {name}", name=name)
         except ClusterError as error:
@@ -161,20 +190,51 @@ class ActionModule(ControllerAction):
                 raise
             return {}  # storage classes belong to the whole cluster, and not everybody may look at them
         if not found:
-            raise ClusterError(f"no such storage class: the cluster has none with the name {name}; kubectl get storageclass lists those that it has")
-        return {"storage_provisioner": str(found[0].get("provisioner", ""))[:200], "storage_reclaim_policy": str(found[0].get("reclaimPolicy", ""))[:40]}
+            raise ClusterError(
+                f"no such storage class: the cluster has none with the name {name}; kubectl get "
+                "storageclass lists those that it has"
+            )
+        return {
+            "storage_provisioner": str(found[0].get("provisioner", ""))[:200],
+            "storage_reclaim_policy": str(found[0].get("reclaimPolicy", ""))[:40],
+        }
 
-    def _measured(self, directory: RunDirectory, host: str, volume: Mapping[str, Any], claim: Claim, facts: dict[str, Any]) -> None:
+    def _measured(
+        self, directory: RunDirectory, host: str, volume: Mapping[str, Any], claim: Claim, facts: dict[str, Any]
+    ) -> None:
         """Measure a storage class and write its record. Raises ClusterError."""
         now = time.time()
         known = {**facts, "hostname": claim.name}
-        order = make_order(claim.run_id, host, volume["name"], known, self._source_hash, self._told, directories_of(volume), now, now + claim.longest_s)
-        workspace = {"path": volume["path"], "queue_managers": volume["queue_managers"], "directories": order["directories"], "unknown": []}
+        order = make_order(
+            claim.run_id,
+            host,
+            volume["name"],
+            known,
+            self._source_hash,
+            self._told,
+            directories_of(volume),
+            now,
+            now + claim.longest_s,
+        )
+        workspace = {
+            "path": volume["path"],
+            "queue_managers": volume["queue_managers"],
+            "directories": order["directories"],
+            "unknown": [],
+        }
         directory.orders.write({**order, "facts": known, "workspace": workspace})
         self._may_exist = True
         job = self._call("k8s", "create the job", state="present", definition=job_of(claim)).get("result") or {}
-        self._call("k8s", "create the claim", state="present", definition=claim_of(claim, str(job.get("metadata", {}).get("uid", ""))))
-        say(self._display, f"{host}: testing storage class {claim.storage_class} with job {claim.name} in namespace {claim.namespace}")
+        self._call(
+            "k8s",
+            "create the claim",
+            state="present",
+            definition=claim_of(claim, str(job.get("metadata", {}).get("uid", ""))),
+        )
+        say(
+            self._display,
+            f"{host}: testing storage class {claim.storage_class} with job {claim.name} in namespace {claim.namespace}",
+        )
         state = self._wait(claim)
         if state.name == FAILED:
             raise ClusterError(state.reason)
@@ -182,7 +242,9 @@ class ActionModule(ControllerAction):
         log = str(self._call("k8s_log", "read the log of the pod", **found).get("log", ""))
         tables = tables_of(log, claim, order)
         known.update(kubernetes_node=state.node, kubernetes_pod=state.pod)
-        directory.records.write(measurement(directory.run, host, volume["name"], known, workspace, tables, datetime.date.today()), tables)
+        directory.records.write(
+            measurement(directory.run, host, volume["name"], known, workspace, tables, datetime.date.today()), tables
+        )
 
     def _wait(self, claim: Claim) -> State:
         """Return the state of a test that has ended. Raises ClusterError if the API server does not answer for long."""
@@ -206,28 +268,55 @@ class ActionModule(ControllerAction):
             time.sleep(interval_s if state.name == MEASURES else min(FIRST_LOOKS_S, interval_s))
 
     def _seen(self, claim: Claim, waited_s: float) -> Seen:
-        """Return what there is of a test. Each call of the API is a process on the controller, so only what may say something is asked for."""
-        pods = self._list(POD, "read the pods of the job", namespace=claim.namespace, label_selectors=[f"job-name={claim.name}"])
-        seen = Seen({"metadata": {"name": claim.name}}, {}, pods, [], waited_s, self._options["patience_s"], claim.storage_class, claim.image)
+        """Return what there is of a test. Each call of the API is a process on the controller,
+        so only what may say something is asked for."""
+        pods = self._list(
+            POD, "read the pods of the job", namespace=claim.namespace, label_selectors=[f"job-name={claim.name}"]
+        )
+        seen = Seen(
+            {"metadata": {"name": claim.name}},
+            {},
+            pods,
+            [],
+            waited_s,
+            self._options["patience_s"],
+            claim.storage_class,
+            claim.image,
+        )
         if pods and state_of(seen).name != FAILED:
             return seen
-        job, found = (self._list(kind, "read job and claim", name=claim.name, namespace=claim.namespace) for kind in (JOB, CLAIM))
+        job, found = (
+            self._list(kind, "read job and claim", name=claim.name, namespace=claim.namespace) for kind in (JOB, CLAIM)
+        )
         events: list[Any] = []
         with contextlib.suppress(ClusterError):  # not everybody may read them, and they only explain
             events = self._list(EVENT, "read events", namespace=claim.namespace, field_selectors=["type=Warning"])
         return replace(seen, job=job[0] if job else {}, claim=found[0] if found else {}, events=events)
 
     def _remove(self, claim: Claim) -> list[str]:
-        """Delete the job of this run, by its uid, and return what is left. Kubernetes removes pod and claim, which belong to the job."""
+        """Delete the job of this run, by its uid, and return what is left. Kubernetes removes pod and claim,
+        which belong to the job."""
         end, left = time.monotonic() + REMOVAL_S, [f"job and claim {claim.name} in namespace {claim.namespace}"]
         mine = {"namespace": claim.namespace, "label_selectors": [f"{RUN_LABEL}={label_of(claim.run_id)}"]}
         try:
             for job in self._list(JOB, "look for the job", **mine):
                 if named(job, claim):
                     options = {"propagationPolicy": "Background", "preconditions": {"uid": job["metadata"]["uid"]}}
-                    self._call("k8s", "delete the job", state="absent", name=claim.name, namespace=claim.namespace, delete_options=options, **JOB)
+                    self._call(
+                        "k8s",
+                        "delete the job",
+                        state="absent",
+                        name=claim.name,
+                        namespace=claim.namespace,
+                        delete_options=options,
+                        **JOB,
+                    )
             while True:
-                left = [f"claim {claim.name} in namespace {claim.namespace}" for each in self._list(CLAIM, "look for the claim", **mine) if named(each, claim)]
+                left = [
+                    f"claim {claim.name} in namespace {claim.namespace}"
+                    for each in self._list(CLAIM, "look for the claim", **mine)
+                    if named(each, claim)
+                ]
                 if not left or time.monotonic() > end:
                     return left
                 time.sleep(min(2, self._options["interval_s"]))
@@ -241,7 +330,9 @@ class ActionModule(ControllerAction):
     def _call(self, module: str, what: str, **arguments: Any) -> dict[str, Any]:
         """Return the answer of a module of kubernetes.core. Raises ClusterError if it failed."""
         given = {
-            "kubeconfig": os.path.abspath(os.path.expanduser(self._options["kubeconfig"])) if self._options["kubeconfig"] else "",
+            "kubeconfig": os.path.abspath(os.path.expanduser(self._options["kubeconfig"]))
+            if self._options["kubeconfig"]
+            else "",
             "context": self._options["context"],
         }
         try:
@@ -258,7 +349,8 @@ class ActionModule(ControllerAction):
 
 
 def failure_text(answer: Mapping[str, Any]) -> str:
-    """Return what a failed module says. Since ansible-core 2.19 a message with a traceback is in an object of its own."""
+    """Return what a failed module says. Since ansible-core 2.19 a message with a traceback is in an object
+    of its own."""
     event = getattr(answer.get("exception"), "event", None)
     said = [answer.get("msg"), getattr(event, "msg", "")]
     return " ".join(str(each) for each in said if each) or failure_reason(dict(answer))
@@ -272,7 +364,10 @@ def named(found: Mapping[str, Any], claim: Claim) -> bool:
 def directories_of(volume: Mapping[str, Any]) -> list[str]:
     """Return the directories on the volume of the queue managers that write."""
     names = volume["queue_managers"]
-    return [f"{volume['path']}/{name}" for name in (names[: max(volume["load_points"])] if volume["workload"] == MQ_LOG else names)]
+    return [
+        f"{volume['path']}/{name}"
+        for name in (names[: max(volume["load_points"])] if volume["workload"] == MQ_LOG else names)
+    ]
 
 
 def refuse_what_claims_cannot(volume: Mapping[str, Any]) -> None:
@@ -297,7 +392,8 @@ def tables_of(log: str, claim: Claim, order: Mapping[str, Any]) -> dict[str, byt
         differences = table_differences(dict(order), parse_tables(tables))
     if any(each.startswith("hash of the tester's sources") for each in differences):
         raise ClusterError(
-            f"the image {claim.image} does not hold the tester of this collection: build it anew with make image, push it, and correct claim_image"
+            f"the image {claim.image} does not hold the tester of this collection: build it anew with make image, "
+            "push it, and correct claim_image"
         )
     if differences:
         raise ClusterError(f"the tables do not match the order: {'; '.join(differences)}")

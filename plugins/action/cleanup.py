@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Cleans up a run on the host, and notes in the records of its volumes what could not be removed, and how long each was limited."""
+"""Cleans up a run on the host, and notes in the records of its volumes what could not be removed,
+and how long each was limited."""
 
 from __future__ import annotations
 
@@ -26,9 +27,14 @@ class ActionModule(RemoteAction):
     stage = "cleanup"
 
     def prepare(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        """Take the volumes that the task holds, or with ``defaults`` those that the run directory notes, or else those that the variables name."""
-        defaults, run_path, only, keep = (arguments.pop(name, None) for name in ("defaults", "run_path", "only", "keep_state_of"))
-        volumes = self._planned(defaults, run_path, task_vars["inventory_hostname"]) if defaults else arguments["volumes"]
+        """Take the volumes that the task holds, or with ``defaults`` those that the run directory notes,
+        or else those that the variables name."""
+        defaults, run_path, only, keep = (
+            arguments.pop(name, None) for name in ("defaults", "run_path", "only", "keep_state_of")
+        )
+        volumes = (
+            self._planned(defaults, run_path, task_vars["inventory_hostname"]) if defaults else arguments["volumes"]
+        )
         self._volumes = [volume for volume in volumes if not only or volume["name"] in only]
         sent = [
             {
@@ -46,7 +52,10 @@ class ActionModule(RemoteAction):
             noted = RunDirectory.open(run_path).volumes.noted(host) if run_path else None
             if noted:
                 return [{"paths": [volume.get("path", defaults["path"])], **volume} for volume in noted]
-            return [{**volume, "paths": paths_of(volume)} for volume in read_volumes(self._task.args.get("volumes"), defaults)]
+            return [
+                {**volume, "paths": paths_of(volume)}
+                for volume in read_volumes(self._task.args.get("volumes"), defaults)
+            ]
         except (OptionError, RunDirectoryError) as error:
             raise AnsibleActionFail(str(error)) from error
 
@@ -54,13 +63,22 @@ class ActionModule(RemoteAction):
         answer = super().call(arguments, task_vars)
         if answer.get("failed"):
             left = [f"could not clean up: {answer['logdisk']['reason']}"]
-            answer = {"changed": False, "removed": [], "left": left, "volumes": {volume["name"]: {"left": left} for volume in self._volumes}}
+            answer = {
+                "changed": False,
+                "removed": [],
+                "left": left,
+                "volumes": {volume["name"]: {"left": left} for volume in self._volumes},
+            }
         left = [one_line(str(item)) for item in answer.get("left") or []]
         if left:
             self._display.warning(f"{task_vars['inventory_hostname']}: left behind: {'; '.join(left)}")
         answer["said"] = [] if self._task.args.get("run_path") else said(answer, bool(self._task.check_mode))
         if self._task.args.get("run_path"):
-            self._note(RunDirectory.open(self._task.args["run_path"]), task_vars["inventory_hostname"], as_dict(answer.get("volumes")))
+            self._note(
+                RunDirectory.open(self._task.args["run_path"]),
+                task_vars["inventory_hostname"],
+                as_dict(answer.get("volumes")),
+            )
         return answer
 
     def _note(self, directory: RunDirectory, host: str, answers: dict[str, Any]) -> None:

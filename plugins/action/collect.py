@@ -14,8 +14,17 @@ import zlib
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, RemoteAction, failure, of_volumes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.order import SEARCH, machine_differences, table_differences
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import (
+    SCHEMA,
+    RemoteAction,
+    failure,
+    of_volumes,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.order import (
+    SEARCH,
+    machine_differences,
+    table_differences,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.worst import worst
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import measurement
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.unmeasured import file_error
@@ -50,7 +59,9 @@ class ActionModule(RemoteAction):
 
     def _volumes(self, task_vars: dict[str, Any]) -> list[str]:
         """Return the volumes that are asked for, or else all that the host is expected to report."""
-        return self._task.args.get("volumes") or RunDirectory.open(self._task.args["run_path"]).volumes.expected(task_vars["inventory_hostname"])
+        return self._task.args.get("volumes") or RunDirectory.open(self._task.args["run_path"]).volumes.expected(
+            task_vars["inventory_hostname"]
+        )
 
     def take_in(self, answer: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         host, directory = task_vars["inventory_hostname"], RunDirectory.open(self._task.args["run_path"])
@@ -70,11 +81,18 @@ class ActionModule(RemoteAction):
         if not records:
             return {**failure(self.stage, "error", "; ".join(dict.fromkeys(errors.values()))), "kept": kept}
         verdicts = {volume: record.verdict for volume, record in records.items()}
-        key = {"schema": SCHEMA, "kind": directory.kind.name, "host": host, "verdict": worst([*verdicts.values(), *(ERROR for dummy in errors)])}
+        key = {
+            "schema": SCHEMA,
+            "kind": directory.kind.name,
+            "host": host,
+            "verdict": worst([*verdicts.values(), *(ERROR for dummy in errors)]),
+        }
         key = {**key, "volumes": {**verdicts, **dict.fromkeys(errors, ERROR)}, "run_id": directory.run["run_id"]}
         return {"changed": False, "collected": list(records), "kept": kept, "logdisk": key}
 
-    def _accepted(self, directory: RunDirectory, host: str, volume: str, sent: dict[str, Any], machine: dict[str, Any]) -> HostRecord:
+    def _accepted(
+        self, directory: RunDirectory, host: str, volume: str, sent: dict[str, Any], machine: dict[str, Any]
+    ) -> HostRecord:
         """Store the tables of a volume with its record, which is returned. Raises NotAccepted."""
         if sent["error"]:
             raise NotAccepted(sent["error"])
@@ -85,31 +103,47 @@ class ActionModule(RemoteAction):
         try:
             order = directory.orders.read(host, volume)
         except RunDirectoryError as error:
-            raise NotAccepted(f"the order of this host is not known, so its tables are not accepted: {error} Measure this host again") from error
+            raise NotAccepted(
+                f"the order of this host is not known, so its tables are not accepted: {error} Measure this host again"
+            ) from error
         reason = why_not_ordered(order, as_dict(sent.get("start")), machine, tables)
         if reason:
             raise NotAccepted(reason)
         tables = of_all_rounds(directory, order, tables) if order.get(SEARCH) else tables
-        record = measurement(directory.run, host, volume, order.get("facts") or {}, order.get("workspace") or {}, tables, datetime.date.today())
+        record = measurement(
+            directory.run,
+            host,
+            volume,
+            order.get("facts") or {},
+            order.get("workspace") or {},
+            tables,
+            datetime.date.today(),
+        )
         try:
             directory.records.write(record, tables)
         except RunDirectoryError as error:
             raise NotAccepted(
-                f"{error} The tables are kept on the host. When the problem is solved, collect them with playbooks/collect.yml -e collect_run={directory.path}"
+                f"{error} The tables are kept on the host. When the problem is solved, collect them with "
+                f"playbooks/collect.yml -e collect_run={directory.path}"
             ) from error
         return record
 
 
 def of_all_rounds(directory: RunDirectory, order: Mapping[str, Any], tables: dict[str, bytes]) -> dict[str, bytes]:
-    """Store the tables of a round of a search, and return those of all rounds so far as those of one run. Raises NotAccepted."""
+    """Store the tables of a round of a search, and return those of all rounds so far as those of one run.
+    Raises NotAccepted."""
     host, volume, number = order["host"], order["volume"], order[SEARCH]["round"]
     try:
         directory.orders.write_round(order, number, tables)
-        return join_tables([directory.orders.read_round(host, volume, each, TABLE_NAMES) for each in range(1, number + 1)])
+        return join_tables(
+            [directory.orders.read_round(host, volume, each, TABLE_NAMES) for each in range(1, number + 1)]
+        )
     except RunDirectoryError as error:
         raise NotAccepted(f"{error} The tables of this round are kept on the host") from error
     except TablesError as error:
-        raise NotAccepted(f"the tables of the rounds of this search cannot be joined: {error} Measure this host again") from error
+        raise NotAccepted(
+            f"the tables of the rounds of this search cannot be joined: {error} Measure this host again"
+        ) from error
 
 
 def facts_of_order(directory: RunDirectory, host: str, volume: str) -> dict[str, Any]:
@@ -120,16 +154,25 @@ def facts_of_order(directory: RunDirectory, host: str, volume: str) -> dict[str,
         return {}
 
 
-def why_not_ordered(order: dict[str, Any], start: dict[str, Any], machine: dict[str, Any], tables: dict[str, bytes]) -> str:
-    """Return how the answer of a host differs from its order, empty if it does not. The record reports tables that cannot be read."""
+def why_not_ordered(
+    order: dict[str, Any], start: dict[str, Any], machine: dict[str, Any], tables: dict[str, bytes]
+) -> str:
+    """Return how the answer of a host differs from its order, empty if it does not.
+    The record reports tables that cannot be read."""
     differences = machine_differences(order, start, machine)
     if differences:
-        return f"the machine that answered is not the one that was started: {'; '.join(differences)}. Correct the inventory and run playbooks/collect.yml"
+        return (
+            f"the machine that answered is not the one that was started: {'; '.join(differences)}. Correct the "
+            "inventory and run playbooks/collect.yml"
+        )
     with contextlib.suppress(TablesError):
         differences = table_differences(order, parse_tables(tables))
     if not differences:
         return ""
-    return f"the tables do not match the order: {'; '.join(differences)}. Find out which tester wrote them, and measure this host again"
+    return (
+        f"the tables do not match the order: {'; '.join(differences)}. Find out which tester wrote "
+        "them, and measure this host again"
+    )
 
 
 def unpack_tables(packed: Any) -> dict[str, bytes]:

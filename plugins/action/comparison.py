@@ -18,7 +18,13 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare imp
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import figure_named
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.fleet_comparison import compare_fleet, statement_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.selection import select
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history_action import CHANGE, HISTORY, HOSTS, PLAY_HOSTS, FleetAction
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history_action import (
+    CHANGE,
+    HISTORY,
+    HOSTS,
+    PLAY_HOSTS,
+    FleetAction,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.comparison_html import render_comparison
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.comparison_txt import comparison_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import write_json, write_text
@@ -29,7 +35,8 @@ PAGE = "comparison.html"
 
 
 class ActionModule(FleetAction):
-    """Runs on the controller alone, once for all hosts. A task fails hosts unless the fleet is shown not to have become worse."""
+    """Runs on the controller alone, once for all hosts. A task fails hosts unless the fleet is shown not to
+    have become worse."""
 
     kind = "comparison"
     argument_spec = {
@@ -43,7 +50,10 @@ class ActionModule(FleetAction):
 
     def consult(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         if not options["before"] or not options["after"]:
-            raise ValueError("name what to compare: set compare_before and compare_after to certificates, runs, days or ranges of days")
+            raise ValueError(
+                "name what to compare: set compare_before and compare_after to certificates, "
+                "runs, days or ranges of days"
+            )
         hosts = self.expectation(options, task_vars).hosts
         figure, margin = figure_named(options["figure"]), read_margin(options["margin"])
         with self.history(options) as history:
@@ -61,20 +71,27 @@ class ActionModule(FleetAction):
         own = (
             {}
             if outcome == NON_INFERIOR
-            else own_failures(comparison, {entry.label: entry.host for side in (before, after) for entry in side.entries.values()})
+            else own_failures(
+                comparison, {entry.label: entry.host for side in (before, after) for entry in side.entries.values()}
+            )
         )
         of_class = [f"{outcome}: {statement}"] if outcome != NON_INFERIOR and not own else []
-        told = self.told(make_outcome(COMPARED, f"{outcome}: {statement}"), own, of_class, options["play_hosts"], task_vars)
+        told = self.told(
+            make_outcome(COMPARED, f"{outcome}: {statement}"), own, of_class, options["play_hosts"], task_vars
+        )
         return {"outcome": outcome, "page": page, **told}
 
 
 def own_failures(comparison: Mapping[str, Any], hosts: Mapping[str, str]) -> dict[str, str]:
-    """Return the message of each host with a volume whose outcome is that of the fleet. ``hosts`` are those of the volumes, by what people call the volume."""
+    """Return the message of each host with a volume whose outcome is that of the fleet. ``hosts`` are those of the
+    volumes, by what people call the volume."""
     found: dict[str, list[str]] = {}
     for volume in comparison["hosts"]:
         if volume["outcome"] == comparison["outcome"]:
             label = volume["host"]
-            reason = volume["reason"] or ("" if volume["change"] is None else f"{comparison['figure']} {format_ratio(volume['change'])}")
+            reason = volume["reason"] or (
+                "" if volume["change"] is None else f"{comparison['figure']} {format_ratio(volume['change'])}"
+            )
             host = hosts.get(label.partition(" at ")[0], label)
             found.setdefault(host, []).append(f"{label}: {volume['outcome']}{reason and ': ' + reason}")
     return {host: one_message(messages, JSON_FILE) for host, messages in found.items()}

@@ -12,9 +12,23 @@ from typing import Any
 from ansible.errors import AnsibleActionFail
 from ansible_collections.mqops.logdisk.plugins.action.collect import unpack
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, RemoteAction, failure, one_line
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._cut_action import command_of, files_of, read_rows, returned_of, witnessed_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._cut_action import (
+    command_of,
+    files_of,
+    read_rows,
+    returned_of,
+    witnessed_of,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability import witness
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import CHECK_KEPT, CHECK_LOST, Checked, Cut, cut_of, why_no_cut, why_other_volume
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import (
+    CHECK_KEPT,
+    CHECK_LOST,
+    Checked,
+    Cut,
+    cut_of,
+    why_no_cut,
+    why_other_volume,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.protocol import acknowledged_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability import STAGE
@@ -48,11 +62,15 @@ class ActionModule(RemoteAction):
         (self._volume,), (layout,) = self._own["plan"]["volumes"], self._own["workspace"]["volumes"]
         self._files = files_of(self._directory, host, self._volume["name"], int(started["number"]))
         # Tasks in place of a command have ended when their host is waited for.
-        self._command = command_of({"ended_ns": returned.get("begun_ns"), **self._own["command"]}, str(self._own["problem"] or ""))
+        self._command = command_of(
+            {"ended_ns": returned.get("begun_ns"), **self._own["command"]}, str(self._own["problem"] or "")
+        )
         self._witnessed = witnessed_of(witness.look(self._files), self._command, returned.get("broken") is True)
         self._returned = returned_of(started["before"], returned)
         is_cut = not why_no_cut(self._command, self._witnessed, self._returned)
-        self._is_elsewhere = bool(started["before"] and self._returned.after and why_other_volume(started["before"], self._returned.after))
+        self._is_elsewhere = bool(
+            started["before"] and self._returned.after and why_other_volume(started["before"], self._returned.after)
+        )
         return {
             **arguments,
             "volume": self._volume["name"],
@@ -63,13 +81,24 @@ class ActionModule(RemoteAction):
 
     def call(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         if self._returned.after is None:
-            return {"left": [f"the files of the test on {task_vars['inventory_hostname']}: remove them with playbooks/cleanup.yml when the host is back"]}
+            return {
+                "left": [
+                    f"the files of the test on {task_vars['inventory_hostname']}: remove them with "
+                    "playbooks/cleanup.yml when the host is back"
+                ]
+            }
         answer = super().call(arguments, task_vars)
         if answer.get("failed"):
             reason = answer["logdisk"]["reason"]
             return {"problem": reason, "left": [f"the files of the test: {reason}"]}
         if self._is_elsewhere and not answer.get("left"):
-            return {**answer, "left": ["the files of the test, whose file system is not mounted: remove them with playbooks/cleanup.yml when it is"]}
+            return {
+                **answer,
+                "left": [
+                    "the files of the test, whose file system is not mounted: remove them with "
+                    "playbooks/cleanup.yml when it is"
+                ],
+            }
         return answer
 
     def take_in(self, answer: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
@@ -86,9 +115,22 @@ class ActionModule(RemoteAction):
             return failure(self.stage, "error", str(error))
         self._files.remove()
         say(self._display, f"{host}: cut {number} of {self._own['plan']['cuts']['count']}: {cut.outcome}: {cut.reason}")
-        key = {"schema": SCHEMA, "kind": self._directory.kind.name, "host": host, "verdict": verdict, "run_id": self._directory.run["run_id"]}
+        key = {
+            "schema": SCHEMA,
+            "kind": self._directory.kind.name,
+            "host": host,
+            "verdict": verdict,
+            "run_id": self._directory.run["run_id"],
+        }
         is_back = self._returned.after is not None and not left
-        return {"changed": True, "outcome": cut.outcome, "reason": cut.reason, "left": left, "is_back": is_back, "logdisk": key}
+        return {
+            "changed": True,
+            "outcome": cut.outcome,
+            "reason": cut.reason,
+            "left": left,
+            "is_back": is_back,
+            "logdisk": key,
+        }
 
     def _file(self, host: str, number: int, cut: Cut, tables: Mapping[str, bytes]) -> str | None:
         """Write the record with all cuts so far, and return its verdict. Raises RunDirectoryError."""

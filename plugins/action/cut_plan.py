@@ -23,7 +23,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import ab
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
 
 SPARE_S = 3600
-"""How much longer than planned the tester writes, because hosts wait for each other. The cut ends it, or the end of its connection."""
+"""How much longer than planned the tester writes, because hosts wait for each other. The cut ends it,
+or the end of its connection."""
 
 
 class ActionModule(ControllerAction):
@@ -52,12 +53,16 @@ def planned(asked: Mapping[str, Any], host: str) -> dict[str, Any]:
     check(asked, host)
     volumes = read_volumes(asked["workspace_volumes"], default_volume(asked))
     if len(volumes) > 1:
-        raise OptionError("workspace_volumes names several volumes, but a power cut tests one volume at a time: name one of them")
+        raise OptionError(
+            "workspace_volumes names several volumes, but a power cut tests one volume at a time: name one of them"
+        )
     volume = volumes[0]
     names = volume["queue_managers"]
     writers = asked["cut_queue_managers"] or len(names)
     if writers > len(names):
-        raise OptionError(f"cut_queue_managers: {writers} queue managers, but workspace_queue_managers names {len(names)}")
+        raise OptionError(
+            f"cut_queue_managers: {writers} queue managers, but workspace_queue_managers names {len(names)}"
+        )
     variables = {
         "sweep_block_sizes": [asked["cut_block_size"]],
         "sweep_file_size": asked["cut_file_size"],
@@ -88,10 +93,14 @@ def planned(asked: Mapping[str, Any], host: str) -> dict[str, Any]:
 
 
 def refuse_computed(confirm: Any) -> None:
-    """Raise OptionError if a variable, as it is written in the inventory, is a template: it would confirm every host."""
+    """Raise OptionError if a variable, as it is written in the inventory, is a template:
+    it would confirm every host."""
     template = template_in(confirm)
     if template:
-        raise OptionError(f"cut_confirm is computed ({template}), so it would confirm every host: write the name of the host, in its host_vars")
+        raise OptionError(
+            f"cut_confirm is computed ({template}), so it would confirm every host: write the name "
+            "of the host, in its host_vars"
+        )
 
 
 def check_tasks(loader: DataLoader, path: str) -> None:
@@ -113,17 +122,22 @@ def check(asked: Mapping[str, Any], host: str) -> None:
     """Raise OptionError if the power of a host is not to be cut, or not in this way."""
     if asked["cut_confirm"] != host:
         raise OptionError(
-            f"cut_confirm is {asked['cut_confirm'] or 'empty'}, but the power of a host is cut only if it is the host's own name in the inventory: "
-            "set it for each host, in its host_vars"
+            f"cut_confirm is {asked['cut_confirm'] or 'empty'}, but the power of a host is cut only if it is the "
+            "host's own name in the inventory: set it for each host, in its host_vars"
         )
     if bool(asked["cut_command"]) == bool(asked["cut_task_file"]):
         raise OptionError(
             "cut_command and cut_task_file are both set: leave one of them out"
             if asked["cut_command"]
-            else "nothing says how the power is cut: set cut_command, a command on the controller, or cut_task_file, a file of tasks"
+            else (
+                "nothing says how the power is cut: set cut_command, a command on the controller, or "
+                "cut_task_file, a file of tasks"
+            )
         )
     if asked["workspace_discover"]:
-        raise OptionError("workspace_discover is not used for a power cut: name the directory to test as workspace_path")
+        raise OptionError(
+            "workspace_discover is not used for a power cut: name the directory to test as workspace_path"
+        )
     if asked["cut_count"] < 1:
         raise OptionError(f"cut_count is {asked['cut_count']}, but must be at least 1")
     if asked["cut_after"] < 1:

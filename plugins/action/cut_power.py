@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Cuts the power of a host by a command on the controller, if the tester is seen to write and no queue manager runs on the host."""
+"""Cuts the power of a host by a command on the controller, if the tester is seen to write and no queue manager runs on
+the host."""
 
 from __future__ import annotations
 
@@ -47,12 +48,21 @@ class ActionModule(RemoteAction):
             return {"changed": False, "go": False, **NOT_RUN, "problem": problem}
         say(self._display, f"{host}: cutting the power (cut {started['number']})")
         command = str(self._own["command"] or "")
-        return {"changed": True, "go": True, **(call(command, float(self._own["limit_s"] or 120)) if command else NOT_RUN)}
+        return {
+            "changed": True,
+            "go": True,
+            **(call(command, float(self._own["limit_s"] or 120)) if command else NOT_RUN),
+        }
 
     def _why_not(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> str:
         """Return why the power must not be cut, after the time for which the tester is to write; empty if it may be."""
         started, after_s = self._own["started"], float(self._own["after_s"] or 10)
-        files = files_of(RunDirectory.open(self._own["run_path"]), task_vars["inventory_hostname"], str(self._own["volume"]), int(started["number"]))
+        files = files_of(
+            RunDirectory.open(self._own["run_path"]),
+            task_vars["inventory_hostname"],
+            str(self._own["volume"]),
+            int(started["number"]),
+        )
         left_s = max(0.0, min(after_s, started["ready_epoch_s"] + after_s - time.time()))
         state = witness.wait(files, lambda found: found.is_over, left_s)
         refusal = "" if state.is_over else self._look(arguments, task_vars)
@@ -72,7 +82,11 @@ class ActionModule(RemoteAction):
         if answer.get("failed"):
             return f"it is not known whether queue managers are running on this host: {answer['logdisk']['reason']}"
         refusal = answer.get("refusal")
-        return one_line(refusal)[:1000] if isinstance(refusal, str) else "it is not known whether queue managers are running on this host"
+        return (
+            one_line(refusal)[:1000]
+            if isinstance(refusal, str)
+            else "it is not known whether queue managers are running on this host"
+        )
 
 
 def call(command: str, limit_s: float) -> dict[str, Any]:
@@ -81,9 +95,20 @@ def call(command: str, limit_s: float) -> dict[str, Any]:
     status, problem = None, ""
     with tempfile.TemporaryFile() as output:
         try:
-            process = subprocess.Popen(["/bin/sh", "-c", command], stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
+            process = subprocess.Popen(
+                ["/bin/sh", "-c", command],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
         except OSError as error:
-            return {"status": None, "output": "", "problem": f"the command cannot be run: {error.strerror or error}", "seconds": 0.0}
+            return {
+                "status": None,
+                "output": "",
+                "problem": f"the command cannot be run: {error.strerror or error}",
+                "seconds": 0.0,
+            }
         try:
             status = process.wait(limit_s)
         except subprocess.TimeoutExpired:
@@ -93,4 +118,10 @@ def call(command: str, limit_s: float) -> dict[str, Any]:
         ended_ns = time.monotonic_ns()
         output.seek(max(0, output.seek(0, os.SEEK_END) - OUTPUT_MAX_BYTES))
         said = one_line(output.read().decode("utf-8", "replace"))
-    return {"status": status, "output": said, "problem": problem, "seconds": (ended_ns - begin_ns) / 1e9, "ended_ns": ended_ns}
+    return {
+        "status": status,
+        "output": said,
+        "problem": problem,
+        "seconds": (ended_ns - begin_ns) / 1e9,
+        "ended_ns": ended_ns,
+    }

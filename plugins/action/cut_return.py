@@ -52,7 +52,13 @@ class ActionModule(RemoteAction):
         if command.done and broken:
             say(self._display, f"{host}: the connection is lost; waiting for the host for up to {wait_s:g} s")
         found = self._look_until_back(arguments, task_vars, wait_s, must_boot=command.done and broken)
-        return {"changed": False, **found, "broken": broken, "waited_s": time.monotonic() - begin_s, "begun_ns": begun_ns}
+        return {
+            "changed": False,
+            **found,
+            "broken": broken,
+            "waited_s": time.monotonic() - begin_s,
+            "begun_ns": begun_ns,
+        }
 
     def _is_broken(self, files: witness.Files, done: bool, wait_s: float) -> bool:
         """Wait for the end of the witness; return whether its stream ended by itself."""
@@ -62,7 +68,9 @@ class ActionModule(RemoteAction):
         witness.stop(files)
         return False
 
-    def _look_until_back(self, arguments: dict[str, Any], task_vars: dict[str, Any], wait_s: float, must_boot: bool) -> dict[str, Any]:
+    def _look_until_back(
+        self, arguments: dict[str, Any], task_vars: dict[str, Any], wait_s: float, must_boot: bool
+    ) -> dict[str, Any]:
         now = time.monotonic()
         end_s, unchanged_s, mount_s = now + wait_s, now + min(wait_s, UNCHANGED_S), 0.0
         before, found = self._own["started"]["before"], {"after": None, "problem": ""}
@@ -74,7 +82,11 @@ class ActionModule(RemoteAction):
                 found["problem"] = answer["logdisk"]["reason"]
             else:
                 after = as_dict(answer.get("after"))
-                found = {"after": after, "problem": str(after.get("problem") or ""), "tester_is_there": answer.get("tester_is_there") is True}
+                found = {
+                    "after": after,
+                    "problem": str(after.get("problem") or ""),
+                    "tester_is_there": answer.get("tester_is_there") is True,
+                }
                 if not must_boot:
                     return found
                 if is_booted(before, after):
@@ -88,7 +100,8 @@ class ActionModule(RemoteAction):
             time.sleep(PAUSE_S)
 
     def _look(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        """Return what the host says over a new connection: the one before may have died with the host, without anybody noticing."""
+        """Return what the host says over a new connection: the one before may have died with the host,
+        without anybody noticing."""
         renew(self._connection)
         # The directory of the last call may be gone.
         self._connection._shell.tmpdir = None

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Starts the tester over a connection of its own, and a witness of it. A preflight writes the record of a host whose power could be cut."""
+"""Starts the tester over a connection of its own, and a witness of it.
+A preflight writes the record of a host whose power could be cut."""
 
 from __future__ import annotations
 
@@ -43,7 +44,14 @@ class ActionModule(RemoteAction):
             return result
         (volume,) = self._task.args["plan"]["volumes"]
         reason = (result.get("logdisk") or {}).get("reason") or str(result.get("msg") or "it could not be started")
-        return {"changed": False, "before": {}, "number": number, "volume": volume["name"], "ready_epoch_s": 0.0, "problem": reason}
+        return {
+            "changed": False,
+            "before": {},
+            "number": number,
+            "volume": volume["name"],
+            "ready_epoch_s": 0.0,
+            "problem": reason,
+        }
 
     def prepare(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         self._own = {name: arguments.pop(name, None) for name in OF_CONTROLLER}
@@ -58,17 +66,30 @@ class ActionModule(RemoteAction):
         return {**arguments, "volume": self._layout["name"], "path": self._layout["path"], "marked": marked}
 
     def take_in(self, answer: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        host, before, number = task_vars["inventory_hostname"], as_dict(answer.get("before")), int(self._own["number"] or 1)
+        host, before, number = (
+            task_vars["inventory_hostname"],
+            as_dict(answer.get("before")),
+            int(self._own["number"] or 1),
+        )
         plan, tester = self._own["plan"], self._own["tester"]
         (volume,) = plan["volumes"]
         if self._task.check_mode:
             sentence = ready_sentence(host, plan, before)
-            self._directory.records.write(ready(self._directory.run, host, volume["name"], {**tester["facts"], **self._layout["facts"]}, sentence))
+            self._directory.records.write(
+                ready(self._directory.run, host, volume["name"], {**tester["facts"], **self._layout["facts"]}, sentence)
+            )
             say(self._display, f"{host}: {sentence}")
             return {"changed": True, "before": before, "number": number}
         if number == 1:
             say(self._display, f"{host}: {announcement(host, plan)}")
-        started = {"changed": True, "before": before, "number": number, "volume": volume["name"], "ready_epoch_s": 0.0, "problem": ""}
+        started = {
+            "changed": True,
+            "before": before,
+            "number": number,
+            "volume": volume["name"],
+            "ready_epoch_s": 0.0,
+            "problem": "",
+        }
         try:
             self._start(answer, host, number)
         except (AnsibleActionFail, WitnessError) as error:
@@ -104,7 +125,9 @@ class ActionModule(RemoteAction):
         state = witness.wait(files, lambda found: found.name in (READY, WRITING) or found.is_over, cuts["ready_s"])
         if state.name in (READY, WRITING):
             return {"ready_epoch_s": time.time()}
-        return {"problem": "" if state.is_over else f"the tester had not written its files after {cuts['ready_s']:.0f} s"}
+        return {
+            "problem": "" if state.is_over else f"the tester had not written its files after {cuts['ready_s']:.0f} s"
+        }
 
 
 def announcement(host: str, plan: Mapping[str, Any]) -> str:
@@ -112,10 +135,15 @@ def announcement(host: str, plan: Mapping[str, Any]) -> str:
     cuts = plan["cuts"]
     times = "once" if cuts["count"] == 1 else f"{cuts['count']} times"
     how = f"by: {cuts['command']}" if cuts["command"] else f"by the tasks of {cuts['task_file']}"
-    return f"the power of {host} is cut {times}, each time after {cuts['after_s']:g} s of writing, {how}. {cuts['tests']}"
+    return (
+        f"the power of {host} is cut {times}, each time after {cuts['after_s']:g} s of writing, {how}. {cuts['tests']}"
+    )
 
 
 def ready_sentence(host: str, plan: Mapping[str, Any], before: Mapping[str, Any]) -> str:
     (volume,) = plan["volumes"]
     size = _units.format_size(volume["footprint_bytes"])
-    return f"ready: {announcement(host, plan)} The files have {size} on {before.get('mount_point')} ({before.get('filesystem_type')})."
+    return (
+        f"ready: {announcement(host, plan)} The files have {size} on {before.get('mount_point')} "
+        f"({before.get('filesystem_type')})."
+    )

@@ -17,7 +17,13 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import figure_named
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.fleet_drift import DRIFTING, fleet_drift
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import day_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history_action import CHANGE, HISTORY, HOSTS, PLAY_HOSTS, FleetAction
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history_action import (
+    CHANGE,
+    HISTORY,
+    HOSTS,
+    PLAY_HOSTS,
+    FleetAction,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.drift_html import render_drift
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.drift_txt import drift_text, gating_nights, label_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import write_json, write_text
@@ -25,12 +31,13 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import wr
 JSON_FILE = "drift.json"
 PAGE = "drift.html"
 SINCE = "drift_since"
-"""The variable with the day from which on the certificates of a host are looked at, for example after a change that was meant."""
+"""The variable with the day from which on the certificates of a host are looked at,
+for example after a change that was meant."""
 
 
 class ActionModule(FleetAction):
-    """Runs on the controller alone, once for all hosts. A task fails a host if the newest two certificates of a volume are beyond the control limit, and the
-    fleet if the newest two nights of a class were slow for all of it."""
+    """Runs on the controller alone, once for all hosts. A task fails a host if the newest two certificates of a volume
+    are beyond the control limit, and the fleet if the newest two nights of a class were slow for all of it."""
 
     kind = "drift"
     argument_spec = {**CHANGE, **HOSTS, **PLAY_HOSTS, **HISTORY}
@@ -51,11 +58,20 @@ class ActionModule(FleetAction):
             if volume["state"] == DRIFTING:
                 beyond.setdefault(volume["host"], []).append(label_of(volume))
         together = list(dict.fromkeys(night["class"] for night in gating_nights(drift)))
-        own = {host: f"beyond the control limit, two certificates in a row: {', '.join(labels)}" for host, labels in beyond.items()}
-        of_classes = [f"slower all together, two nights in a row: the volumes of {', '.join(together)}"] if together else []
+        own = {
+            host: f"beyond the control limit, two certificates in a row: {', '.join(labels)}"
+            for host, labels in beyond.items()
+        }
+        of_classes = (
+            [f"slower all together, two nights in a row: the volumes of {', '.join(together)}"] if together else []
+        )
         outcome = make_outcome(DRIFT, one_message([*of_classes, *own.values()], JSON_FILE) or "no volume drifts")
         told = self.told(outcome, own, of_classes, options["play_hosts"], task_vars)
-        return {"drifting": [label for labels in beyond.values() for label in labels], "drifting_classes": together, **told}
+        return {
+            "drifting": [label for labels in beyond.values() for label in labels],
+            "drifting_classes": together,
+            **told,
+        }
 
 
 def since_days(hosts: Iterable[str], hostvars: Mapping[str, Mapping[str, Any]]) -> dict[str, datetime.date]:

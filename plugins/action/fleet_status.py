@@ -15,9 +15,20 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import volume_names
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.changed import changed_since
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import host_states, problems_by_host, status_json, status_prom, status_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import (
+    host_states,
+    problems_by_host,
+    status_json,
+    status_prom,
+    status_text,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, day_of, fleet_status
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history_action import HISTORY, HOSTS, PLAY_HOSTS, FleetAction
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history_action import (
+    HISTORY,
+    HOSTS,
+    PLAY_HOSTS,
+    FleetAction,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._option_meanings import PROFILES
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import is_empty
@@ -45,14 +56,21 @@ class ActionModule(FleetAction):
         expected = self.expectation(options, task_vars).hosts
         with self.history(options) as history:
             revocations = history.revocations()
-            lines = fleet_status(history.newest(), revocations, today, history.power_cuts(), asked_profiles(task_vars, expected))
+            lines = fleet_status(
+                history.newest(), revocations, today, history.power_cuts(), asked_profiles(task_vars, expected)
+            )
             plans = history.plans()
             changed = changed_since(history, lines)
         own = {host: task_vars["hostvars"][host].get("workspace_volumes") for host in expected}
-        by_host = problems_by_host(lines, expected, plans, {host: names for host, given in own.items() if (names := volume_names(given))})
+        by_host = problems_by_host(
+            lines, expected, plans, {host: names for host, given in own.items() if (names := volume_names(given))}
+        )
         problems = [problem for found in by_host.values() for problem in found]
         if self.write_to(options["report_dir"]):
-            write_json(os.path.join(options["report_dir"], JSON_FILE), status_json(lines, expected, problems, today, revocations, changed))
+            write_json(
+                os.path.join(options["report_dir"], JSON_FILE),
+                status_json(lines, expected, problems, today, revocations, changed),
+            )
             write_file(os.path.join(options["report_dir"], METRICS_FILE), status_prom(lines, expected, problems))
         say(self._display, status_text(lines, expected, by_host, today, changed, options["place"]))
         outcome = status_outcome(host_states(lines, expected, by_host), problems, today)
@@ -61,14 +79,21 @@ class ActionModule(FleetAction):
 
 
 def status_outcome(states: Mapping[str, str], problems: list[str], today: Today) -> dict[str, Any]:
-    """Return what a notification needs of a status: the date, whether the fleet is certified, the state of each host, and how many are in each."""
+    """Return what a notification needs of a status: the date, whether the fleet is certified,
+    the state of each host, and how many are in each."""
     message = one_message(problems, JSON_FILE) or "every expected host is certified"
-    facts = {"date": today.date.isoformat(), "certified": not problems, "states": dict(Counter(states.values())), "hosts": dict(states)}
+    facts = {
+        "date": today.date.isoformat(),
+        "certified": not problems,
+        "states": dict(Counter(states.values())),
+        "hosts": dict(states),
+    }
     return make_outcome(STATUS, message, **facts)
 
 
 def asked_profiles(task_vars: Mapping[str, Any], hosts: Iterable[str]) -> dict[str, str]:
-    """Return the name of the profile that extra variables or the inventory ask for, by host; none of a host for which they do not. Raises DefinitionError."""
+    """Return the name of the profile that extra variables or the inventory ask for, by host; none of a host for which
+    they do not. Raises DefinitionError."""
     asked = {host: task_vars["hostvars"][host].get("gate_profile") for host in hosts}
     names = {repr(profile): load_profile(profile, PROFILES).name for profile in asked.values() if not is_empty(profile)}
     return {host: names[repr(profile)] for host, profile in asked.items() if not is_empty(profile)}

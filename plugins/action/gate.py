@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Compares the hosts with their baseline, judges the fleet, writes verdict and report, stores the certificates, signs, keeps and uploads the run, and returns
-which hosts are to fail."""
+"""Compares the hosts with their baseline, judges the fleet, writes verdict and report, stores the certificates, signs,
+keeps and uploads the run, and returns which hosts are to fail."""
 
 from __future__ import annotations
 
@@ -33,7 +33,12 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.kept import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import JUDGED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_records
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.policy import policy_with
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import GATE, fleet_verdict, judge_run, missing_hosts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import (
+    GATE,
+    fleet_verdict,
+    judge_run,
+    missing_hosts,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.archive import pack
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
@@ -43,7 +48,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing.run_signatu
 
 
 class ActionModule(ControllerAction):
-    """Runs on the controller only, once for all hosts. It does not fail because of a verdict: tasks of the role do, each for its host."""
+    """Runs on the controller only, once for all hosts. It does not fail because of a verdict:
+    tasks of the role do, each for its host."""
 
     argument_spec = {
         "run_path": {"type": "str", "required": True},
@@ -92,9 +98,15 @@ class ActionModule(ControllerAction):
 
 
 def conclusion(
-    directory: RunDirectory, verdict: dict[str, Any], problems: Iterable[str], judged_hosts: Iterable[str], place: Place, task_vars: Mapping[str, Any]
+    directory: RunDirectory,
+    verdict: dict[str, Any],
+    problems: Iterable[str],
+    judged_hosts: Iterable[str],
+    place: Place,
+    task_vars: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Write outcome.json and return what a run comes to: its artifacts, and who fails. problems are what else failed the run, if they are not empty."""
+    """Write outcome.json and return what a run comes to: its artifacts, and who fails. problems are what else failed
+    the run, if they are not empty."""
     problem = " | ".join(filter(None, problems))
     outcome = outcome_of(directory, verdict, problem)
     try:
@@ -106,11 +118,16 @@ def conclusion(
     if verdict["gate_failed"]:
         fleet_problems += verdict["fleet_problems"]
     told = told_to_workflows(outcome, verdict, place)
-    return {"artifacts": artifacts(task_vars, directory.kind.name, told), "failures": failures, "fleet_problems": fleet_problems}
+    return {
+        "artifacts": artifacts(task_vars, directory.kind.name, told),
+        "failures": failures,
+        "fleet_problems": fleet_problems,
+    }
 
 
 def compare(directory: RunDirectory) -> str:
-    """Hold the hosts against what the history says of their volumes. Returns what kept that from being done, empty if nothing did."""
+    """Hold the hosts against what the history says of their volumes. Returns what kept that from being done,
+    empty if nothing did."""
     try:
         return directory.kind.memory.look_up(directory)
     except OSError as error:
@@ -122,11 +139,14 @@ def judge(directory: RunDirectory) -> tuple[dict[str, Any], str]:
     try:
         return judge_run(directory, GATE), ""
     except OSError as error:
-        return fleet_verdict(directory.run, [*judged_records(directory), *missing_hosts(directory)]), unwritten(directory, error)
+        return fleet_verdict(directory.run, [*judged_records(directory), *missing_hosts(directory)]), unwritten(
+            directory, error
+        )
 
 
 def make_certificates(directory: RunDirectory) -> tuple[list[Certificate], list[str]]:
-    """Write the certificates of a run that has a history, before the report, which says until when they are valid; returns them and why there are not more."""
+    """Write the certificates of a run that has a history, before the report, which says until when they are valid;
+    returns them and why there are not more."""
     if directory.run.get("history") is None:
         return [], []
     try:
@@ -145,7 +165,10 @@ def report(directory: RunDirectory) -> str:
 
 
 def unwritten(directory: RunDirectory, error: OSError) -> str:
-    return f"the report cannot be written to {directory.path}: {error}; when the problem is solved, render it with playbooks/report.yml"
+    return (
+        f"the report cannot be written to {directory.path}: {error}; when the problem is solved, "
+        "render it with playbooks/report.yml"
+    )
 
 
 def remember(directory: RunDirectory, certificates: list[Certificate], problems: list[str]) -> str:
@@ -160,13 +183,14 @@ def remember(directory: RunDirectory, certificates: list[Certificate], problems:
     if not problems:
         return ""
     return (
-        f"{directory.kind.stored} of this run were not stored in the history: {one_message(problems)}; when the problem is solved, store them with "
-        f"playbooks/history.yml -e history_import={directory.path}"
+        f"{directory.kind.stored} of this run were not stored in the history: {one_message(problems)}; when the "
+        f"problem is solved, store them with playbooks/history.yml -e history_import={directory.path}"
     )
 
 
 def sign(directory: RunDirectory, key: str) -> str:
-    """Sign a run with a key, by default the one that it was opened with, if there is one; return what kept it from that, empty if nothing did."""
+    """Sign a run with a key, by default the one that it was opened with, if there is one;
+    return what kept it from that, empty if nothing did."""
     key = key or directory.run.get("sign_key") or ""
     if not key or directory.is_check_mode:
         return ""
@@ -178,7 +202,8 @@ def sign(directory: RunDirectory, key: str) -> str:
 
 
 def hand_on(directory: RunDirectory, upload_url: str) -> tuple[Place, str, str]:
-    """Keep and upload a run as far as it asks for that; return where its report is, and what kept it from being kept and from being uploaded.
+    """Keep and upload a run as far as it asks for that; return where its report is,
+    and what kept it from being kept and from being uploaded.
 
     upload_url is gate_upload_url as it is now, see ``send``.
     """
@@ -188,15 +213,23 @@ def hand_on(directory: RunDirectory, upload_url: str) -> tuple[Place, str, str]:
 
 
 def send(directory: RunDirectory, upload_url: str) -> tuple[str, str]:
-    """Upload the run directory if the run asks for it; return the URL of the archive, and what kept it from being uploaded. Each is empty if there is none.
+    """Upload the run directory if the run asks for it; return the URL of the archive, and what kept it from being
+    uploaded. Each is empty if there is none.
 
-    A run that was brought back may come from anybody who can write to the history. The token therefore only goes where ``upload_url`` allows it.
+    A run that was brought back may come from anybody who can write to the history.
+    The token therefore only goes where ``upload_url`` allows it.
     """
     asked = directory.run.get("upload_url")
     if not asked or directory.is_check_mode:
         return "", ""
     if asked != upload_url.strip():
-        return "", f"the report was not uploaded to {asked}, because gate_upload_url is not that: set it as it was when the run was opened"
+        return (
+            "",
+            (
+                f"the report was not uploaded to {asked}, because gate_upload_url is not that: set it as "
+                "it was when the run was opened"
+            ),
+        )
     url = target(asked, directory.run["run_id"])
     try:
         upload(check_url(url), pack(directory.path))
@@ -231,5 +264,6 @@ def failing_hosts(verdict: dict[str, Any]) -> dict[str, str]:
 
 
 def elsewhere(failures: dict[str, str], judged_hosts: Iterable[str]) -> list[str]:
-    """Return the failures of hosts that take no part in the play, and so cannot fail by themselves (a limit left them out)."""
+    """Return the failures of hosts that take no part in the play, and so cannot fail by themselves (a limit
+    left them out)."""
     return [failures[host] for host in sorted(set(failures) - set(judged_hosts))]

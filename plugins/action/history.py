@@ -38,7 +38,9 @@ class ActionModule(HistoryAction):
 
     def consult(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         if not any(options[name] for name in ("import_runs", "import_mqldt", "revoke", "prune_before")):
-            raise ValueError("name what to do: set history_import, history_import_mqldt, history_revoke or history_prune_before")
+            raise ValueError(
+                "name what to do: set history_import, history_import_mqldt, history_revoke or history_prune_before"
+            )
         if self._task.check_mode:
             return {"skipped": True, "msg": "the history is not changed in check mode"}
         create = bool(options["import_runs"] or options["import_mqldt"])
@@ -52,7 +54,8 @@ class ActionModule(HistoryAction):
 
 
 def keep(history: History, options: dict[str, Any], hosts: Collection[str]) -> tuple[list[str], list[str]]:
-    """Do what is asked; return a sentence for each thing done, and the problems. hosts are those of the inventory. Raises OSError and ValueError."""
+    """Do what is asked; return a sentence for each thing done, and the problems. hosts are those of the inventory.
+    Raises OSError and ValueError."""
     done: list[str] = []
     problems: list[str] = []
     if options["import_runs"]:
@@ -60,7 +63,9 @@ def keep(history: History, options: dict[str, Any], hosts: Collection[str]) -> t
         done.append(f"The history {history.place} had {total - added} of {total} entries, and {added} were added.")
     if options["import_mqldt"]:
         origin = Origin(options["mqldt_volume"], options["mqldt_host"], options["mqldt_dates"], hosts)
-        imported, damaged = import_mqldt(history, [absolute(path) for path in options["import_mqldt"]], origin, day_of(None))
+        imported, damaged = import_mqldt(
+            history, [absolute(path) for path in options["import_mqldt"]], origin, day_of(None)
+        )
         done += imported
         problems += damaged
     if options["revoke"]:
@@ -68,18 +73,21 @@ def keep(history: History, options: dict[str, Any], hosts: Collection[str]) -> t
     if options["prune_before"]:
         removed, runs, kept = prune(history, options["report_dir"], day_of(options["prune_before"]))
         done.append(
-            f"{removed} entries, {len(runs)} run directories and {kept} reports in the history were removed; entries that decide the present state of a volume "
-            "were kept."
+            f"{removed} entries, {len(runs)} run directories and {kept} reports in the history were removed; entries "
+            "that decide the present state of a volume were kept."
         )
     return done, problems
 
 
 def revoke(history: History, named: str, reason: str) -> str:
-    """Revoke a certificate, or take out a volume that is named as host:/mount/point; return what was done. Raises HistoryError."""
+    """Revoke a certificate, or take out a volume that is named as host:/mount/point; return what was done.
+    Raises HistoryError."""
     label, is_volume, rest = named.partition(":/")
     if is_volume:
         count = history.take_out(label, f"/{rest}", reason, getpass.getuser())
         return f"The volume {named} is taken out: {count} entries are revoked."
     certificate = history.certificate(named)
     history.revoke(certificate.sha256, reason, getpass.getuser())
-    return f"The certificate {certificate.sha256} of {certificate.entry.label} ({certificate.entry.profile}) is revoked."
+    return (
+        f"The certificate {certificate.sha256} of {certificate.entry.label} ({certificate.entry.profile}) is revoked."
+    )

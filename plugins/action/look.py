@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Looks at a host while it measures: polls it, and once it has ended collects its tables and cleans up. One task, because each task prints a line per host."""
+"""Looks at a host while it measures: polls it, and once it has ended collects its tables and cleans up. One task,
+because each task prints a line per host."""
 
 from __future__ import annotations
 
@@ -10,12 +11,18 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.action import collect
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import ENDED
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.status import COLLECTED, UNKNOWN, host_status, unanswered
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.status import (
+    COLLECTED,
+    UNKNOWN,
+    host_status,
+    unanswered,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import as_dict
 
 
 class ActionModule(collect.ActionModule):
-    """Calls ``collect`` on the host, which sends the tables once all volumes have ended, and then the action ``cleanup``.
+    """Calls ``collect`` on the host, which sends the tables once all volumes have ended,
+    and then the action ``cleanup``.
 
     If a connection fails while the host measures, only this poll is lost.
     """
@@ -28,7 +35,9 @@ class ActionModule(collect.ActionModule):
         return {**known, "changed": False} if COLLECTED in known else super().run(tmp, task_vars)
 
     def prepare(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        self._known, self._give_up, self._clean_up = (arguments.pop(name, default) for name, default in (("known", {}), ("give_up", False), ("clean_up", [])))
+        self._known, self._give_up, self._clean_up = (
+            arguments.pop(name, default) for name, default in (("known", {}), ("give_up", False), ("clean_up", []))
+        )
         if self._give_up:
             self.stage = super().stage
         return {**super().prepare(arguments, task_vars), "once_ended": not self._give_up}

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Decides between two rounds of a search for the capacity which load each volume tries next. Volumes that climb together are judged together first."""
+"""Decides between two rounds of a search for the capacity which load each volume tries next. Volumes that climb
+together are judged together first."""
 
 from __future__ import annotations
 
@@ -15,7 +16,13 @@ from ansible.errors import AnsibleActionFail
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.order import SEARCH
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.climb import SEARCH_ENDED, Climber, by_host, next_loads, others_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.climb import (
+    SEARCH_ENDED,
+    Climber,
+    by_host,
+    next_loads,
+    others_of,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import judge_record, missing, profile_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.noted import note, with_notes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
@@ -75,17 +82,22 @@ def search_of(directory: RunDirectory, host: str, volume: str) -> dict[str, Any]
 
 
 def judge_together(directory: RunDirectory, climbers: list[Climber]) -> None:
-    """File the records of volumes that climb together again: each is judged by the loads that all of them pass. Raises RunDirectoryError."""
+    """File the records of volumes that climb together again: each is judged by the loads that all of them pass.
+    Raises RunDirectoryError."""
     for climber in climbers:
         others = others_of(climber, climbers)
         if others and climber.record.capacity is not None:
             directory.records.write(*judged_together(directory, climber.record, others))
 
 
-def judged_together(directory: RunDirectory, record: HostRecord, others: dict[str, Any]) -> tuple[HostRecord, dict[str, bytes]]:
+def judged_together(
+    directory: RunDirectory, record: HostRecord, others: dict[str, Any]
+) -> tuple[HostRecord, dict[str, bytes]]:
     tables = directory.records.tables(record)
     try:
-        judged = judge_record(record, parse_tables(tables), profile_of(directory.run, record.host), datetime.date.today(), others)
+        judged = judge_record(
+            record, parse_tables(tables), profile_of(directory.run, record.host), datetime.date.today(), others
+        )
     except TablesError as error:
         raise RunDirectoryError(f"The tables of {record.label} cannot be read again: {error}") from None
     together = finding(CLIMBED_TOGETHER, None, others=list(others))

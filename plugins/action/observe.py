@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Starts an observation on the host, and says when it is to be polled. A preflight writes the record of a host that could be observed."""
+"""Starts an observation on the host, and says when it is to be polled.
+A preflight writes the record of a host that could be observed."""
 
 from __future__ import annotations
 
@@ -42,16 +43,21 @@ class ActionModule(RemoteAction):
         self._observed = observed_of({**own, "observe_queue_managers": several})
         command = split(arguments.get("command") or "")
         self._duration_s, interval_s = float(arguments["duration"]), float(arguments["interval"])
-        self._lease_s = float(arguments.get("lease") or 0) or lease_s(interval_s, self._duration_s, len(self._directory.expected_hosts))
+        self._lease_s = float(arguments.get("lease") or 0) or lease_s(
+            interval_s, self._duration_s, len(self._directory.expected_hosts)
+        )
         return {**arguments, "command": command, "lease": self._lease_s}
 
     def call(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        """Start the observation of each queue manager. What is wrong with one costs the others nothing: its record is filed."""
+        """Start the observation of each queue manager. What is wrong with one costs the others nothing:
+        its record is filed."""
         answers = {each["volume"]: self._started({**arguments, **each}, task_vars) for each in self._observed}
         failed = {volume: answer for volume, answer in answers.items() if answer.get("failed")}
         for volume, answer in failed.items() if len(answers) > 1 else ():
             key = answer["logdisk"]
-            file_error(self._directory, task_vars["inventory_hostname"], volume, self.stage, key["reason"], {}, key["verdict"])
+            file_error(
+                self._directory, task_vars["inventory_hostname"], volume, self.stage, key["reason"], {}, key["verdict"]
+            )
         if len(failed) == len(answers):
             return next(iter(failed.values()))
         return {"answers": {volume: answer for volume, answer in answers.items() if volume not in failed}}
@@ -64,7 +70,10 @@ class ActionModule(RemoteAction):
             return answer
         if answer.get("source") not in SOURCES:
             return failure(self.stage, "error", "the answer of the host names no source of this collection")
-        facts = {**as_dict(answer.get("facts")), **clock_facts(answer["time_epoch_s"], received_epoch_s, received_epoch_s - sent_epoch_s)}
+        facts = {
+            **as_dict(answer.get("facts")),
+            **clock_facts(answer["time_epoch_s"], received_epoch_s, received_epoch_s - sent_epoch_s),
+        }
         facts["promised_user"] = arguments.get("user") or "the connecting user"
         return {**answer, "facts": facts}
 
@@ -74,13 +83,24 @@ class ActionModule(RemoteAction):
         first = next(iter(answers.values()))
         observed = {volume: {"source": each["source"], "facts": each["facts"]} for volume, each in answers.items()}
         asked = {key: arguments[key] for key in ("interval", "duration", "calls")}
-        known = {"changed": True, "source": first["source"], "facts": first["facts"], "observed": observed, "lease": self._lease_s, "asked": asked}
+        known = {
+            "changed": True,
+            "source": first["source"],
+            "facts": first["facts"],
+            "observed": observed,
+            "lease": self._lease_s,
+            "asked": asked,
+        }
         if self._task.check_mode:
             records = [ready(self._directory.run, host, volume, each["facts"]) for volume, each in observed.items()]
             for record in records:
                 self._directory.records.write(record)
             return {**known, "reason": "; ".join(record.reasons[0] for record in records)}
         end_epoch_s = received_epoch_s + self._duration_s + OVER_PAUSE_S
-        times = {"start_epoch_s": received_epoch_s, "end_epoch_s": end_epoch_s, "give_up_epoch_s": end_epoch_s + GRACE_S}
+        times = {
+            "start_epoch_s": received_epoch_s,
+            "end_epoch_s": end_epoch_s,
+            "give_up_epoch_s": end_epoch_s + GRACE_S,
+        }
         volumes = {volume: {"state": RUNNING, "progress": {}} for volume in observed}
         return {**host_status(host, arguments["run_id"], {**first, "volumes": volumes}), **known, "times": times}

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Polls an observation and stores its samples. When it has ended, makes its tables, files the record of the host, and removes what is left there."""
+"""Polls an observation and stores its samples. When it has ended, makes its tables, files the record of the host,
+and removes what is left there."""
 
 from __future__ import annotations
 
@@ -68,8 +69,12 @@ class ActionModule(RemoteAction):
         if self._own["run_path"]:
             started, host, ended = self._own["started"], task_vars["inventory_hostname"], self._ended()
             try:
-                observed = {volume: {**started, **each} for volume, each in started["observed"].items() if volume not in ended}
-                self._of_host = {volume: _OfHost(self._own["run_path"], host, volume, each) for volume, each in observed.items()}
+                observed = {
+                    volume: {**started, **each} for volume, each in started["observed"].items() if volume not in ended
+                }
+                self._of_host = {
+                    volume: _OfHost(self._own["run_path"], host, volume, each) for volume, each in observed.items()
+                }
             except RunDirectoryError as error:
                 raise AnsibleActionFail(str(error)) from error
             self._names = {volume: f"{host}/{volume}" if len(started["observed"]) > 1 else host for volume in observed}
@@ -83,10 +88,16 @@ class ActionModule(RemoteAction):
     def call(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         if not self._own["run_path"]:
             return super().call(arguments, task_vars)
-        return {"answers": {volume: self._polled(of_host, {**arguments, "volume": volume}, task_vars) for volume, of_host in self._of_host.items()}}
+        return {
+            "answers": {
+                volume: self._polled(of_host, {**arguments, "volume": volume}, task_vars)
+                for volume, of_host in self._of_host.items()
+            }
+        }
 
     def _polled(self, of_host: _OfHost, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        """Store what is new of one observation. Return its state, and why that is not known; or the problem that its record has to name."""
+        """Store what is new of one observation. Return its state, and why that is not known;
+        or the problem that its record has to name."""
         answer: dict[str, Any] = {}
         for dummy in range(MOST_CALLS):
             answer = super().call({**arguments, "offset": of_host.size()}, task_vars)
@@ -119,22 +130,37 @@ class ActionModule(RemoteAction):
             problems += [problem] if problem else []
             self._show_end(volume)
             volumes[volume] = {"state": FINISHED, "progress": {}}
-        known = {**self._known, "changed": False, "reason": "; ".join(reasons), "volumes": volumes, "shown": shown, "problems": problems}
+        known = {
+            **self._known,
+            "changed": False,
+            "reason": "; ".join(reasons),
+            "volumes": volumes,
+            "shown": shown,
+            "problems": problems,
+        }
         going_on = [each["state"] for each in volumes.values() if each["state"] != FINISHED]
         if going_on:
             return {**known, "state": UNKNOWN if UNKNOWN in going_on else RUNNING}
         if problems:
             return failure(self.stage, "error", "; ".join(problems))
         if not silent:
-            super().call({**{key: self._task.args[key] for key in ("run_id", "state_dir", "user")}, "ask": "remove"}, task_vars)
+            super().call(
+                {**{key: self._task.args[key] for key in ("run_id", "state_dir", "user")}, "ask": "remove"}, task_vars
+            )
         first = self._record
-        key = {"schema": SCHEMA, "kind": first.kind, "host": first.host, "verdict": first.verdict, "run_id": first.run_id} if first else {}
+        key = (
+            {"schema": SCHEMA, "kind": first.kind, "host": first.host, "verdict": first.verdict, "run_id": first.run_id}
+            if first
+            else {}
+        )
         return {**known, "state": FINISHED, COLLECTED: list(volumes), "logdisk": key}
 
     def _finished(self, volume: str, state: str, reason: str) -> str:
         """File the record of a queue manager. Returns its problem, empty if it has none."""
         try:
-            record = self._of_host[volume].file(f"the host did not answer: {reason}" if state == UNKNOWN else WHY_WITHOUT_END.get(state, ""))
+            record = self._of_host[volume].file(
+                f"the host did not answer: {reason}" if state == UNKNOWN else WHY_WITHOUT_END.get(state, "")
+            )
         except RunDirectoryError as error:
             return str(error)
         if record is None or record.error:
@@ -143,14 +169,16 @@ class ActionModule(RemoteAction):
         return ""
 
     def _show(self, volume: str, shown: int) -> int:
-        """Show the lines that are new since ``shown`` of them were there, as far as the screen has room for this host; return how many there are now."""
+        """Show the lines that are new since ``shown`` of them were there, as far as the screen has room for this host;
+        return how many there are now."""
         of_host = self._of_host[volume]
         lines = of_host.lines()
         self._say(volume, text.newest_lines(lines, shown, room_of(len(of_host.directory.expected_hosts))))
         return len(lines)
 
     def _show_end(self, volume: str) -> None:
-        """Show what is known at the end: of a host alone with its histograms, of a few hosts without, of many nothing."""
+        """Show what is known at the end: of a host alone with its histograms, of a few hosts without,
+        of many nothing."""
         hosts = len(self._of_host[volume].directory.expected_hosts)
         self._say(volume, self._of_host[volume].final_lines(histograms=hosts == 1) if room_of(hosts) else [])
 
@@ -200,9 +228,14 @@ class _OfHost:
         observation = replace(observation, ending=ending or observation.ending)
         options = self._options()
         files = tables_of(observation, options)
-        workspace = {"path": options.log_path, "queue_managers": [options.queue_manager] if options.queue_manager else []}
+        workspace = {
+            "path": options.log_path,
+            "queue_managers": [options.queue_manager] if options.queue_manager else [],
+        }
         seen = seen_of(observation, options)
-        record = observed(self.directory.run, self.host, self.volume, self._facts, workspace, files, seen, datetime.date.today())
+        record = observed(
+            self.directory.run, self.host, self.volume, self._facts, workspace, files, seen, datetime.date.today()
+        )
         self.directory.records.write(record, files)
         return record
 

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Opens a run: resolves the profiles, checks that the hosts under test agree on what concerns all of them, makes the run directory."""
+"""Opens a run: resolves the profiles, checks that the hosts under test agree on what concerns all of them,
+makes the run directory."""
 
 from __future__ import annotations
 
@@ -19,7 +20,13 @@ from ansible.release import __version__ as ansible_version
 from ansible.utils.vars import load_extra_vars
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, ControllerAction
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.awx_job import job_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import Expectation, ExpectationError, check_count, check_play, is_slice
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import (
+    Expectation,
+    ExpectationError,
+    check_count,
+    check_play,
+    is_slice,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import INTERNAL, make_outcome, write_outcome
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import (
@@ -66,7 +73,8 @@ USAGE_ERRORS = (ExpectationError, SettingsError, DefinitionError, PolicyError, S
 
 
 class ActionModule(ControllerAction):
-    """Runs on the controller alone, once for all hosts. Problems with the options are returned; the task fails only if there is a fault in this collection."""
+    """Runs on the controller alone, once for all hosts. Problems with the options are returned; the task fails only if
+    there is a fault in this collection."""
 
     argument_spec = {
         "hosts": {"type": "raw", "required": True},
@@ -79,11 +87,17 @@ class ActionModule(ControllerAction):
             raise AnsibleActionFail(f"kind must be one of {', '.join(KINDS)}, not {options['kind']}")
         kind, report_dir = KINDS[options["kind"]], REPORTS
         try:
-            expected = self.expectation(options, task_vars, kind.tests_storage and is_slice(load_extra_vars(self._loader)))
+            expected = self.expectation(
+                options, task_vars, kind.tests_storage and is_slice(load_extra_vars(self._loader))
+            )
             check_play(expected.hosts, task_vars["ansible_play_hosts_all"])
             plans = {host: task_vars["hostvars"][host][kind.plan_fact] for host in expected.hosts}
             _check_plans(plans)
-            settings = {name: agreed_value(name, _asked(name, plans)) for name in names_of(RUN) if name.startswith(kind.agreed_on)}
+            settings = {
+                name: agreed_value(name, _asked(name, plans))
+                for name in names_of(RUN)
+                if name.startswith(kind.agreed_on)
+            }
             report_dir = settings["gate_report_dir"]
             check_count(expected.hosts, settings["gate_expected_count"])
             kind.opening.check(settings, plans)
@@ -96,21 +110,34 @@ class ActionModule(ControllerAction):
             for host, plan in plans.items():
                 directory.volumes.note(host, kind.opening.volumes(plan))
             opened = {"run_id": run["run_id"], "path": directory.path, "expected_hosts": run["expected_hosts"]}
-            write_outcome(os.path.dirname(directory.path), make_outcome(INTERNAL, "the run has not reached its verdict", **opened))
-            opened.update(sign_key=run["sign_key"], upload_url=run["upload_url"], history=run["history"]["place"], policy={})
+            write_outcome(
+                os.path.dirname(directory.path), make_outcome(INTERNAL, "the run has not reached its verdict", **opened)
+            )
+            opened.update(
+                sign_key=run["sign_key"], upload_url=run["upload_url"], history=run["history"]["place"], policy={}
+            )
             # A run that is killed could not be kept later.
             warnings = [warning, keep_if_asked(directory.path, OPENED)]
         except (OSError, *USAGE_ERRORS) as error:
             return self.refusal(str(error), report_dir, task_vars)
         for each in filter(None, warnings):
             self._display.warning(each)
-        elsewhere = [f"In this slice, no host matches {shown(expected.unmatched)} of the limit."] if expected.unmatched else []
+        elsewhere = (
+            [f"In this slice, no host matches {shown(expected.unmatched)} of the limit."] if expected.unmatched else []
+        )
         announced = kind.opening.announced(settings, plans, self._task.check_mode)
         say(self._display, "\n".join([f"logdisk: run {run['run_id']}", *elsewhere, *announced]))
         key = {"schema": SCHEMA, "kind": "run", "run_id": run["run_id"], "path": directory.path}
         return {"problems": [], "run": opened, "logdisk": key}
 
-    def _run(self, kind: Kind, options: Mapping[str, Any], expected: Expectation, settings: Mapping[str, Any], plans: Mapping[str, Any]) -> dict[str, Any]:
+    def _run(
+        self,
+        kind: Kind,
+        options: Mapping[str, Any],
+        expected: Expectation,
+        settings: Mapping[str, Any],
+        plans: Mapping[str, Any],
+    ) -> dict[str, Any]:
         asked = _asked("gate_profile", plans)
         by_value = {repr(profile): profile for profile in asked.values()}
         loaded = {value: load_profile(profile, options["profile_dir"]).as_dict() for value, profile in by_value.items()}
@@ -142,7 +169,9 @@ class ActionModule(ControllerAction):
                 "keep_report": settings["gate_keep_report"],
             },
             "upload_url": check_url(settings["gate_upload_url"]),
-            "baseline": _baseline(settings if kind.tests_storage else NO_BASELINE, place, migrate=not self._task.check_mode),
+            "baseline": _baseline(
+                settings if kind.tests_storage else NO_BASELINE, place, migrate=not self._task.check_mode
+            ),
             "host_classes": {host: str(name) for host, name in _asked("gate_class", plans).items() if name},
         }
 
@@ -168,7 +197,8 @@ def _user() -> str:
 
 
 def tried_history(history: Mapping[str, Any], report_dir: str, create: bool) -> str:
-    """Return why certificates could not be stored in the history now, empty if they could. Raises HistoryError instead if the history is required.
+    """Return why certificates could not be stored in the history now, empty if they could.
+    Raises HistoryError instead if the history is required.
 
     The history, which by default lies in the directory of reports, is made only on request.
     """
@@ -180,13 +210,16 @@ def tried_history(history: Mapping[str, Any], report_dir: str, create: bool) -> 
         problem = f"certificates cannot be stored: {error}"
         if history["required"]:
             without = "gate_history_required: false and gate_baseline: none"
-            raise HistoryError(f"{problem}; correct that, or gate_history, or measure without a history ({without})") from None
+            raise HistoryError(
+                f"{problem}; correct that, or gate_history, or measure without a history ({without})"
+            ) from None
         return problem
     return ""
 
 
 def _baseline(settings: Mapping[str, Any], place: str, migrate: bool) -> dict[str, Any]:
-    """Return what the hosts are to be held against, for run.json. Raises SelectionError and HistoryError if a certificate or run that is named is unknown.
+    """Return what the hosts are to be held against, for run.json. Raises SelectionError and HistoryError if a
+    certificate or run that is named is unknown.
 
     A preflight changes nothing, so it does not migrate the history either.
     """
@@ -206,7 +239,8 @@ def _asked(name: str, plans: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def stops_gate(asked: Any, kind: Kind) -> list[str]:
-    """Return the verdicts at which the gate stops. A run that never certifies is not stopped for that. Raises PolicyError."""
+    """Return the verdicts at which the gate stops. A run that never certifies is not stopped for that.
+    Raises PolicyError."""
     fail_on = check_policy(asked)
     return list(fail_on) if kind.certifies else [verdict for verdict in fail_on if verdict != UNQUALIFIED]
 
@@ -225,6 +259,10 @@ def _parameters(kind: Kind, plans: Mapping[str, Any], selected: Any) -> dict[str
     for host, plan in plans.items():
         resolved = {name: plan[name] for name in RESOLVED if name in plan}
         values = {name: value for name, value in plan["options"].items() if name.startswith(kind.variables)}
-        parameters[host] = {**values, **{name: value for name, value in resolved.items() if name in values}, "gate_hosts": selected}
+        parameters[host] = {
+            **values,
+            **{name: value for name, value in resolved.items() if name in values},
+            "gate_hosts": selected,
+        }
         check_endpoint(str(values.get("observe_url") or ""))
     return parameters_of_hosts(parameters)

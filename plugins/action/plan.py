@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Works out what the sweep will do on the volumes of a host, of which the queue managers may have been discovered. Nothing is sent to the host."""
+"""Works out what the sweep will do on the volumes of a host, of which the queue managers may have been discovered.
+Nothing is sent to the host."""
 
 from __future__ import annotations
 
@@ -12,8 +13,17 @@ from typing import Any, NamedTuple
 from ansible.errors import AnsibleActionFail
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction, failure
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings import in_words
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target import OperationsTarget, Target, read_target
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.discovered import DiscoveryError, as_lines, as_yaml, plan_volumes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target import (
+    OperationsTarget,
+    Target,
+    read_target,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.discovered import (
+    DiscoveryError,
+    as_lines,
+    as_yaml,
+    plan_volumes,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.plan import plan_host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import duration_text
@@ -35,7 +45,11 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.reader imp
 STAGE = "discovery"
 """The stage of volumes that cannot be planned, in their records."""
 ABSENT_SKIP = "skip"
-HANDED_ON = {"pool": "sweep_pool", "state_dir": "sweep_state_dir", **{name: name for name in ("sweep_mode", "sweep_start_at", "sweep_poll_interval")}}
+HANDED_ON = {
+    "pool": "sweep_pool",
+    "state_dir": "sweep_state_dir",
+    **{name: name for name in ("sweep_mode", "sweep_start_at", "sweep_poll_interval")},
+}
 """What the plan holds of a host besides its volumes, and the options that say it."""
 
 
@@ -54,15 +68,21 @@ class ActionModule(ControllerAction):
     }
 
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        asked, self._folders = {**options["options"], **options["overrides"]}, Folders(options["profile_dir"], options["workload_dir"])
+        asked, self._folders = (
+            {**options["options"], **options["overrides"]},
+            Folders(options["profile_dir"], options["workload_dir"]),
+        )
         return {**self._plan(asked, options, task_vars["inventory_hostname"]), "options": options["options"]}
 
     def _plan(self, asked: dict[str, Any], options: dict[str, Any], host: str) -> dict[str, Any]:
-        """Not what a host answered, but the task says whether it was to discover: no other volume may stand for those of an empty answer."""
+        """Not what a host answered, but the task says whether it was to discover:
+        no other volume may stand for those of an empty answer."""
         try:
             if options["run_path"]:
                 return self._discovered(asked, options, host)
-            if asked["workspace_discover"] and not asked["workspace_volumes"]:  # volumes that are given are not discovered
+            if (
+                asked["workspace_discover"] and not asked["workspace_volumes"]
+            ):  # volumes that are given are not discovered
                 return {**planned(preliminary(asked), self._folders, discover=True), "discover": True, "notes": []}
             return {**planned(asked, self._folders), "discover": False}
         except DiscoveryError as error:
@@ -74,10 +94,16 @@ class ActionModule(ControllerAction):
 
     def _discovered(self, asked: dict[str, Any], options: dict[str, Any], host: str) -> dict[str, Any]:
         """Return the plan of what was discovered, note it in the run directory, and show it."""
-        found = plan_volumes(options["discovered"], read(asked)["bsize"], skip_absent=asked["workspace_discover_absent"] == ABSENT_SKIP)
-        plan = planned({**asked, "workspace_volumes": found.volumes}, self._folders) if found.volumes else {"volumes": []}
+        found = plan_volumes(
+            options["discovered"], read(asked)["bsize"], skip_absent=asked["workspace_discover_absent"] == ABSENT_SKIP
+        )
+        plan = (
+            planned({**asked, "workspace_volumes": found.volumes}, self._folders) if found.volumes else {"volumes": []}
+        )
         directory = RunDirectory.open(options["run_path"])
-        others = [{"name": each.name} for each in found.refused] + [{"name": each.name, SKIPPED: True} for each in found.skipped]
+        others = [{"name": each.name} for each in found.refused] + [
+            {"name": each.name, SKIPPED: True} for each in found.skipped
+        ]
         directory.volumes.note(host, [*noted_of(plan["volumes"]), *others])
         place = directory.volumes.write_discovered(host, as_yaml(host, found))
         for each in found.refused:
@@ -87,7 +113,11 @@ class ActionModule(ControllerAction):
         duration = ["  " + duration_text("together", {host: plan})] if found.volumes else []
         say(self._display, "\n".join([*as_lines(host, found, place), *duration]))
         if not found.volumes:
-            return failure(STAGE, WARN, f"there is nothing to test on this host: {'; '.join(each.reason for each in found.skipped)}")
+            return failure(
+                STAGE,
+                WARN,
+                f"there is nothing to test on this host: {'; '.join(each.reason for each in found.skipped)}",
+            )
         return {**plan, "discover": False}
 
 
@@ -104,13 +134,16 @@ def planned(asked: dict[str, Any], folders: Folders, discover: bool = False) -> 
     workload = load_workload(asked["sweep_workload"], folders.workloads)
     if discover and not workload.built_in:
         raise OptionError(
-            f"workspace_discover finds the logs of queue managers, but sweep_workload {workload.name} tests something else: name the volumes as "
-            "workspace_volumes, or one as workspace_path"
+            f"workspace_discover finds the logs of queue managers, but sweep_workload {workload.name} tests something "
+            "else: name the volumes as workspace_volumes, or one as workspace_path"
         )
     volumes = read_volumes(asked["workspace_volumes"], default_volume(asked))
     plan = plan_host(volumes, asked, asked["sweep_options"], profile.min_duration_s, asked["sweep_volumes"], workload)
     target = target_of(asked["sweep_target"])
-    notes = {volume["name"]: [*search_notes(volume), *foresee(profile, volume), *foresee_without_target(profile, target)] for volume in plan["volumes"]}
+    notes = {
+        volume["name"]: [*search_notes(volume), *foresee(profile, volume), *foresee_without_target(profile, target)]
+        for volume in plan["volumes"]
+    }
     volumes = [{**volume, "notes": notes[volume["name"]]} for volume in plan["volumes"]]
     handed_on = {key: asked[name] for key, name in HANDED_ON.items()}
     return {**plan, **handed_on, "volumes": volumes, "notes": notes_of_host(notes)}
@@ -121,7 +154,11 @@ def search_notes(volume: dict[str, Any]) -> list[Finding]:
     if not volume["search"]:
         return []
     round_s = volume["planned_s"] + volume["format_s"]
-    return [finding(FORESEEN, None, cause="search", option=LOADS, value=AUTO, rounds=volume["search"]["rounds"], round_s=round_s)]
+    return [
+        finding(
+            FORESEEN, None, cause="search", option=LOADS, value=AUTO, rounds=volume["search"]["rounds"], round_s=round_s
+        )
+    ]
 
 
 def target_of(value: Any) -> Target | OperationsTarget | None:
@@ -133,15 +170,21 @@ def target_of(value: Any) -> Target | OperationsTarget | None:
 
 
 def preliminary(asked: dict[str, Any]) -> dict[str, Any]:
-    """Return the values of options for a plan that checks the variables of a host whose volumes are yet to be discovered: one volume stands for them."""
+    """Return the values of options for a plan that checks the variables of a host whose volumes are yet to be
+    discovered: one volume stands for them."""
     return {**asked, "sweep_queue_managers": [], "workspace_volumes": [], "workspace_volume": DEFAULT_VOLUME}
 
 
 def notes_of_host(notes: dict[str, list[Finding]]) -> list[str]:
-    """Return the notes on all volumes in sentences, each once; one that does not concern all of them names its volumes."""
+    """Return the notes on all volumes in sentences, each once; one that does not concern all of them names
+    its volumes."""
     each_once: list[Finding] = []
     for note in itertools.chain.from_iterable(notes.values()):
         if note not in each_once:
             each_once.append(note)
-    said = [(in_words(note, words_of("")), [volume for volume, own in notes.items() if note in own]) for note in each_once]
-    return [sentence if len(volumes) == len(notes) else f"{', '.join(volumes)}: {sentence}" for sentence, volumes in said]
+    said = [
+        (in_words(note, words_of("")), [volume for volume, own in notes.items() if note in own]) for note in each_once
+    ]
+    return [
+        sentence if len(volumes) == len(notes) else f"{', '.join(volumes)}: {sentence}" for sentence, volumes in said
+    ]

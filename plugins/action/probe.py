@@ -13,8 +13,18 @@ from typing import Any
 from ansible.errors import AnsibleActionFail
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.clock import clock_facts
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._tester.sources import SourcesError, build_name, compiler_flags, read_sources, source_hash
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._tester.static_binary import BinaryError, cached_binaries, read_binary
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._tester.sources import (
+    SourcesError,
+    build_name,
+    compiler_flags,
+    read_sources,
+    source_hash,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._tester.static_binary import (
+    BinaryError,
+    cached_binaries,
+    read_binary,
+)
 
 
 class ActionModule(RemoteAction):
@@ -30,7 +40,9 @@ class ActionModule(RemoteAction):
         except (SourcesError, BinaryError) as error:
             raise AnsibleActionFail(str(error)) from error
         # A ready-made binary may be built from other sources, and reports their hash itself.
-        self._source_hash = "" if arguments.get("binary") and arguments.get("method") == "binary" else source_hash(sources)
+        self._source_hash = (
+            "" if arguments.get("binary") and arguments.get("method") == "binary" else source_hash(sources)
+        )
         parts = [
             *compiler_flags(sources, arguments.get("cflags", "")),
             arguments.get("compiler", ""),
@@ -38,7 +50,11 @@ class ActionModule(RemoteAction):
             arguments.get("binary", ""),
         ]
         self._sent_epoch_s = time.time()
-        return {**arguments, "name": build_name(parts), "sha256": [hashlib.sha256(binary).hexdigest() for binary in binaries]}
+        return {
+            **arguments,
+            "name": build_name(parts),
+            "sha256": [hashlib.sha256(binary).hexdigest() for binary in binaries],
+        }
 
     def _binaries(self, arguments: dict[str, Any], sources: dict[str, bytes]) -> list[bytes]:
         """Return the binaries of the controller, one of which the host's must be."""
@@ -50,7 +66,8 @@ class ActionModule(RemoteAction):
 
     def take_in(self, answer: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         received_epoch_s = time.time()
-        # Watching queue managers takes as long as was asked for, which says nothing about the connection or about the duration of a round.
+        # Watching queue managers takes as long as was asked for, which says nothing about the connection or about the
+        # duration of a round.
         called_s = received_epoch_s - self._sent_epoch_s
         bound_s = called_s - max(0.0, min(float(answer["observed_s"]), called_s))
         answer["facts"].update(clock_facts(answer["time_epoch_s"], received_epoch_s, bound_s))

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Writes the records of a host that was not measured: the reason, or in a preflight what would be done. Nothing is sent to the host."""
+"""Writes the records of a host that was not measured: the reason, or in a preflight what would be done.
+Nothing is sent to the host."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import H
 
 OURS = "mqops.logdisk."
 STAGE_OF_OTHERS = "tester"
-"""The stage of a failed task whose action is not ours: only the tester role has such tasks, which install a compiler."""
+"""The stage of a failed task whose action is not ours: only the tester role has such tasks,
+which install a compiler."""
 
 
 class ActionModule(ControllerAction):
@@ -33,10 +35,14 @@ class ActionModule(ControllerAction):
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         host, directory = task_vars["inventory_hostname"], RunDirectory.open(options["run_path"])
         if options["failed_result"]:
-            stage, verdict, reason = stage_verdict_and_reason(options["failed_result"], self._stage_of_failed(task_vars))
+            stage, verdict, reason = stage_verdict_and_reason(
+                options["failed_result"], self._stage_of_failed(task_vars)
+            )
             found = {volume["name"]: volume["facts"] for volume in options["workspace"].get("volumes") or []}
             filed = (
-                file_error(directory, host, volume, stage, reason, {**options["facts"], **found.get(volume, {})}, verdict)
+                file_error(
+                    directory, host, volume, stage, reason, {**options["facts"], **found.get(volume, {})}, verdict
+                )
                 for volume in directory.volumes.expected(host)
             )
             records = [record for record in filed if record]
@@ -46,11 +52,18 @@ class ActionModule(ControllerAction):
                 directory.records.write(record)
         if not records:
             return {}
-        key = {"schema": SCHEMA, "kind": records[0].kind, "host": host, "verdict": records[0].verdict, "run_id": records[0].run_id}
+        key = {
+            "schema": SCHEMA,
+            "kind": records[0].kind,
+            "host": host,
+            "verdict": records[0].verdict,
+            "run_id": records[0].run_id,
+        }
         return {"logdisk": {**key, "volumes": {record.volume: record.reasons[0] for record in records}}}
 
     def _stage_of_failed(self, task_vars: dict[str, Any]) -> str:
-        """Return the stage that the failed task belongs to. Ansible itself ends tasks after a time limit, and their results do not say it."""
+        """Return the stage that the failed task belongs to. Ansible itself ends tasks after a time limit,
+        and their results do not say it."""
         name = str((task_vars.get("ansible_failed_task") or {}).get("action") or "")
         if not name.startswith(OURS):
             return STAGE_OF_OTHERS
@@ -61,13 +74,16 @@ def preflights(directory: RunDirectory, host: str, options: dict[str, Any]) -> l
     """Return the records of the volumes that are ready to be measured."""
     plans = {volume["name"]: volume for volume in options["plan"]["volumes"]}
     return [
-        preflight(directory.run, host, volume["name"], {**options["facts"], **volume["facts"]}, plans[volume["name"]], volume)
+        preflight(
+            directory.run, host, volume["name"], {**options["facts"], **volume["facts"]}, plans[volume["name"]], volume
+        )
         for volume in options["workspace"]["volumes"]
     ]
 
 
 def stage_verdict_and_reason(failed: dict[str, Any], stage: str) -> tuple[str, str, str]:
-    """Return stage, verdict and reason of a failed task: from our own key if there is one, otherwise from the task's stage and message."""
+    """Return stage, verdict and reason of a failed task: from our own key if there is one,
+    otherwise from the task's stage and message."""
     key = failed.get("logdisk")
     if isinstance(key, dict) and key.get("reason"):
         return str(key.get("stage", "")), str(key.get("verdict", "error")), str(key["reason"])

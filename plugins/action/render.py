@@ -17,17 +17,39 @@ from ansible_collections.mqops.logdisk.plugins.action.gate import conclusion, ha
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, ControllerAction
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.awx_job import job_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.blame import CONTROLLER, with_fleet
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import Expectation, ExpectationError, check_count, check_slices
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import INTERNAL, USAGE, Place, artifacts, make_outcome, write_outcome
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import (
+    Expectation,
+    ExpectationError,
+    check_count,
+    check_slices,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import (
+    INTERNAL,
+    USAGE,
+    Place,
+    artifacts,
+    make_outcome,
+    write_outcome,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import shown
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.upload import check_url
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.workflow import MOST_APART, JobArtifact, described, job_artifacts, of_one_time
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.workflow import (
+    MOST_APART,
+    JobArtifact,
+    described,
+    job_artifacts,
+    of_one_time,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.kept import find, is_kept
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import place_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import INSTEAD_OF, PolicyError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.merged_run import merge_runs
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.policy import given_policy, merged_policy, policy_with
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.policy import (
+    given_policy,
+    merged_policy,
+    policy_with,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import DEFAULT
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import REPORT, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
@@ -39,7 +61,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run_sources import 
 
 
 class ActionModule(ControllerAction):
-    """Runs on the controller alone, once for all hosts. It does not fail because of a verdict: a task does, for each host."""
+    """Runs on the controller alone, once for all hosts. It does not fail because of a verdict: a task does,
+    for each host."""
 
     argument_spec = {
         "runs": {"type": "list", "elements": "str"},
@@ -57,40 +80,70 @@ class ActionModule(ControllerAction):
     }
 
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        options = {**options, "place": "", "named_report_dir": options["report_dir"], "report_dir": report_directory(options["report_dir"])}
+        options = {
+            **options,
+            "place": "",
+            "named_report_dir": options["report_dir"],
+            "report_dir": report_directory(options["report_dir"]),
+        }
         try:
             options["place"] = place_of(options["history"], options["named_report_dir"])
             chosen = choice(options, task_vars)
             policy = given_policy(options["policy"])
-            directory, *unread = self._merged(chosen, options, task_vars, policy) if chosen.merges else (single(chosen, options),)
+            directory, *unread = (
+                self._merged(chosen, options, task_vars, policy) if chosen.merges else (single(chosen, options),)
+            )
             verdict, problem = judge(directory) if chosen.merges else judged_again(directory, policy)
         except (OSError, ExpectationError, PolicyError) as error:
             return refusal(error, options, task_vars)
         problem = report(directory) or problem
         unsigned = "" if problem or any(unread) or not options["sign_key"] else sign(directory, options["sign_key"])
-        place, *not_handed_on = hand_on(directory, directory.run["upload_url"]) if chosen.merges else (Place(directory.path, kept=is_kept(directory.path)),)
-        result = conclusion(directory, verdict, [problem, *unread, unsigned, *not_handed_on], options["play_hosts"], place, task_vars)
+        place, *not_handed_on = (
+            hand_on(directory, directory.run["upload_url"])
+            if chosen.merges
+            else (Place(directory.path, kept=is_kept(directory.path)),)
+        )
+        result = conclusion(
+            directory, verdict, [problem, *unread, unsigned, *not_handed_on], options["play_hosts"], place, task_vars
+        )
         key = {"schema": SCHEMA, "kind": "run", "run_id": directory.run["run_id"], "path": directory.path}
         told = {**key, "report_url": place.url, "report_kept": place.kept}
         failures = with_fleet(result["failures"], result["fleet_problems"], options["play_hosts"])
         return {**result, "changed": True, "logdisk": told, "path": directory.path, "failures": failures}
 
-    def _merged(self, chosen: Choice, options: dict[str, Any], task_vars: dict[str, Any], policy: dict[str, Any]) -> tuple[RunDirectory, str]:
-        """Return a new run that is merged, and say from which ones. Also return what could not be read, empty if there is nothing: it may contradict the rest.
+    def _merged(
+        self, chosen: Choice, options: dict[str, Any], task_vars: dict[str, Any], policy: dict[str, Any]
+    ) -> tuple[RunDirectory, str]:
+        """Return a new run that is merged, and say from which ones. Also return what could not be read, empty if there
+        is nothing: it may contradict the rest.
 
         Raises OSError and ExpectationError.
         """
         expected = self._expected(chosen, options, task_vars)
         history = {"place": options["place"], "required": True, "keep_report": options["keep_report"]}
-        changes = {"history": history, "upload_url": check_url(options["upload_url"]), "sign_key": options["sign_key"], "playbooks_in": playbooks_in()}
+        changes = {
+            "history": history,
+            "upload_url": check_url(options["upload_url"]),
+            "sign_key": options["sign_key"],
+            "playbooks_in": playbooks_in(),
+        }
         # What only the history has is needed for as long as it is merged.
         with tempfile.TemporaryDirectory() as aside:
             sources = RunSources(options["report_dir"], options["place"], aside)
             runs, said = chosen.found(sources)
-            check_slices(task_vars["groups"], self._loader, (term for run in runs for term in run.run.get("unmatched_limit_terms") or []))
-            check_count(sorted({*expected.hosts, *(host for run in runs for host in run.expected_hosts)}), options["expected_count"])
+            check_slices(
+                task_vars["groups"],
+                self._loader,
+                (term for run in runs for term in run.run.get("unmatched_limit_terms") or []),
+            )
+            check_count(
+                sorted({*expected.hosts, *(host for run in runs for host in run.expected_hosts)}),
+                options["expected_count"],
+            )
             changes["policy"] = policy_with(merged_policy(run.run.get("policy") or {} for run in runs), policy)
-            merged = merge_runs([run.path for run in runs], options["report_dir"], expected.hosts, expected.left_out, changes)
+            merged = merge_runs(
+                [run.path for run in runs], options["report_dir"], expected.hosts, expected.left_out, changes
+            )
         unclaimed = merged.run["unclaimed_hosts"]
         missing = [f"In none of these runs, and therefore missing: {shown(unclaimed)}."] if unclaimed else []
         say(self._display, "\n".join([*said, *missing]))
@@ -99,7 +152,8 @@ class ActionModule(ControllerAction):
         return merged, " ".join(filter(None, [*sources.problems, sources.unopened if kept_there else ""]))
 
     def _expected(self, chosen: Choice, options: dict[str, Any], task_vars: dict[str, Any]) -> Expectation:
-        """Return the hosts of the inventory that a merged run must have. Only runs that are named may do without an inventory."""
+        """Return the hosts of the inventory that a merged run must have.
+        Only runs that are named may do without an inventory."""
         if chosen.names and not set(task_vars["groups"]["all"]) - {CONTROLLER}:
             return Expectation([], [])
         return self.expectation(options, task_vars)
@@ -107,7 +161,8 @@ class ActionModule(ControllerAction):
 
 @dataclass(frozen=True)
 class Choice:
-    """Which runs are to be rendered: those that are named, or else all of a workflow, or else the newest. ``merges``: as a new one."""
+    """Which runs are to be rendered: those that are named, or else all of a workflow, or else the newest.
+    ``merges``: as a new one."""
 
     names: list[str]
     workflow: str
@@ -115,7 +170,8 @@ class Choice:
     merges: bool
 
     def found(self, sources: RunSources) -> tuple[list[RunDirectory], list[str]]:
-        """Return the runs that measured something, and in sentences which ones they are and what was not found. Raises OSError, also if there is none."""
+        """Return the runs that measured something, and in sentences which ones they are and what was not found. Raises
+        OSError, also if there is none."""
         if self.names:
             runs, whose = [find(name, sources.report_dir, sources.place) for name in self.names], ""
         else:
@@ -131,7 +187,8 @@ class Choice:
 
 
 def choice(options: Mapping[str, Any], task_vars: Mapping[str, Any]) -> Choice:
-    """Return which runs the options and the job choose. Several are merged, and in a workflow a single one as well: others may be lost."""
+    """Return which runs the options and the job choose. Several are merged,
+    and in a workflow a single one as well: others may be lost."""
     names = options["runs"] or []
     if options["run"]:
         return Choice([*names, options["run"]], "", [], merges=bool(names))
@@ -144,29 +201,42 @@ def single(chosen: Choice, options: Mapping[str, Any]) -> RunDirectory:
     report_dir = options["report_dir"]
     if not chosen.names and not os.path.lexists(latest(report_dir)):
         raise RunDirectoryError(
-            f"No run is named, and there is none in {report_dir}: correct gate_report_dir, name a run that the history keeps (report_run: <run ID>), or name "
-            "the paths of runs (report_runs)."
+            f"No run is named, and there is none in {report_dir}: correct gate_report_dir, name a run that the history "
+            "keeps (report_run: <run ID>), or name the paths of runs (report_runs)."
         )
-    directory = find(chosen.names[0], report_dir, options["place"]) if chosen.names else RunDirectory.open(latest(report_dir))
+    directory = (
+        find(chosen.names[0], report_dir, options["place"]) if chosen.names else RunDirectory.open(latest(report_dir))
+    )
     if directory.is_signed:
-        raise RunDirectoryError(f"{directory.path} is signed, so it may not change; to render a copy of it, remove {MANIFEST} from the copy")
+        raise RunDirectoryError(
+            f"{directory.path} is signed, so it may not change; to render a copy of it, remove {MANIFEST} from the copy"
+        )
     check_count(directory.expected_hosts, options["expected_count"])
     return directory
 
 
 def judged_again(directory: RunDirectory, policy: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
-    """Return the verdict on a run, by the policy that it recorded unless another one is given, and what is wrong if its gate never ran.
+    """Return the verdict on a run, by the policy that it recorded unless another one is given,
+    and what is wrong if its gate never ran.
 
     What an earlier report was given does not count. Raises RunDirectoryError.
     """
     verdict = directory.verdict()
     directory.run["policy"] = policy_with(directory.run.get("policy") or {}, policy)
-    changed = verdict is None or any(verdict["policy"].get(key) != directory.run["policy"].get(key) for key in ("fail_on", "report_only", INSTEAD_OF))
+    changed = verdict is None or any(
+        verdict["policy"].get(key) != directory.run["policy"].get(key) for key in ("fail_on", "report_only", INSTEAD_OF)
+    )
     # The verdict of an older version does not say by which profile each host was judged.
     if changed or any("profile" not in host for host in verdict["hosts"]):
         verdict = judge_run(directory, verdict["asked_by"] if verdict else REPORT)
     if verdict["asked_by"] == REPORT and not directory.run.get("merged_from"):
-        return verdict, f"the run ended before its gate: collect and judge it with playbooks/collect.yml -e collect_run={directory.path}"
+        return (
+            verdict,
+            (
+                "the run ended before its gate: collect and judge it with playbooks/collect.yml -e "
+                f"collect_run={directory.path}"
+            ),
+        )
     return verdict, ""
 
 
@@ -177,8 +247,15 @@ def left_out(untested: list[RunDirectory], older: list[RunDirectory], artifacts:
     for run in untested:
         skipped.setdefault(run.kind.why_left_out, []).append(run)
     skipped[age] = older
-    sentences = [f"Left out, because {why}: {shown([run.run['run_id'] for run in runs])}." for why, runs in skipped.items() if runs]
-    return [*sentences, *(f"Job {artifact.job_id} made no run: {artifact.message}" for artifact in artifacts if not artifact.run_id)]
+    sentences = [
+        f"Left out, because {why}: {shown([run.run['run_id'] for run in runs])}."
+        for why, runs in skipped.items()
+        if runs
+    ]
+    return [
+        *sentences,
+        *(f"Job {artifact.job_id} made no run: {artifact.message}" for artifact in artifacts if not artifact.run_id),
+    ]
 
 
 def refusal(error: Exception, options: Mapping[str, Any], task_vars: Mapping[str, Any]) -> dict[str, Any]:
@@ -186,4 +263,7 @@ def refusal(error: Exception, options: Mapping[str, Any], task_vars: Mapping[str
     outcome = make_outcome(INTERNAL if isinstance(error, OSError) else USAGE, str(error))
     with contextlib.suppress(OSError):  # it may be the very problem
         write_outcome(options["report_dir"], outcome)
-    return {"artifacts": artifacts(task_vars, DEFAULT.name, outcome), "failures": with_fleet({}, [str(error)], options["play_hosts"])}
+    return {
+        "artifacts": artifacts(task_vars, DEFAULT.name, outcome),
+        "failures": with_fleet({}, [str(error)], options["play_hosts"]),
+    }

@@ -22,8 +22,9 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import report_directory
 
 NAME_IT = (
-    "Name a run by -e collect_run=, followed by its ID, which is in the first lines of its output, or by the path of its directory. An ID is looked for in "
-    "gate_report_dir, and in gate_history, which has the runs with gate_keep_report: true."
+    "Name a run by -e collect_run=, followed by its ID, which is in the first lines of its output, or by the "
+    "path of its directory. An ID is looked for in gate_report_dir, and in gate_history, which has the runs "
+    "with gate_keep_report: true."
 )
 
 
@@ -54,18 +55,25 @@ class ActionModule(ControllerAction):
         place = place_of(options["history"], options["report_dir"]) if is_said or not recorded else recorded
         run.update(sign_key=options["sign_key"], upload_url=options["upload_url"], history=place, policy=policy)
         if recorded and recorded != place:
-            self._display.warning(f"this run was opened with gate_history {recorded}, but its certificates are stored in {place}, as this command says")
+            self._display.warning(
+                f"this run was opened with gate_history {recorded}, but its certificates are stored in "
+                f"{place}, as this command says"
+            )
         if self._task.check_mode:  # nothing is filed then, so that there is nothing to show
             return {"run": run}
         return {"run": run, "logdisk": {"schema": SCHEMA, "kind": "run", "run_id": run["run_id"], "path": run["path"]}}
 
 
 def measured(directory: RunDirectory) -> RunDirectory:
-    """Return a run that hosts can have results of. Raises RunDirectoryError if it was merged from others, or is of a kind that cannot be collected."""
+    """Return a run that hosts can have results of. Raises RunDirectoryError if it was merged from others, or is of a
+    kind that cannot be collected."""
     sources = directory.run.get("merged_from") or []
     if sources:
         which = "that one" if len(sources) == 1 else "those"
-        raise RunDirectoryError(f"{directory.path} was merged from {shown([str(each) for each in sources])}, and hosts have results of {which} only.")
+        raise RunDirectoryError(
+            f"{directory.path} was merged from {shown([str(each) for each in sources])}, and hosts "
+            f"have results of {which} only."
+        )
     if directory.kind.why_not_collected:
         raise RunDirectoryError(f"{directory.path} {directory.kind.why_not_collected}")
     return directory

@@ -47,4 +47,7 @@ def ready_host(variables: Mapping[str, Any]) -> dict[str, Any]:
     plan, tester, workspace = (variables.get(name) or {} for name in ("sweep_plan", "tester_ready", "workspace_layout"))
     if tester.get("failed") or workspace.get("failed") or not workspace.get("volumes"):
         return {}
-    return {**{key: plan[key] for key in ("planned_s", "format_s", "deadline_s", "pool", "searches")}, "called_s": tester["called_s"]}
+    return {
+        **{key: plan[key] for key in ("planned_s", "format_s", "deadline_s", "pool", "searches")},
+        "called_s": tester["called_s"],
+    }

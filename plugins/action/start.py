@@ -34,7 +34,8 @@ ISOLATED = "isolated"
 class ActionModule(RemoteAction):
     """Calls ``start`` on the host.
 
-    ``plan``, ``tester`` and ``workspace`` are what the roles found out before. The volumes that the workspace has are started, unless there is a ``refusal``.
+    ``plan``, ``tester`` and ``workspace`` are what the roles found out before. The volumes that the workspace has are
+    started, unless there is a ``refusal``.
     """
 
     module_name = "mqops.logdisk.start"
@@ -43,25 +44,39 @@ class ActionModule(RemoteAction):
     def prepare(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         refusal = arguments.pop("refusal", "")
         if refusal:
-            raise AnsibleActionFail(f"the tester was not started, because the hosts of this job were not ready in time: {refusal}")
+            raise AnsibleActionFail(
+                f"the tester was not started, because the hosts of this job were not ready in time: {refusal}"
+            )
         plan, tester, workspace = (arguments.pop(name) for name in ("plan", "tester", "workspace"))
         loads = arguments.pop("loads", None) or {}
         self._round = arguments["round"] = int(arguments.get("round") or 1)
-        start_at, run_path, host = float(arguments.pop("start_at_epoch_s", 0) or 0), arguments.pop("run_path"), task_vars["inventory_hostname"]
+        start_at, run_path, host = (
+            float(arguments.pop("start_at_epoch_s", 0) or 0),
+            arguments.pop("run_path"),
+            task_vars["inventory_hostname"],
+        )
         plans = {volume["name"]: volume for volume in plan["volumes"]}
         shared = sharing_facts(workspace["volumes"]) if plan["sweep_volumes"] == TOGETHER else {}
         started = [volume for volume in workspace["volumes"] if not loads or volume["name"] in loads]
         try:
             directory = RunDirectory.open(run_path)
             own = {name: {**shared.get(name, {}), **workload_facts(volume)} for name, volume in plans.items()}
-            self._orders = {volume["name"]: _Order(directory, host, arguments["run_id"], tester, volume, own[volume["name"]]) for volume in started}
+            self._orders = {
+                volume["name"]: _Order(directory, host, arguments["run_id"], tester, volume, own[volume["name"]])
+                for volume in started
+            }
             profile, alone = profile_of(directory.run, host), runs_alone(plan, directory.expected_hosts)
             more = {**counted_for(profile), **({"shareDevice": True} if workspace.get("share_device") else {})}
             plans = {name: for_round(plans[name], self._round, loads.get(name)) for name in self._orders}
             stops = {name: stops_above(profile, host, volume) if alone else {} for name, volume in plans.items()}
-            volumes = [order.made(plans[name], {**more, **stops[name]}, start_at, record=not self._task.check_mode) for name, order in self._orders.items()]
+            volumes = [
+                order.made(plans[name], {**more, **stops[name]}, start_at, record=not self._task.check_mode)
+                for name, order in self._orders.items()
+            ]
         except RunDirectoryError as error:
-            raise AnsibleActionFail(f"the tester was not started, because its order cannot be recorded: {error}") from error
+            raise AnsibleActionFail(
+                f"the tester was not started, because its order cannot be recorded: {error}"
+            ) from error
         return {**arguments, "tester": tester["path"], "volumes": volumes}
 
     def take_in(self, answer: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
@@ -69,7 +84,9 @@ class ActionModule(RemoteAction):
         answers = of_volumes(answer, self._orders)
         errors = {name: each["error"] for name, each in answers.items() if each["error"]}
         for name, reason in errors.items():
-            file_error(RunDirectory.open(arguments["run_path"]), host, name, self.stage, reason, self._orders[name].facts)
+            file_error(
+                RunDirectory.open(arguments["run_path"]), host, name, self.stage, reason, self._orders[name].facts
+            )
         started = {name: {"state": "running"} for name in answers if name not in errors}
         if not started:
             return failure(self.stage, "error", "; ".join(dict.fromkeys(errors.values())))
@@ -79,7 +96,15 @@ class ActionModule(RemoteAction):
 class _Order:
     """What is ordered of one volume."""
 
-    def __init__(self, directory: RunDirectory, host: str, run_id: str, tester: dict[str, Any], layout: dict[str, Any], own: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        directory: RunDirectory,
+        host: str,
+        run_id: str,
+        tester: dict[str, Any],
+        layout: dict[str, Any],
+        own: dict[str, Any],
+    ) -> None:
         self.directory = directory
         self.host = host
         self.run_id = run_id
@@ -89,7 +114,8 @@ class _Order:
         self.facts = {**{key: value for key, value in told.items() if key != DISK_SHARED_WITH}, **own}
 
     def made(self, plan: dict[str, Any], more: dict[str, Any], start_at_epoch_s: float, record: bool) -> dict[str, Any]:
-        """Record the order on the controller for the collection, and return what the module starts, with the host's copy of it. Raises RunDirectoryError.
+        """Record the order on the controller for the collection, and return what the module starts, with the host's
+        copy of it. Raises RunDirectoryError.
 
         What the tester counts for the host's profile is ordered here, because profiles are in the run directory.
         """
@@ -102,7 +128,12 @@ class _Order:
         now = time.time()
         start_at = start_at_epoch_s and start_at_epoch_s + plan["start_offset_s"]
         left_s = max(0.0, start_at - now) + plan["deadline_s"]
-        told = {**plan["told"], "deadline": int(left_s), **({"startAt": f"{start_at + correction_s:.3f}"} if start_at else {}), **more}
+        told = {
+            **plan["told"],
+            "deadline": int(left_s),
+            **({"startAt": f"{start_at + correction_s:.3f}"} if start_at else {}),
+            **more,
+        }
         order = make_order(
             self.run_id,
             self.host,
@@ -134,7 +165,8 @@ class _Order:
 
 
 def for_round(plan: dict[str, Any], number: int, load: int | None) -> dict[str, Any]:
-    """Return the plan of a volume for a round of its search: with another load point from the second one on. Without a search there is one round."""
+    """Return the plan of a volume for a round of its search: with another load point from the second one on.
+    Without a search there is one round."""
     if not plan.get("search"):
         return plan
     told = plan["told"] if load is None else with_load(plan["told"], load)
@@ -142,25 +174,35 @@ def for_round(plan: dict[str, Any], number: int, load: int | None) -> dict[str, 
 
 
 def workload_facts(plan: dict[str, Any]) -> dict[str, Any]:
-    """Return what the record is to say about the workload of a volume. What a host says under these names does not count."""
+    """Return what the record is to say about the workload of a volume.
+    What a host says under these names does not count."""
     return {**{key: plan[key] for key in WORKLOAD_FACTS}, LOAD_TARGET: plan[LOAD_TARGET] or None}
 
 
 def runs_alone(plan: dict[str, Any], hosts: list[str]) -> bool:
-    """Whether nothing else measures when a volume of this host does: to end its ladder early takes no load off others."""
-    return (len(hosts) == 1 or plan.get("sweep_mode") == ISOLATED) and (len(plan["volumes"]) == 1 or plan["sweep_volumes"] == IN_TURN)
+    """Whether nothing else measures when a volume of this host does: to end its ladder early takes no load
+    off others."""
+    return (len(hosts) == 1 or plan.get("sweep_mode") == ISOLATED) and (
+        len(plan["volumes"]) == 1 or plan["sweep_volumes"] == IN_TURN
+    )
 
 
 def stops_above(profile: Profile, host: str, plan: dict[str, Any]) -> dict[str, list[str]]:
-    """Return what the tester is told so that a ladder of loads ends at the first one that breaks a limit of the profile on a mean.
+    """Return what the tester is told so that a ladder of loads ends at the first one that breaks a limit of the profile
+    on a mean.
 
-    Only limits that say the same to the tester: on one row of every load point, whose breaking nothing turns into a pass.
+    Only limits that say the same to the tester: on one row of every load point,
+    whose breaking nothing turns into a pass.
     """
     loads = plan["load_points"]
     if plan["workload"] != STREAMS or len(loads) < 2 or loads != sorted(loads):
         return {}
     waived = {waiver.metric for waiver in profile.waivers if waiver.host == host}
-    limits = [limit for limit in profile.limits if limit.severity == FAIL and limit.bound == "max" and limit.metric.name not in waived]
+    limits = [
+        limit
+        for limit in profile.limits
+        if limit.severity == FAIL and limit.bound == "max" and limit.metric.name not in waived
+    ]
     stops = [
         f"{stream}:{operation}:{figure}:{int(limit.value)}ns"
         for limit in limits

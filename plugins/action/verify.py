@@ -42,7 +42,10 @@ class ActionModule(ControllerAction):
         except ValueError as error:
             return {"failed": True, "msg": f"verify_date: {error}"}
         except OSError as error:
-            return {"failed": True, "msg": f"the file of allowed signers {signers} cannot be read: {error.strerror or error}"}
+            return {
+                "failed": True,
+                "msg": f"the file of allowed signers {signers} cannot be read: {error.strerror or error}",
+            }
         signed, problems = [], []
         for path in paths:
             run, found = verify_run(path, signers, options["principal"], moment)
@@ -56,4 +59,7 @@ class ActionModule(ControllerAction):
 def sentence(run: SignedRun) -> str:
     """Return what is proven of a run. When it was judged is what the signer says."""
     files = f"all {run.files} files are as they were signed"
-    return f"{run.run_id}: signed by {run.signer.principal} with {run.signer.key}, judged at {printable(run.judged_at)}; {files}"
+    return (
+        f"{run.run_id}: signed by {run.signer.principal} with {run.signer.key}, judged at "
+        f"{printable(run.judged_at)}; {files}"
+    )

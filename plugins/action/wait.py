@@ -18,7 +18,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.kept import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import STARTED
 
 SAMPLE = 1
-"""How many hosts are polled at once before the expected end, one after the other, if nobody watches: enough to notice that a run was stopped."""
+"""How many hosts are polled at once before the expected end, one after the other, if nobody watches:
+enough to notice that a run was stopped."""
 
 
 class ActionModule(ControllerAction):
@@ -47,7 +48,9 @@ class ActionModule(ControllerAction):
         pending = [name for name, status in statuses.items() if COLLECTED not in status]
         if not pending:
             return {"over": True, "look_at": [], "given_up": [], "polls": polls}
-        end_epoch_s, give_up_epoch_s = (max(schedule[name][key] for name in pending) for key in ("end_epoch_s", "give_up_epoch_s"))
+        end_epoch_s, give_up_epoch_s = (
+            max(schedule[name][key] for name in pending) for key in ("end_epoch_s", "give_up_epoch_s")
+        )
         # A host that has ended early may not be the only one.
         unseen = [name for name in pending if name not in options["looked_at"]]
         if not (unseen and any(name not in pending for name in options["looked_at"])):

@@ -23,7 +23,11 @@ class ActionModule(RemoteAction):
     stage = "workspace"
 
     def prepare(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        sent = {name: value for name, value in arguments.items() if name not in ("run_as", "run_path", "facts", "known", "reserve")}
+        sent = {
+            name: value
+            for name, value in arguments.items()
+            if name not in ("run_as", "run_path", "facts", "known", "reserve")
+        }
         try:
             reserve = reserve_option(str(arguments.get("reserve", "0")))
         except ValueError as error:
@@ -31,7 +35,8 @@ class ActionModule(RemoteAction):
         return {**sent, "volumes": [for_module(volume) for volume in self._wanted()], **reserve}
 
     def _wanted(self) -> list[dict[str, Any]]:
-        """Return the volumes to ask for: all of them, or those for which an earlier answer, which is known, asks for privilege."""
+        """Return the volumes to ask for: all of them, or those for which an earlier answer, which is known,
+        asks for privilege."""
         wanting = as_dict(self._task.args.get("known")).get("wanting")
         return [volume for volume in self._task.args["volumes"] if wanting is None or volume["name"] in wanting]
 
@@ -43,7 +48,8 @@ class ActionModule(RemoteAction):
         return answer
 
     def take_in(self, answer: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        """Return what later roles need: the volumes that are ready, each with its paths and with facts about its file system."""
+        """Return what later roles need: the volumes that are ready, each with its paths and with facts
+        about its file system."""
         arguments, planned = self._task.args, {volume["name"]: volume for volume in self._wanted()}
         answers = of_volumes(answer, planned)
         wanting = [name for name in planned if answers[name].get("needs_privilege") and not answers[name]["error"]]
@@ -57,10 +63,20 @@ class ActionModule(RemoteAction):
             facts = {**arguments["facts"], **as_dict(answers[name].get("facts"))}
             file_error(directory, task_vars["inventory_hostname"], name, self.stage, reason, facts)
         privileged = bool(arguments.get("privileged"))
-        ready = [volume_layout(planned[name], answers[name], privileged) for name in planned if name not in errors and name not in wanting]
+        ready = [
+            volume_layout(planned[name], answers[name], privileged)
+            for name in planned
+            if name not in errors and name not in wanting
+        ]
         ready = [*(as_dict(arguments.get("known")).get("volumes") or []), *ready]
         if not ready and not wanting:
-            return failure(self.stage, "error", "; ".join(errors.values() if len(errors) == 1 else (f"{name}: {reason}" for name, reason in errors.items())))
+            return failure(
+                self.stage,
+                "error",
+                "; ".join(
+                    errors.values() if len(errors) == 1 else (f"{name}: {reason}" for name, reason in errors.items())
+                ),
+            )
         return {
             "changed": bool(answer.get("changed")),
             "volumes": ready,
@@ -74,20 +90,34 @@ class ActionModule(RemoteAction):
 
 def for_module(volume: dict[str, Any]) -> dict[str, Any]:
     """Return of a planned volume what the module needs."""
-    parts = [{**{key: part[key] for key in ("path", "places", "footprint_bytes")}, "direct_sizes": part["direct_sizes_bytes"]} for part in volume["parts"]]
+    parts = [
+        {
+            **{key: part[key] for key in ("path", "places", "footprint_bytes")},
+            "direct_sizes": part["direct_sizes_bytes"],
+        }
+        for part in volume["parts"]
+    ]
     return {**{key: volume[key] for key in ("name", "queue_managers", "expect_mount", "devices")}, "parts": parts}
 
 
 def volume_layout(planned: dict[str, Any], answer: dict[str, Any], privileged: bool) -> dict[str, Any]:
     """Return what later roles need to know of a volume that is ready."""
-    found = {"facts": as_dict(answer.get("facts")), **{key: answer.get(key) or [] for key in ("unknown", "disks", "volume_counters")}}
+    found = {
+        "facts": as_dict(answer.get("facts")),
+        **{key: answer.get(key) or [] for key in ("unknown", "disks", "volume_counters")},
+    }
     # The workers of streams have numbers, not names.
-    known = {"name": planned["name"], "queue_managers": [] if planned["places"] else planned["queue_managers"], "privileged": privileged}
+    known = {
+        "name": planned["name"],
+        "queue_managers": [] if planned["places"] else planned["queue_managers"],
+        "privileged": privileged,
+    }
     return {**found, **paths_of(planned, as_dict(answer.get("workspace")).get("parts") or []), **known}
 
 
 def paths_of(planned: dict[str, Any], made: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return what was made on the paths of a volume: ``directories`` as the tester lists them, with its devices, and ``given`` as it takes those of --dir."""
+    """Return what was made on the paths of a volume: ``directories`` as the tester lists them, with its devices, and
+    ``given`` as it takes those of --dir."""
     devices: dict[str, list[str]] = {}
     for device in planned["devices"]:
         devices.setdefault(device["place"], []).append(device["path"])
@@ -103,5 +133,9 @@ def paths_of(planned: dict[str, Any], made: list[dict[str, Any]]) -> dict[str, A
         "made_paths": [each["path"] for each in made if each.get("made_path")],
         "run_directories": [each["run_directory"] for each in made],
         "directories": [path for each in listed for path in each],
-        "given": ["+".join(each) for name, each in zip(planned["places"] or of_places, listed, strict=True) if name not in devices],
+        "given": [
+            "+".join(each)
+            for name, each in zip(planned["places"] or of_places, listed, strict=True)
+            if name not in devices
+        ],
     }

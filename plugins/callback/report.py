@@ -12,7 +12,8 @@ description:
   - Prints a short summary of each certification after the play recap.
   - If a run ended before its gate, renders the report from the records that exist.
   - Prints a warning for each variable of the hosts whose name is nearly that of an option.
-  - If a run was refused, prints the reason. If a run was interrupted, prints the commands to end it and to collect its results.
+  - If a run was refused, prints the reason. If a run was interrupted, prints the commands to end it
+    and to collect its results.
   - The callback never changes the exit status of a run.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
@@ -39,7 +40,9 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes.manifest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
 
-ON_CONTROLLER = frozenset(f"mqops.logdisk.{name}" for name in ("check_options", "open_run", "reopen_run", "gate", "render"))
+ON_CONTROLLER = frozenset(
+    f"mqops.logdisk.{name}" for name in ("check_options", "open_run", "reopen_run", "gate", "render")
+)
 """The actions that name run directories. Hosts cannot influence their results."""
 
 _COLOURS = {
@@ -55,8 +58,8 @@ _COLOURS = {
 class CallbackModule(CallbackBase):
     """A thin adapter: it learns the run directories from events, and renders them at the end.
 
-    What renders is imported only by the commands that come to it. Ansible compiles the files of a collection anew for each command, and a refused
-    command would spend most of its time on that.
+    What renders is imported only by the commands that come to it. Ansible compiles the files of a collection anew for
+    each command, and a refused command would spend most of its time on that.
     """
 
     CALLBACK_VERSION = 2.0
@@ -123,7 +126,8 @@ class CallbackModule(CallbackBase):
             self._print(summary(directory, judged.get("report_url", ""), judged.get("report_kept", False)))
 
     def _print(self, text: str) -> None:
-        """Print a summary: for a person at a terminal wrapped to its width, and the lines with a verdict in its colour unless colours are off."""
+        """Print a summary: for a person at a terminal wrapped to its width,
+        and the lines with a verdict in its colour unless colours are off."""
         from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.terminal import fit, verdict_of
 
         say(self._display, "")

@@ -4,7 +4,8 @@
 
 
 class ModuleDocFragment:
-    """Attributes and options of the modules that run on the controller only. A module that changes something there describes its own check mode."""
+    """Attributes and options of the modules that run on the controller only.
+    A module that changes something there describes its own check mode."""
 
     DOCUMENTATION = r"""
 attributes:
@@ -19,7 +20,8 @@ attributes:
     HOSTS = r"""
 options:
   hosts:
-    description: The expected hosts, as a host pattern or a list of host patterns. Each term of the pattern and of the limit must match a host of the inventory.
+    description: The expected hosts, as a host pattern or a list of host patterns. Each term of the pattern and of the
+      limit must match a host of the inventory.
     type: raw
     required: true
 """
@@ -36,7 +38,8 @@ options:
     HISTORY = r"""
 options:
   history:
-    description: The history, as for the option C(gate_history) of the role P(mqops.logdisk.gate#role). If empty, it is C(history.sqlite) in O(report_dir).
+    description: The history, as for the option C(gate_history) of the role P(mqops.logdisk.gate#role). If empty, it is
+      C(history.sqlite) in O(report_dir).
     type: str
     default: ""
 """
@@ -44,7 +47,8 @@ options:
     CHANGE = r"""
 options:
   figure:
-    description: The figure that is looked at, a latency such as V(latency_p99) or a rate, V(bytes_per_s) or V(operations_per_s).
+    description: The figure that is looked at, a latency such as V(latency_p99) or a rate,
+      V(bytes_per_s) or V(operations_per_s).
     type: str
     default: latency_mean
   margin:

@@ -11,8 +11,10 @@ options:
   summary:
     description:
       - Whether to print the summary after the play recap. The report is written in any case.
-      - On a terminal, the summary is wrapped to the width of the terminal, but not in a job of ansible-runner, AWX or Automation Platform.
-      - If the stdout callback prints JSON (C(json), C(jsonl) or C(ndjson) of any collection), neither the progress nor the summary is printed.
+      - On a terminal, the summary is wrapped to the width of the terminal, but not in a job of ansible-runner,
+        AWX or Automation Platform.
+      - If the stdout callback prints JSON (C(json), C(jsonl) or C(ndjson) of any collection), neither the progress
+        nor the summary is printed.
     type: bool
     default: true
     env:
@@ -23,8 +25,8 @@ options:
   progress:
     description:
       - How to show the progress while hosts measure.
-      - V(auto) rewrites one line every second on a terminal. If the output is not a terminal, and in a job of ansible-runner, AWX or Automation Platform,
-        it prints plain lines instead.
+      - V(auto) rewrites one line every second on a terminal. If the output is not a terminal, and in a job of
+        ansible-runner, AWX or Automation Platform, it prints plain lines instead.
       - V(lines) always prints plain lines, one per 30 seconds or more.
       - V(none) prints nothing.
     type: str

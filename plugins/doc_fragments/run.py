@@ -17,7 +17,8 @@ options:
     STATE_DIR = r"""
 options:
   state_dir:
-    description: Directory on the host for the state and the tables of runs. If possible, choose a file system other than the one under test.
+    description: Directory on the host for the state and the tables of runs. If possible, choose a file system
+      other than the one under test.
     type: str
     required: true
 """
@@ -25,7 +26,8 @@ options:
     USER = r"""
 options:
   user:
-    description: The user that this module must run as. The module fails if it runs as another user. If empty, any user is accepted.
+    description: The user that this module must run as. The module fails if it runs as another user. If
+      empty, any user is accepted.
     type: str
     default: ""
 """
@@ -38,7 +40,8 @@ options:
     default: /var/mqm/mqs.ini
   planned_queue_managers:
     description:
-      - Queue managers that are to be created. They are returned with the others. If one exists by now, its files decide.
+      - Queue managers that are to be created. They are returned with the others. If one exists
+        by now, its files decide.
       - A setting that is left out is the one that C(LogDefaults) of C(mqs.ini) contains, or else the product's default.
     type: list
     elements: dict
@@ -49,7 +52,8 @@ options:
         type: str
         required: true
       log_path:
-        description: Directory of the recovery log. It need not exist. If left out, it is a new directory in the default one.
+        description: Directory of the recovery log. It need not exist. If left out, it is a new
+          directory in the default one.
         type: path
       log_file_pages:
         description: Size of a log file in pages of 4096 bytes.

@@ -8,10 +8,12 @@ DOCUMENTATION = r"""
 name: hosts_under_test
 short_description: The hosts that a run is expected to certify
 description:
-  - Returns the hosts that match a pattern and the C(--limit) of the command line. Each term of both must match a host of the inventory.
-  - Fails if no host is left. Also fails if only a part of the playbook is to be run (tags, C(--start-at-task), C(--step)), because
-    the command would succeed if the gate were skipped.
-  - If it fails in the C(hosts) of a play, the command ends before anything runs, with an exit status other than 0 and 2.
+  - Returns the hosts that match a pattern and the C(--limit) of the command line. Each term of both must
+    match a host of the inventory.
+  - Fails if no host is left. Also fails if only a part of the playbook is to be run (tags, C(--start-at-task),
+    C(--step)), because the command would succeed if the gate were skipped.
+  - If it fails in the C(hosts) of a play, the command ends before anything runs, with an exit
+    status other than 0 and 2.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 options:
@@ -21,7 +23,8 @@ options:
     elements: str
     required: true
   or_localhost:
-    description: Whether to return C(localhost) if there is no inventory and no limit, for a playbook that can do without hosts.
+    description: Whether to return C(localhost) if there is no inventory and no limit, for a playbook
+      that can do without hosts.
     type: bool
     default: false
   or_slice:
@@ -51,7 +54,11 @@ from ansible import context
 from ansible.errors import AnsibleLookupError
 from ansible.plugins.lookup import LookupBase
 from ansible.utils.vars import load_extra_vars
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import ExpectationError, expectation, is_slice
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import (
+    ExpectationError,
+    expectation,
+    is_slice,
+)
 
 
 class LookupModule(LookupBase):
@@ -64,13 +71,22 @@ class LookupModule(LookupBase):
             return []
         partly = _partly(known)
         if partly:
-            raise AnsibleLookupError(f"a certification cannot be run in part, but {partly} would leave out tasks: run the playbook without it")
+            raise AnsibleLookupError(
+                f"a certification cannot be run in part, but {partly} would leave out "
+                "tasks: run the playbook without it"
+            )
         try:
             sliced = self.get_option("or_slice") and is_slice(load_extra_vars(self._loader))
-            return expectation(known.get("groups", {}), self._loader, self._flatten(terms), known.get("ansible_limit"), sliced).hosts
+            return expectation(
+                known.get("groups", {}), self._loader, self._flatten(terms), known.get("ansible_limit"), sliced
+            ).hosts
         except ExpectationError as error:
             # With a limit, the play would be skipped in silence.
-            if self.get_option("or_localhost") and not known.get("ansible_limit") and not set(known.get("groups", {}).get("all", ())) - {"localhost"}:
+            if (
+                self.get_option("or_localhost")
+                and not known.get("ansible_limit")
+                and not set(known.get("groups", {}).get("all", ())) - {"localhost"}
+            ):
                 return ["localhost"]
             raise AnsibleLookupError(str(error)) from error
 

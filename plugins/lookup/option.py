@@ -8,25 +8,27 @@ DOCUMENTATION = r"""
 name: option
 short_description: The value of an option of a role
 description:
-  - Returns the value that the variable of an option has, read by the argument specs of the roles, or else what the C(defaults/main.yml) of the role says.
-  - An empty value means that the option is not given, because the optional questions of a survey in AWX are answered so. A text can stand for a list, a
-    dictionary, a number or a truth value.
-  - A role's defaults cannot be seen outside the role, and nothing overrides an extra variable. So every task that needs an option uses this lookup.
+  - Returns the value that the variable of an option has, read by the argument specs of the roles, or else what the
+    C(defaults/main.yml) of the role says.
+  - An empty value means that the option is not given, because the optional questions of a survey in AWX are answered
+    so. A text can stand for a list, a dictionary, a number or a truth value.
+  - A role's defaults cannot be seen outside the role, and nothing overrides an extra variable. So every task that needs
+    an option uses this lookup.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 options:
   _terms:
     description:
-      - Names of options. The first word of a name is the role. The variables of the playbooks that stand for an option of a role, such as
-        C(certify_hosts), are names as well.
+      - Names of options. The first word of a name is the role. The variables of the playbooks that stand for an option
+        of a role, such as C(certify_hosts), are names as well.
       - The name of a role stands for a dictionary of all its options, and C(all) for one of the options of all roles.
     type: list
     elements: str
     required: true
   checked:
     description:
-      - What M(mqops.logdisk.check_options) has read for the hosts of the run, RV(mqops.logdisk.check_options#module:options). The values are those of the
-        host. No variable is read again.
+      - What M(mqops.logdisk.check_options) has read for the hosts of the run,
+        RV(mqops.logdisk.check_options#module:options). The values are those of the host. No variable is read again.
     type: dict
   only_given:
     description: Whether the value of an option that is not given is an empty text instead of the default of the role.
@@ -66,7 +68,11 @@ class LookupModule(LookupBase):
     def run(self, terms: list[str], variables: Mapping[str, Any] | None = None, **kwargs: Any) -> list[Any]:
         self.set_options(var_options=variables, direct=kwargs)
         checked = self.get_option("checked")
-        self._read = {**checked["common"], **checked["hosts"].get((variables or {})["inventory_hostname"], {})} if checked else None
+        self._read = (
+            {**checked["common"], **checked["hosts"].get((variables or {})["inventory_hostname"], {})}
+            if checked
+            else None
+        )
         try:
             return [self._value(term, variables or {}) for term in terms]
         except (KeyError, ValueError) as error:
@@ -74,7 +80,11 @@ class LookupModule(LookupBase):
 
     def _value(self, term: str, variables: Mapping[str, Any]) -> Any:
         if term in (*ROLE_NAMES, ALL):
-            return {name: self._value(name, variables) for name, option in options().items() if term in (option.role, ALL) and name not in FROM_HOSTS}
+            return {
+                name: self._value(name, variables)
+                for name, option in options().items()
+                if term in (option.role, ALL) and name not in FROM_HOSTS
+            }
         if self._read is not None:
             return self._read.get(term, options()[term].default)
         given = self._templar.template(variables[term]) if term in variables else None

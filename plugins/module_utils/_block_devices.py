@@ -24,7 +24,8 @@ def number_below(device_number, mount_source):
 
 
 def disks_below(number, sysfs="/sys"):
-    """Return the directories in sysfs of the whole disks at the bottom of a block device; empty if there is no such device."""
+    """Return the directories in sysfs of the whole disks at the bottom of a block device;
+    empty if there is no such device."""
     directory = os.path.realpath(os.path.join(sysfs, "dev", "block", number))
     return sorted(_disks(directory)) if os.path.isdir(directory) else []
 

@@ -3,9 +3,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """MQ's configuration files (mqs.ini and qm.ini) and the output of ``dspmqinf -o stanza``, which has the same form.
 
-A line ``Name:`` opens a stanza, and lines ``Key=value`` belong to it. A comment begins with ``#`` or ``;`` at the start of a line, or after a blank.
-Indentation, spacing, the case of names and the form of line ends do not matter. A stanza is only checked if somebody asks for what it holds, because
-a queue manager's file also has stanzas of exits and of other products.
+A line ``Name:`` opens a stanza, and lines ``Key=value`` belong to it. A comment begins with ``#`` or ``;`` at the start
+of a line, or after a blank. Indentation, spacing, the case of names and the form of line ends do not matter. A stanza
+is only checked if somebody asks for what it holds, because a queue manager's file also has stanzas of exits and of
+other products.
 
 Private to this collection; it may change at any time.
 """
@@ -28,7 +29,8 @@ LOG_NUMBERS = (
     ("LogSecondaryFiles", 1, 509, 2),
     ("LogBufferPages", 18, 4096, 0),
 )
-"""Of each number in the stanzas Log and LogDefaults: the key, the range (0 is also allowed if it is the default), and the product's default."""
+"""Of each number in the stanzas Log and LogDefaults: the key, the range (0 is also allowed if it is the default),
+and the product's default."""
 LOG_WORDS = (
     ("LogType", ("CIRCULAR", "LINEAR", "REPLICATED")),
     ("LogWriteIntegrity", ("TripleWrite", "DoubleWrite", "SingleWrite")),
@@ -59,7 +61,9 @@ class Stanza:
     def add(self, number, text):
         """Add a line of the file."""
         key, separator, value = text.partition("=")
-        self._entries.append((number, key.strip() if separator else "", _COMMENT.sub("", value).strip() if separator else text))
+        self._entries.append(
+            (number, key.strip() if separator else "", _COMMENT.sub("", value).strip() if separator else text)
+        )
 
     def named(self, name):
         """True if this is its name; the case does not matter."""
@@ -69,7 +73,9 @@ class Stanza:
         """Raise IniError if a line is neither a comment nor a key with its value."""
         for number, key, text in self._entries:
             if not key:
-                raise self.error(number, "%s in the stanza %s is not of the form Key=value" % (_quoted(text), self.name))
+                raise self.error(
+                    number, "%s in the stanza %s is not of the form Key=value" % (_quoted(text), self.name)
+                )
 
     def text(self, key):
         """Return the value of a key; None if it is missing or empty. Raises IniError."""
@@ -81,7 +87,9 @@ class Stanza:
             raise self.error(number, "%s is %s, which cannot be printed" % (key, _quoted(value)))
         for another, other in found[1:]:
             if other != value:
-                raise self.error(another, "%s is %s, but line %d says %s" % (key, _quoted(other), number, _quoted(value)))
+                raise self.error(
+                    another, "%s is %s, but line %d says %s" % (key, _quoted(other), number, _quoted(value))
+                )
         return value
 
     def line_of(self, key):
@@ -113,7 +121,9 @@ class Stanza:
         text = self.text(key)
         found = next((word for word in words if text is not None and word.lower() == text.lower()), None)
         if text is not None and found is None:
-            raise self.error(self.line_of(key), "%s is %s, but must be one of %s" % (key, _quoted(text), ", ".join(words)))
+            raise self.error(
+                self.line_of(key), "%s is %s, but must be one of %s" % (key, _quoted(text), ", ".join(words))
+            )
         return found
 
     def error(self, number, why):
@@ -169,7 +179,9 @@ def only(stanzas, name):
     """Return the stanza of this name, checked; None if there is none. Raises IniError, also if there are two."""
     found = [stanza for stanza in stanzas if stanza.named(name)]
     if len(found) > 1:
-        raise found[1].error(found[1].line, "there is a second stanza %s, the first one is in line %d" % (name, found[0].line))
+        raise found[1].error(
+            found[1].line, "there is a second stanza %s, the first one is in line %d" % (name, found[0].line)
+        )
     for stanza in found:
         stanza.check()
     return found[0] if found else None
@@ -184,17 +196,24 @@ def why_not_allowed(number, least, most, default):
 
 def why_too_many_files(primary, secondary):
     """Return what is wrong with the sum of a log's primary and secondary files; empty if nothing is."""
-    return "%d together, but may be at most %d" % (primary + secondary, MOST_LOG_FILES) if primary + secondary > MOST_LOG_FILES else ""
+    return (
+        "%d together, but may be at most %d" % (primary + secondary, MOST_LOG_FILES)
+        if primary + secondary > MOST_LOG_FILES
+        else ""
+    )
 
 
 def log_settings(stanza):
-    """Return what a stanza Log or LogDefaults (or None) says, by key; what it does not say is left out. Raises IniError."""
+    """Return what a stanza Log or LogDefaults (or None) says, by key; what it does not say is left out.
+    Raises IniError."""
     if stanza is None:
         return {}
     values = [(key, stanza.number(key, least, most, default)) for key, least, most, default in LOG_NUMBERS]
     values += [(key, stanza.word(key, words)) for key, words in LOG_WORDS]
     found = dict((key, value) for key, value in values if value is not None)
-    wrong = why_too_many_files(*(found.get(key, default) for key, dummy, dummy, default in LOG_NUMBERS if key.endswith("aryFiles")))
+    wrong = why_too_many_files(
+        *(found.get(key, default) for key, dummy, dummy, default in LOG_NUMBERS if key.endswith("aryFiles"))
+    )
     if wrong:
         raise stanza.error(stanza.line_of("LogPrimaryFiles"), "LogPrimaryFiles and LogSecondaryFiles are %s" % wrong)
     return found

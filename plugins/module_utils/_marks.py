@@ -83,20 +83,24 @@ def read_mark(directory):
 def remove_marked(directory, removable):
     """Remove the marked ``directory`` with the entries named in ``removable`` and its mark.
 
-    ``removable(name, descriptor)`` tells for each other entry of the directory, open as ``descriptor``, whether it may be
-    removed (files and empty directories only). Returns the entries that are left; if there are any, the directory and its
-    mark are kept. Raises MarkError if the directory is a symlink or has no mark, or if this user may not remove it
-    from its parent; then its mark is kept as well.
+    ``removable(name, descriptor)`` tells for each other entry of the directory, open as ``descriptor``, whether it may
+    be removed (files and empty directories only). Returns the entries that are left; if there are any, the directory
+    and its mark are kept. Raises MarkError if the directory is a symlink or has no mark, or if this user may not remove
+    it from its parent; then its mark is kept as well.
     """
     above, name = os.path.split(directory.rstrip("/"))
     # A path may refer to something else at any time, so the directory is opened once, and everything else uses the
     # descriptor.
-    with closing(os.open(above or ".", os.O_PATH | os.O_DIRECTORY)) as parent, closing(open_directory(name, parent)) as descriptor:
+    with closing(os.open(above or ".", os.O_PATH | os.O_DIRECTORY)) as parent, closing(
+        open_directory(name, parent)
+    ) as descriptor:
         mark = read_mark(descriptor)
         if mark is None:
             raise MarkError("%s does not have the mark of this collection; it is not touched" % directory)
         left = [
-            entry for entry in sorted(os.listdir(descriptor)) if entry != MARK_NAME and not (removable(entry, descriptor) and _remove_entry(entry, descriptor))
+            entry
+            for entry in sorted(os.listdir(descriptor))
+            if entry != MARK_NAME and not (removable(entry, descriptor) and _remove_entry(entry, descriptor))
         ]
         if not left:
             _remove_itself(directory, parent, descriptor, mark)
@@ -106,7 +110,10 @@ def remove_marked(directory, removable):
 def _remove_itself(directory, parent, descriptor, mark):
     """Remove the open ``directory``, which holds its mark alone. Without its mark it could never be removed again,
     so the mark is removed only if the directory can be, and restored if the directory is not removed after all."""
-    refusal = "%s cannot be removed by this user: run playbooks/cleanup.yml with privilege (-e workspace_owner=root)" % directory
+    refusal = (
+        "%s cannot be removed by this user: run playbooks/cleanup.yml with privilege (-e workspace_owner=root)"
+        % directory
+    )
     if not _may_remove(parent, descriptor):
         raise MarkError(refusal)
     os.unlink(MARK_NAME, dir_fd=descriptor)

@@ -96,7 +96,9 @@ def read_mounts():
 def space(path):
     """Return the size of the file system of an existing path, and how much of it is free for users, in bytes."""
     status = os.statvfs(path)
-    return dict(filesystem_size_bytes=status.f_blocks * status.f_frsize, filesystem_free_bytes=status.f_bavail * status.f_frsize)
+    return dict(
+        filesystem_size_bytes=status.f_blocks * status.f_frsize, filesystem_free_bytes=status.f_bavail * status.f_frsize
+    )
 
 
 def logical_block_size(device_number, sys_block="/sys/dev/block"):

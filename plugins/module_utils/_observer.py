@@ -1,15 +1,16 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One detached observation of a queue manager on this host: its process, which watches a source, and its state directory.
+"""One detached observation of a queue manager on this host: its process, which watches a source,
+and its state directory.
 
 Layout below the state directory (``observe_state_dir``)::
 
     runs/<run id>-<volume>/   start.json lock lease samples
 
-``samples`` has a line of JSON for each sample, and a last one that says how the observation ended. The process holds the lock of its state
-directory. It needs a poll from time to time: each renews the lease. When the lease is over it ends what it watches with, removes the state
-directory and ends, so nothing is left on a host whose controller was lost.
+``samples`` has a line of JSON for each sample, and a last one that says how the observation ended. The process holds
+the lock of its state directory. It needs a poll from time to time: each renews the lease. When the lease is over it
+ends what it watches with, removes the state directory and ends, so nothing is left on a host whose controller was lost.
 
 Private to this collection; it may change at any time.
 """
@@ -28,14 +29,16 @@ SAMPLES_MAX_BYTES = 64 << 20
 PART_MAX_BYTES = 8 << 20
 """The most that one call returns of the samples."""
 TEXT_MAX_CHARACTERS = 1 << 20
-"""The longest text of a sample. In JSON a character takes at most six bytes, so one call returns at least one sample."""
+"""The longest text of a sample. In JSON a character takes at most six bytes,
+so one call returns at least one sample."""
 
 LOOK_S = 0.5
 GRACE_S = 30.0
 """How much longer than its duration a source may take before its process is killed."""
 
 FINISHED, DEADLINE, LEASE, STOPPED, FAILED = "finished", "deadline", "lease", "stopped", "failed"
-"""How an observation ends: as planned, because its source did not end in time, without polls, by request, or because its source failed."""
+"""How an observation ends: as planned, because its source did not end in time, without polls, by request,
+or because its source failed."""
 
 RUNNING, ENDED, DEAD, ABSENT = "running", "ended", "dead", "absent"
 """The states of an observation. A dead one has no process, and its samples do not say how it ended."""
@@ -62,7 +65,8 @@ class Observation(_runs.Run):
             return True
 
     def start(self, source, duration_s, lease_s, content):
-        """Start the process that observes, for ``duration_s`` seconds at most. ``content`` (a dict) is kept in start.json."""
+        """Start the process that observes, for ``duration_s`` seconds at most. ``content`` (a dict)
+        is kept in start.json."""
         self.create_directory()
         self.renew_lease(lease_s)
         lock = os.open(self._lock_path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
@@ -106,7 +110,8 @@ class Observation(_runs.Run):
         return RUNNING if alive else DEAD
 
     def ask_to_end(self, number=signal.SIGTERM):
-        """Send the process a signal. After SIGTERM it ends its source, writes its last line, and waits for the collection."""
+        """Send the process a signal. After SIGTERM it ends its source, writes its last line,
+        and waits for the collection."""
         pid = self.read_start().get("pid")
         if isinstance(pid, int) and pid > 1 and self.is_alive():
             with contextlib.suppress(OSError):
@@ -135,7 +140,8 @@ def observations_below(state_dir):
 
 
 def remove_forgotten(state_dir):
-    """Remove the state of observations without a process whose lease is over: their processes were killed, or the host was restarted."""
+    """Remove the state of observations without a process whose lease is over: their processes were killed,
+    or the host was restarted."""
     for observation in observations_below(state_dir):
         boot_id = observation.read_start().get("boot_id")
         if not observation.is_alive() and (observation.lease_is_over() or boot_id != _machine.identity()["boot_id"]):
@@ -153,7 +159,8 @@ def terminate(observations, is_done, number=signal.SIGTERM, patience_s=10.0):
 
 
 def _detach(function, descriptors):
-    """Call ``function`` in a process in a session of its own with no other open file than ``descriptors``; return its pid.
+    """Call ``function`` in a process in a session of its own with no other open file than ``descriptors``;
+    return its pid.
 
     Everything that it needs must have been imported: the files of the module are removed when the module ends.
     """
@@ -215,7 +222,10 @@ def _watched(observation, source, end_monotonic, samples, stopped):
             for text in texts:
                 written += _write_sample(samples, text) if text is not None else 0
                 if written > SAMPLES_MAX_BYTES:
-                    raise _TooLarge("the samples have reached %d MiB: set a shorter observe_duration or a longer observe_interval" % (SAMPLES_MAX_BYTES >> 20))
+                    raise _TooLarge(
+                        "the samples have reached %d MiB: set a shorter observe_duration or a longer observe_interval"
+                        % (SAMPLES_MAX_BYTES >> 20)
+                    )
                 if stopped.asked:
                     return STOPPED, "it was ended by request"
                 if observation.lease_is_over():

@@ -19,7 +19,8 @@ def nearest_existing(path):
 
 
 def why_unwritable(directory, options):
-    """Return why this user cannot create or fill ``directory``, with the ``options`` that set another one; empty if it can."""
+    """Return why this user cannot create or fill ``directory``, with the ``options`` that set another one;
+    empty if it can."""
     existing = nearest_existing(directory)
     if os.access(existing, os.W_OK | os.X_OK):
         return ""
@@ -37,6 +38,6 @@ def why_not_executable(directory):
     if "noexec" not in mount.get("mount_options", "").split(","):
         return ""
     return (
-        "%s is on %s, which is mounted noexec: set tester_dir to a directory that this user may write to, on a file system that allows programs "
-        "to be run" % (directory, mount["mount_point"])
+        "%s is on %s, which is mounted noexec: set tester_dir to a directory that this user may write to, on a file "
+        "system that allows programs to be run" % (directory, mount["mount_point"])
     )

@@ -9,7 +9,14 @@ Private to this collection; it may change at any time.
 import os
 import subprocess
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _birth, _machine, _marks, _queue_managers, _time_limit, _volume
+from ansible_collections.mqops.logdisk.plugins.module_utils import (
+    _birth,
+    _machine,
+    _marks,
+    _queue_managers,
+    _time_limit,
+    _volume,
+)
 
 VOLUME_LIMIT_S = 10
 SYNC_LIMIT_S = 60
@@ -38,7 +45,10 @@ def why_refused(mqs_ini):
         return "queue managers are running on this host (%s): end them before its power is cut" % ", ".join(running)
     names = [] if _queue_managers.sees_processes() else _queue_managers.configured_queue_managers(mqs_ini)
     if names:
-        return "this user cannot see the processes of other users (hidepid), so queue managers may be running unnoticed (%s)" % ", ".join(names)
+        return (
+            "this user cannot see the processes of other users (hidepid), so queue managers "
+            "may be running unnoticed (%s)" % ", ".join(names)
+        )
     return ""
 
 
@@ -52,14 +62,15 @@ def look(path):
 
 
 def _facts_of(path):
-    """Return the facts of the volume below a path, with the birth time of the root directory of its file system, which another file system with the same
-    UUID does not share."""
+    """Return the facts of the volume below a path, with the birth time of the root directory of its file system, which
+    another file system with the same UUID does not share."""
     facts = _volume.facts_of(path)
     return dict(facts, filesystem_born_epoch_s=_birth.birth_of(facts["mount_point"]) if facts["mount_point"] else "")
 
 
 def sync_marks(directories):
-    """Write the marks of directories to the disk, so that what survives a power cut is known to be ours. The tester does the same for the directories.
+    """Write the marks of directories to the disk, so that what survives a power cut is known to be ours. The tester
+    does the same for the directories.
 
     Raises OSError if that fails or takes too long.
     """

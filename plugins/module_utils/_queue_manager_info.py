@@ -1,9 +1,11 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The queue managers of a host with the settings of their recovery logs and the file systems that hold them. Only reads; needs no MQ library.
+"""The queue managers of a host with the settings of their recovery logs and the file systems that hold them.
+Only reads; needs no MQ library.
 
-Everything that may hang on a file system whose storage no longer answers is called with a time limit, for each queue manager on its own.
+Everything that may hang on a file system whose storage no longer answers is called with a time limit,
+for each queue manager on its own.
 
 Private to this collection; it may change at any time.
 """
@@ -13,14 +15,22 @@ import os
 import re
 import shutil
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _ini_files, _mounts, _places, _queue_managers, _time_limit, _workspace
+from ansible_collections.mqops.logdisk.plugins.module_utils import (
+    _ini_files,
+    _mounts,
+    _places,
+    _queue_managers,
+    _time_limit,
+    _workspace,
+)
 
 DEFAULT_LIMIT_S = 10
 COMMAND_PATH = os.pathsep.join(("/opt/mqm/bin", "/usr/bin"))
 """Where MQ's commands are if the user's path does not lead to them."""
 
 FROM_QM_INI, FROM_MQS_INI, FROM_FILES, GIVEN, ASSUMED = "qm.ini", "mqs.ini", "files", "given", "assumed"
-"""Where a setting comes from: a configuration file, the files of the log itself, who plans the queue manager, or the product's default."""
+"""Where a setting comes from: a configuration file, the files of the log itself, who plans the queue manager,
+or the product's default."""
 
 OPTIONS = dict(
     mqs_ini=dict(type="path", default=_queue_managers.MQS_INI),
@@ -55,22 +65,33 @@ _FACTS = dict(
 
 
 def discover(mqs_ini, run_command, stanzas="", planned=(), limit_s=DEFAULT_LIMIT_S):
-    """Return ``queue_managers`` (one dict each, sorted by name), ``log_defaults`` (those of queue managers to be created) and ``problems``.
+    """Return ``queue_managers`` (one dict each, sorted by name), ``log_defaults`` (those of queue managers to be
+    created) and ``problems``.
 
-    Without an mqs.ini that can be read, dspmqinf is asked by ``run_command`` (that of a module) if it is installed. Its output can also be given
-    as ``stanzas``. ``planned`` holds queue managers that are to be created, as dicts with ``name`` and what an answer would say of their logs. Of one
-    that exists by now, its files decide.
+    Without an mqs.ini that can be read, dspmqinf is asked by ``run_command`` (that of a module) if it is installed. Its
+    output can also be given as ``stanzas``. ``planned`` holds queue managers that are to be created, as dicts with
+    ``name`` and what an answer would say of their logs. Of one that exists by now, its files decide.
     """
     answer = dict(queue_managers=[], log_defaults={}, problems=[])
     try:
-        parsed = _ini_files.parse(stanzas, "the output of dspmqinf") if stanzas else _read_mqs_ini(mqs_ini, run_command, limit_s)
+        parsed = (
+            _ini_files.parse(stanzas, "the output of dspmqinf")
+            if stanzas
+            else _read_mqs_ini(mqs_ini, run_command, limit_s)
+        )
         log_defaults = _log_defaults(parsed)
     except _ini_files.IniError as error:
         answer["problems"] = [str(error)]
         return answer
     found, answer["problems"] = _queue_managers.queue_manager_stanzas(parsed)
-    calls = dict((name, lambda stanza=stanza: _describe(stanza, log_defaults["log_path"])) for name, stanza in found.items())
-    calls.update((each["name"], lambda each=each: _describe_planned(each, log_defaults)) for each in planned if each["name"] not in found)
+    calls = dict(
+        (name, lambda stanza=stanza: _describe(stanza, log_defaults["log_path"])) for name, stanza in found.items()
+    )
+    calls.update(
+        (each["name"], lambda each=each: _describe_planned(each, log_defaults))
+        for each in planned
+        if each["name"] not in found
+    )
     names = sorted(calls)
     seen, running = _queue_managers.sees_processes(), _queue_managers.running_queue_managers()
     for name, described in zip(names, _time_limit.call_all([calls[name] for name in names], limit_s)):
@@ -107,12 +128,15 @@ def _ask_dspmqinf(run_command):
 def _output(run_command, command):
     status, output, errors = run_command(command, handle_exceptions=False)
     if status != 0:
-        raise _ini_files.IniError("%s: %s" % (" ".join(command), " ".join((output + " " + errors).split()) or "status %d" % status))
+        raise _ini_files.IniError(
+            "%s: %s" % (" ".join(command), " ".join((output + " " + errors).split()) or "status %d" % status)
+        )
     return output
 
 
 def _log_defaults(stanzas):
-    """Return the settings that a queue manager gets that is created now, and the directory of the logs. Raises IniError."""
+    """Return the settings that a queue manager gets that is created now, and the directory of the logs.
+    Raises IniError."""
     defaults, everywhere = _ini_files.only(stanzas, "LogDefaults"), _ini_files.only(stanzas, "AllQueueManagers")
     prefix = everywhere.path_of("DefaultPrefix") if everywhere else None
     path = defaults.path_of("LogDefaultPath") if defaults else None
@@ -121,7 +145,8 @@ def _log_defaults(stanzas):
 
 
 def _describe(stanza, log_home):
-    """Return what is known about a queue manager, from its stanza in mqs.ini: nothing but the problem if its files are not on this host. Raises IniError."""
+    """Return what is known about a queue manager, from its stanza in mqs.ini: nothing but the problem if its files are
+    not on this host. Raises IniError."""
     try:
         return _describe_present(stanza, log_home)
     except _queue_managers.AbsentError as error:
@@ -132,8 +157,15 @@ def _describe_present(stanza, log_home):
     log = _queue_managers.log_stanza(stanza)
     path, source = log.path_of("LogPath") if log else None, FROM_QM_INI
     if path is None:
-        path, source = os.path.join(log_home, stanza.text("Directory") or os.path.basename(stanza.path_of("DataPath"))), ASSUMED
-    place = "line %d of %s" % (log.line_of("LogPath"), log.path) if source == FROM_QM_INI else "the default, because qm.ini has none"
+        path, source = (
+            os.path.join(log_home, stanza.text("Directory") or os.path.basename(stanza.path_of("DataPath"))),
+            ASSUMED,
+        )
+    place = (
+        "line %d of %s" % (log.line_of("LogPath"), log.path)
+        if source == FROM_QM_INI
+        else "the default, because qm.ini has none"
+    )
     settings = _ini_files.log_settings(log)
     try:
         os.stat(path)
@@ -149,7 +181,8 @@ def _describe_present(stanza, log_home):
 
 
 def _check_files(path):
-    """Raise AbsentError if a directory has no file of a recovery log, as an empty mount point; OSError if this user cannot see whether it has."""
+    """Raise AbsentError if a directory has no file of a recovery log, as an empty mount point;
+    OSError if this user cannot see whether it has."""
     if os.path.lexists(os.path.join(path, _CONTROL_FILE)):
         return
     names = os.listdir(path)
@@ -164,20 +197,29 @@ def _describe_planned(planned, log_defaults):
     if "log_path" not in given:
         facts["log_path"] = os.path.join(log_defaults["log_path"], _workspace.directory_name(planned["name"]))
     if not facts["log_path"].startswith("/"):
-        raise _ini_files.IniError("the planned queue manager %s: log_path is %r, but must be an absolute path" % (planned["name"], facts["log_path"]))
+        raise _ini_files.IniError(
+            "the planned queue manager %s: log_path is %r, but must be an absolute path"
+            % (planned["name"], facts["log_path"])
+        )
     for key, least, most, default in _ini_files.LOG_NUMBERS:
         wrong = _ini_files.why_not_allowed(facts[_FACTS[key]], least, most, default)
         if wrong:
-            raise _ini_files.IniError("the planned queue manager %s: %s is %d, but %s" % (planned["name"], _FACTS[key], facts[_FACTS[key]], wrong))
+            raise _ini_files.IniError(
+                "the planned queue manager %s: %s is %d, but %s"
+                % (planned["name"], _FACTS[key], facts[_FACTS[key]], wrong)
+            )
     wrong = _ini_files.why_too_many_files(facts["log_primary_files"], facts["log_secondary_files"])
     if wrong:
-        raise _ini_files.IniError("the planned queue manager %s: log_primary_files and log_secondary_files are %s" % (planned["name"], wrong))
+        raise _ini_files.IniError(
+            "the planned queue manager %s: log_primary_files and log_secondary_files are %s" % (planned["name"], wrong)
+        )
     facts.update(_located(facts["log_path"]), sources=dict(log_defaults["sources"], **dict.fromkeys(given, GIVEN)))
     return facts
 
 
 def _located(path):
-    """Return where a log is, or will be created: its directory, the one that contains it, and the file system. Raises OSError."""
+    """Return where a log is, or will be created: its directory, the one that contains it, and the file system.
+    Raises OSError."""
     directory = os.path.realpath(path)
     parent = _places.nearest_existing(os.path.dirname(directory))
     existing = _places.nearest_existing(directory)
@@ -193,7 +235,9 @@ def _filesystem(directory):
 def _of_extents(directory):
     """Return the settings that the files of a log show; nothing if this user may not read its directory."""
     try:
-        sizes = [os.stat(os.path.join(directory, name)).st_size for name in os.listdir(directory) if _EXTENT.match(name)]
+        sizes = [
+            os.stat(os.path.join(directory, name)).st_size for name in os.listdir(directory) if _EXTENT.match(name)
+        ]
     except OSError:
         return {}
     if not sizes:
@@ -204,10 +248,16 @@ def _of_extents(directory):
 
 
 def _named(said, seen, source=FROM_QM_INI):
-    """Return the settings by their names in an answer, with their sources: what a file says, else what the log's files show, else the default."""
-    defaults = dict([(key, default) for key, dummy, dummy, default in _ini_files.LOG_NUMBERS] + [(key, words[0]) for key, words in _ini_files.LOG_WORDS])
+    """Return the settings by their names in an answer, with their sources: what a file says,
+    else what the log's files show, else the default."""
+    defaults = dict(
+        [(key, default) for key, dummy, dummy, default in _ini_files.LOG_NUMBERS]
+        + [(key, words[0]) for key, words in _ini_files.LOG_WORDS]
+    )
     facts = dict((fact, said.get(key, seen.get(key, defaults[key]))) for key, fact in _FACTS.items())
-    sources = dict((fact, source if key in said else FROM_FILES if key in seen else ASSUMED) for key, fact in _FACTS.items())
+    sources = dict(
+        (fact, source if key in said else FROM_FILES if key in seen else ASSUMED) for key, fact in _FACTS.items()
+    )
     return dict(facts, sources=sources)
 
 
@@ -216,5 +266,7 @@ def _note_sharing(queue_managers):
     for each in queue_managers:
         device = each.get("filesystem", {}).get("device_number")
         each["shares_filesystem_with"] = [
-            other["name"] for other in queue_managers if other is not each and device and other.get("filesystem", {}).get("device_number") == device
+            other["name"]
+            for other in queue_managers
+            if other is not each and device and other.get("filesystem", {}).get("device_number") == device
         ]

@@ -12,13 +12,16 @@ import re
 from ansible_collections.mqops.logdisk.plugins.module_utils import _ini_files
 
 MQS_INI = "/var/mqm/mqs.ini"
-QUEUE_MANAGER_FILES = re.compile(r"\A(S[0-9]{7}\.LOG|amqhlctl\.lfh|amqhlctl\.[0-9]+|qm\.ini|mqs\.ini|qmanager|QMQMOBJCAT)\Z")
+QUEUE_MANAGER_FILES = re.compile(
+    r"\A(S[0-9]{7}\.LOG|amqhlctl\.lfh|amqhlctl\.[0-9]+|qm\.ini|mqs\.ini|qmanager|QMQMOBJCAT)\Z"
+)
 MOST_PROC_BYTES = 1 << 20
 QUEUE_MANAGER_PROCESSES = frozenset(("amqzmuc0", "amqzxma0"))
 
 
 class AbsentError(_ini_files.IniError):
-    """The files of a queue manager that this host knows are not on it: their file system is not mounted, as on a passive node."""
+    """The files of a queue manager that this host knows are not on it: their file system is not mounted,
+    as on a passive node."""
 
 
 def queue_manager_stanzas(stanzas):
@@ -33,7 +36,9 @@ def queue_manager_stanzas(stanzas):
             if name is None:
                 raise stanza.error(stanza.line, "this stanza QueueManager has no Name")
             if name in found:
-                raise stanza.error(stanza.line_of("Name"), "Name is %r again, as in the stanza in line %d" % (name, found[name].line))
+                raise stanza.error(
+                    stanza.line_of("Name"), "Name is %r again, as in the stanza in line %d" % (name, found[name].line)
+                )
             found[name] = stanza
         except _ini_files.IniError as error:
             problems.append(str(error))
@@ -47,15 +52,17 @@ def qm_ini_path(stanza):
         return os.path.join(data_path, "qm.ini")
     prefix, directory = stanza.path_of("Prefix"), stanza.text("Directory")
     if not prefix or not directory:
-        raise stanza.error(stanza.line, "the stanza of %s has neither DataPath nor both Prefix and Directory" % stanza.text("Name"))
+        raise stanza.error(
+            stanza.line, "the stanza of %s has neither DataPath nor both Prefix and Directory" % stanza.text("Name")
+        )
     if "/" in directory:
         raise stanza.error(stanza.line_of("Directory"), "Directory is %r, but must be a name" % directory)
     return os.path.join(prefix, "qmgrs", directory, "qm.ini")
 
 
 def log_stanza(stanza):
-    """Return the stanza Log of the queue manager with this stanza in mqs.ini; None if its qm.ini has none. Raises IniError, AbsentError if there is no
-    qm.ini."""
+    """Return the stanza Log of the queue manager with this stanza in mqs.ini; None if its qm.ini has none. Raises
+    IniError, AbsentError if there is no qm.ini."""
     path = qm_ini_path(stanza)
     stanzas = _ini_files.read(path)
     if stanzas is None:
@@ -64,20 +71,24 @@ def log_stanza(stanza):
 
 
 def log_ring_bytes(log):
-    """Return how many bytes the primary files of a recovery log have together, by the stanza Log and MQ's defaults. Raises IniError."""
+    """Return how many bytes the primary files of a recovery log have together,
+    by the stanza Log and MQ's defaults. Raises IniError."""
     settings = _ini_files.log_settings(log)
     pages, files = (settings.get(key, default) for key, dummy, dummy, default in _ini_files.LOG_NUMBERS[:2])
     return pages * files * _ini_files.LOG_PAGE_BYTES
 
 
 def log_buffer_bytes(log):
-    """Return the size of the log buffer, which is that of the largest log write, by the stanza Log and MQ's default. Raises IniError."""
-    return (_ini_files.log_settings(log).get("LogBufferPages") or _ini_files.DEFAULT_BUFFER_PAGES) * _ini_files.LOG_PAGE_BYTES
+    """Return the size of the log buffer, which is that of the largest log write,
+    by the stanza Log and MQ's default. Raises IniError."""
+    return (
+        _ini_files.log_settings(log).get("LogBufferPages") or _ini_files.DEFAULT_BUFFER_PAGES
+    ) * _ini_files.LOG_PAGE_BYTES
 
 
 def log_facts(names, mqs_ini=MQS_INI):
-    """Return facts about the recovery logs of the queue managers of these names: the bytes of the largest set of primary files, and of the
-    smallest log buffer; None if this user can read the qm.ini of none of them."""
+    """Return facts about the recovery logs of the queue managers of these names: the bytes of the largest set of
+    primary files, and of the smallest log buffer; None if this user can read the qm.ini of none of them."""
     log_sets, buffers = [], []
     for name, stanza in _configured(mqs_ini)[0].items():
         try:
@@ -87,7 +98,10 @@ def log_facts(names, mqs_ini=MQS_INI):
                 buffers.append(log_buffer_bytes(log))
         except _ini_files.IniError:
             continue
-    return dict(queue_manager_log_set_bytes=max(log_sets, default=None), queue_manager_log_buffer_bytes=min(buffers, default=None))
+    return dict(
+        queue_manager_log_set_bytes=max(log_sets, default=None),
+        queue_manager_log_buffer_bytes=min(buffers, default=None),
+    )
 
 
 def configured_log_paths(mqs_ini=MQS_INI):
@@ -108,7 +122,8 @@ def configured_log_paths(mqs_ini=MQS_INI):
 
 
 def configured_queue_managers(mqs_ini=MQS_INI):
-    """Return the names of the queue managers of this host, running or not; sentences in place of those that mqs.ini does not tell."""
+    """Return the names of the queue managers of this host, running or not;
+    sentences in place of those that mqs.ini does not tell."""
     stanzas, problems = _configured(mqs_ini)
     return sorted(stanzas) + problems
 
@@ -137,7 +152,9 @@ def running_queue_managers():
         arguments = _read("/proc/%s/cmdline" % pid, "").split("\0")
         name = next((arguments[i + 1] for i, argument in enumerate(arguments[:-1]) if argument == "-m"), None)
         if name is None:
-            name = next((argument[2:] for argument in arguments if argument.startswith("-m") and len(argument) > 2), "?")
+            name = next(
+                (argument[2:] for argument in arguments if argument.startswith("-m") and len(argument) > 2), "?"
+            )
         found.add(name)
     return sorted(found)
 

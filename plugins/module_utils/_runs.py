@@ -44,7 +44,8 @@ TABLE_MAX_BYTES = 64 << 20
 RUN_NAME = re.compile(r"\A[0-9A-Za-z][0-9A-Za-z._-]{0,120}\Z")
 
 MEASURES_ALREADY = (
-    "this run is already measuring on this host, under another name: remove one of the names from the inventory, and certify it in a separate run"
+    "this run is already measuring on this host, under another name: remove one of the names from the inventory, and "
+    "certify it in a separate run"
 )
 
 
@@ -102,11 +103,16 @@ class Run:
         try:
             os.mkdir(self.path, 0o700)
         except OSError as error:
-            raise RunError(MEASURES_ALREADY if error.errno == errno.EEXIST else "cannot create %s: %s" % (self.path, os.strerror(error.errno)))
+            raise RunError(
+                MEASURES_ALREADY
+                if error.errno == errno.EEXIST
+                else "cannot create %s: %s" % (self.path, os.strerror(error.errno))
+            )
         _marks.write_mark(self.path, dict(run_id=self.run_id))
 
     def follow(self, number):
-        """Make the state directory of a later round of this run in place of that of the round before, whose tables were collected."""
+        """Make the state directory of a later round of this run in place of that of the round before,
+        whose tables were collected."""
         if self.exists():
             if not self.finished() or self.read_start().get("round") != number - 1:
                 raise RunError("the state of this run is not that of its round %d: %s" % (number - 1, self.path))
@@ -114,11 +120,12 @@ class Run:
         self.create()
 
     def lock(self, patience_s=0):
-        """Return a descriptor that holds the lock of this state directory: one run at a time, until its supervisor has cleaned up.
+        """Return a descriptor that holds the lock of this state directory: one run at a time,
+        until its supervisor has cleaned up.
 
-        A process that inherits it keeps the lock. Raises RunError with the run that holds it, if that is this one only after
-        ``patience_s`` seconds. The lock does not keep two runs from one disk. The tester does that, because another user, or this
-        one elsewhere, has another state directory.
+        A process that inherits it keeps the lock. Raises RunError with the run that holds it, if that is this one only
+        after ``patience_s`` seconds. The lock does not keep two runs from one disk. The tester does that, because
+        another user, or this one elsewhere, has another state directory.
         """
         end = time.time() + patience_s
         while True:
@@ -139,7 +146,10 @@ class Run:
             os.close(descriptor)
             if holder == self.run_id:
                 raise SameRunError(MEASURES_ALREADY)
-            raise RunError("another certification is running on this host: %s. Wait for it, or end it with playbooks/stop.yml" % (holder or "unknown run"))
+            raise RunError(
+                "another certification is running on this host: %s. Wait for it, or end it with playbooks/stop.yml"
+                % (holder or "unknown run")
+            )
         os.ftruncate(descriptor, 0)
         os.write(descriptor, self.run_id.encode("ascii"))
         return descriptor
@@ -214,10 +224,11 @@ class Run:
 
 
 def terminate(runs, patience_s):
-    """End the testers of runs: SIGTERM, then SIGKILL after ``patience_s`` seconds. Their supervisors follow by themselves.
+    """End the testers of runs: SIGTERM, then SIGKILL after ``patience_s`` seconds.
+    Their supervisors follow by themselves.
 
-    Returns for each run the pids that remain: a thread inside a hung write keeps its process alive until the disk responds, and with it
-    the supervisor that will remove the directories.
+    Returns for each run the pids that remain: a thread inside a hung write keeps its process alive until the disk
+    responds, and with it the supervisor that will remove the directories.
     """
     pids = [run.processes() for run in runs]
     for number, wait_s in ((signal.SIGTERM, patience_s), (signal.SIGKILL, 2.0)):
@@ -269,7 +280,11 @@ def _set_inheritable(descriptor, inheritable):
 def processes_with(arguments):
     """Return the pids of the processes, this one aside, that have one of ``arguments`` among theirs."""
     wanted = frozenset(argument.encode("utf-8", "surrogateescape") for argument in arguments)
-    return [int(name) for name in os.listdir("/proc") if name.isdigit() and int(name) != os.getpid() and wanted.intersection(_arguments(name))]
+    return [
+        int(name)
+        for name in os.listdir("/proc")
+        if name.isdigit() and int(name) != os.getpid() and wanted.intersection(_arguments(name))
+    ]
 
 
 def _arguments(pid):
@@ -333,7 +348,8 @@ def write_aside(path, text):
 
 
 def packed_table(path, most_bytes=TABLE_MAX_BYTES):
-    """Return a table, compressed and in base64; None if there is none, or if it is no plain file. Raises RunError if it is too large."""
+    """Return a table, compressed and in base64; None if there is none, or if it is no plain file.
+    Raises RunError if it is too large."""
     if not os.path.isfile(path):
         return None
     try:

@@ -39,6 +39,7 @@ def read_hash(path):
 
 
 def source_hash(version):
-    """Return the hash of its sources that the tester prints with its version; empty if this is not the tester's version line."""
+    """Return the hash of its sources that the tester prints with its version;
+    empty if this is not the tester's version line."""
     match = _VERSION.match(version.strip())
     return match.group(1) if match else ""

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Calls that may hang in the kernel, for example on a file system whose storage no longer answers, each in a process of its own.
+"""Calls that may hang in the kernel, for example on a file system whose storage no longer answers,
+each in a process of its own.
 
 Private to this collection; it may change at any time.
 """
@@ -24,15 +25,17 @@ class NoAnswerError(TimeLimitError):
 def call_all(functions, limit_s, undo=None):
     """Call all functions at the same time, without arguments. Return for each what it returned, or a TimeLimitError.
 
-    What a function returns must be what JSON can hold. A process that cannot be killed is left behind. It ends when its call returns. With ``undo`` none is
-    killed: a function that answers too late is followed by ``undo(what it returned)``, so that nothing of it remains.
+    What a function returns must be what JSON can hold. A process that cannot be killed is left behind. It ends when its
+    call returns. With ``undo`` none is killed: a function that answers too late is followed by
+    ``undo(what it returned)``, so that nothing of it remains.
     """
     children = [_start(function, undo) for function in functions]
     deadline_s = time.monotonic() + limit_s
     try:
         texts = _read_all([descriptor for dummy, descriptor in children], deadline_s)
     finally:
-        # First all: an answer that a pipe still takes while another process is awaited would be neither read nor undone.
+        # First all: an answer that a pipe still takes while another process is awaited would be neither
+        # read nor undone.
         for dummy, descriptor in children:
             os.close(descriptor)
         for pid, dummy in children:
@@ -53,7 +56,8 @@ def _start(function, undo):
         null = os.open(os.devnull, os.O_RDWR)
         for descriptor in (0, 1, 2):
             os.dup2(null, descriptor)
-        # Only the parent may read the answers: a process that hangs would keep the others from noticing that nobody does any more.
+        # Only the parent may read the answers: a process that hangs would keep the others from noticing that nobody
+        # does any more.
         for name in os.listdir("/proc/self/fd"):
             if int(name) > 2 and int(name) != writer:
                 _close(int(name))

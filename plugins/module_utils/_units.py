@@ -6,15 +6,27 @@
 
 """Quantities as people write them: read strictly into base units, and written for people.
 
-Base units are bytes, nanoseconds, bytes per second, writes per second, plain counts and plain ratios. Sizes are 1024-based (K is KiB), rates are
-decimal (MB/s is 10^6 bytes per second) unless they say KiB/s, MiB/s or GiB/s. Every parser raises UnitError, whose message names the value and what is
-allowed. Every formatter gives short text with three significant digits by default.
+Base units are bytes, nanoseconds, bytes per second, writes per second, plain counts and plain ratios. Sizes are
+1024-based (K is KiB), rates are decimal (MB/s is 10^6 bytes per second) unless they say KiB/s, MiB/s or GiB/s. Every
+parser raises UnitError, whose message names the value and what is allowed. Every formatter gives short text with three
+significant digits by default.
 """
 
 import decimal
 import re
 
-SIZE_UNITS = {"": 1, "b": 1, "k": 1 << 10, "kib": 1 << 10, "m": 1 << 20, "mib": 1 << 20, "g": 1 << 30, "gib": 1 << 30, "t": 1 << 40, "tib": 1 << 40}
+SIZE_UNITS = {
+    "": 1,
+    "b": 1,
+    "k": 1 << 10,
+    "kib": 1 << 10,
+    "m": 1 << 20,
+    "mib": 1 << 20,
+    "g": 1 << 30,
+    "gib": 1 << 30,
+    "t": 1 << 40,
+    "tib": 1 << 40,
+}
 DURATION_UNITS = {
     "ns": 1,
     "us": 10**3,
@@ -51,17 +63,27 @@ class UnitError(ValueError):
 
 
 def parse_size(value):
-    """Return a size as a whole number of bytes: 4096, "4096", "64K", "64 KiB", "1.5 MiB"; K, M, G and T are 1024-based."""
-    return _whole(value, _read(value, "size", SIZE_UNITS, "B, K, KiB, M, MiB, G, GiB, T, TiB (1024-based), or plain bytes", fold=True), "size", "bytes")
+    """Return a size as a whole number of bytes: 4096, "4096", "64K", "64 KiB", "1.5 MiB"; K, M,
+    G and T are 1024-based."""
+    return _whole(
+        value,
+        _read(value, "size", SIZE_UNITS, "B, K, KiB, M, MiB, G, GiB, T, TiB (1024-based), or plain bytes", fold=True),
+        "size",
+        "bytes",
+    )
 
 
 def parse_duration(value):
-    """Return a duration as a whole number of nanoseconds: "250 us", "1.5 ms", "10 s", "5 min"; a bare number is refused."""
-    return _whole(value, _read(value, "duration", DURATION_UNITS, "ns, us, ms, s, m, min, h"), "duration", "nanoseconds")
+    """Return a duration as a whole number of nanoseconds: "250 us", "1.5 ms", "10 s", "5 min";
+    a bare number is refused."""
+    return _whole(
+        value, _read(value, "duration", DURATION_UNITS, "ns, us, ms, s, m, min, h"), "duration", "nanoseconds"
+    )
 
 
 def parse_rate(value):
-    """Return a data rate in bytes per second as a float: "250 MB/s" is 250e6, "1 MiB/s" is 1048576; a bare number is refused."""
+    """Return a data rate in bytes per second as a float: "250 MB/s" is 250e6, "1 MiB/s" is 1048576;
+    a bare number is refused."""
     return float(_read(value, "rate", RATE_UNITS, "B/s, kB/s, MB/s, GB/s (decimal), KiB/s, MiB/s, GiB/s (1024-based)"))
 
 
@@ -88,11 +110,14 @@ def parse_count(value):
         count = int(value.strip().replace(",", ""))
         if count <= LARGEST:
             return count
-    raise UnitError("%s is not a count: write a whole number such as 12345 or 12,345, at most %d" % (_quoted(value), LARGEST))
+    raise UnitError(
+        "%s is not a count: write a whole number such as 12345 or 12,345, at most %d" % (_quoted(value), LARGEST)
+    )
 
 
 def format_size(size):
-    """Write a size: "64 KiB", "1 MiB"; exact below 64 MiB (so that two block sizes never look alike), three digits above."""
+    """Write a size: "64 KiB", "1 MiB"; exact below 64 MiB (so that two block sizes never look alike),
+    three digits above."""
     units = (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
     for name, scale in units:
         if size >= scale and size % scale == 0 and (size < 64 << 20 or size // scale < 10000):
@@ -113,12 +138,25 @@ def short_size(size):
 
 def format_duration(nanoseconds, digits=3):
     """Write a duration given in nanoseconds: "980 ns", "1.23 ms", "10 s", "5 min"."""
-    return _scaled(nanoseconds, (("h", 7200e9, 3600e9), ("min", 120e9, 60e9), ("s", 1e9, 1e9), ("ms", 1e6, 1e6), ("us", 1e3, 1e3), ("ns", 0, 1)), digits)
+    return _scaled(
+        nanoseconds,
+        (
+            ("h", 7200e9, 3600e9),
+            ("min", 120e9, 60e9),
+            ("s", 1e9, 1e9),
+            ("ms", 1e6, 1e6),
+            ("us", 1e3, 1e3),
+            ("ns", 0, 1),
+        ),
+        digits,
+    )
 
 
 def format_rate(bytes_per_second, digits=3):
     """Write a data rate given in bytes per second: "250 MB/s" (decimal)."""
-    return _scaled(bytes_per_second, (("GB/s", 10e9, 1e9), ("MB/s", 1e6, 1e6), ("kB/s", 1e3, 1e3), ("B/s", 0, 1)), digits)
+    return _scaled(
+        bytes_per_second, (("GB/s", 10e9, 1e9), ("MB/s", 1e6, 1e6), ("kB/s", 1e3, 1e3), ("B/s", 0, 1)), digits
+    )
 
 
 def format_frequency(per_second, digits=3):
@@ -155,7 +193,8 @@ def _read(value, kind, units, allowed, fold=False):
 
 
 def _split(value):
-    """Return a value's number as a Decimal and its unit as text; the number is None if the value does not contain one."""
+    """Return a value's number as a Decimal and its unit as text; the number is None if the value does not
+    contain one."""
     if isinstance(value, bool):
         return None, ""
     if isinstance(value, int):
@@ -182,7 +221,8 @@ def _quoted(value):
 
 
 def _scaled(value, units, digits):
-    """Write a value in the first unit whose threshold it reaches once it is rounded; units are (name, threshold, scale), largest first."""
+    """Write a value in the first unit whose threshold it reaches once it is rounded; units are (name,
+    threshold, scale), largest first."""
     rounded = float("%.*g" % (max(digits, 3), value))
     for name, threshold, scale in units:
         if rounded >= threshold:
@@ -191,7 +231,8 @@ def _scaled(value, units, digits):
 
 
 def _digits(value, digits):
-    """Write a number with so many significant digits, thousands separators and no trailing zeros; digits left of the point are never dropped but zeroed."""
+    """Write a number with so many significant digits, thousands separators and no trailing zeros; digits left of the
+    point are never dropped but zeroed."""
     number = decimal.Decimal("%.*g" % (digits, value))
     text = "{0:,f}".format(number)
     return text.rstrip("0").rstrip(".") if "." in text else text

@@ -31,7 +31,9 @@ def other_owner(path):
         if status.st_uid != 0:
             return _name_of(status.st_uid)
         # In a directory with the sticky bit nobody replaces what belongs to root.
-        if status.st_mode & (stat.S_IWOTH | (stat.S_IWGRP if status.st_gid else 0)) and not (stat.S_ISDIR(status.st_mode) and status.st_mode & stat.S_ISVTX):
+        if status.st_mode & (stat.S_IWOTH | (stat.S_IWGRP if status.st_gid else 0)) and not (
+            stat.S_ISDIR(status.st_mode) and status.st_mode & stat.S_ISVTX
+        ):
             return "whoever may write to %s" % path
         if path == "/":
             return ""
@@ -39,7 +41,8 @@ def other_owner(path):
 
 
 def why_other(promised, option="workspace_owner"):
-    """Return why this process must not continue as the user it runs as; empty if that is the ``promised`` one, or if none is promised.
+    """Return why this process must not continue as the user it runs as; empty if that is the ``promised`` one,
+    or if none is promised.
 
     ``option`` is what names that user.
     """
@@ -51,13 +54,14 @@ def why_other(promised, option="workspace_owner"):
     except KeyError:
         return "%s: there is no user %s on this host" % (option, promised)
     return (
-        "this would run as %s, not as %s: remove ansible_become, ansible_become_user and the like (ansible_sudo_user) from the extra "
-        "variables and the inventory; %s alone decides about the user" % (name(), promised, option)
+        "this would run as %s, not as %s: remove ansible_become, ansible_become_user and the like (ansible_sudo_user) "
+        "from the extra variables and the inventory; %s alone decides about the user" % (name(), promised, option)
     )
 
 
 def refuse_other(module, option="workspace_owner"):
-    """Fail the module if it does not run as the user of its option ``user``, which a role takes from its own ``option``."""
+    """Fail the module if it does not run as the user of its option ``user``,
+    which a role takes from its own ``option``."""
     other = why_other(module.params["user"], option)
     if other:
         module.fail_json(msg=other)

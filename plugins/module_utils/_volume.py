@@ -15,6 +15,11 @@ def facts_of(path):
     """Return what tells the volume below ``path`` from others, as it is known of a certified one."""
     existing = os.path.realpath(_places.nearest_existing(path))
     mount = _mounts.mount_of(existing, _mounts.read_mounts()) or {}
-    facts = dict((key, mount.get(key)) for key in ("mount_point", "mount_source", "mount_options", "filesystem_type", "device_number"))
-    facts.update(_volume_identity.facts(existing, facts["device_number"], facts["mount_source"]), **_mounts.space(existing))
+    facts = dict(
+        (key, mount.get(key))
+        for key in ("mount_point", "mount_source", "mount_options", "filesystem_type", "device_number")
+    )
+    facts.update(
+        _volume_identity.facts(existing, facts["device_number"], facts["mount_source"]), **_mounts.space(existing)
+    )
     return facts

@@ -3,8 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """How long cloud volumes were limited, as the volumes themselves count it.
 
-Amazon's NVMe volumes have a vendor log page of statistics. Its layout and number are those of Amazon's own tools: ebsnvme of
-amazon-ec2-utils, and the amzn plugin of nvme-cli, which reads the same page from instance stores. Usually only root may read it.
+Amazon's NVMe volumes have a vendor log page of statistics. Its layout and number are those of Amazon's own tools:
+ebsnvme of amazon-ec2-utils, and the amzn plugin of nvme-cli, which reads the same page from instance stores. Usually
+only root may read it.
 
 Private to this collection; it may change at any time.
 """
@@ -26,14 +27,16 @@ _MODELS = {
     "Amazon Elastic Block Store": (0x3C23B510, LIMITS),
     "Amazon EC2 NVMe Instance Storage": (0xEC2C0D7E, (None, None, "volume_iops", "volume_throughput")),
 }
-"""The devices that are asked: the magic number of the page by the model, and the limits that its four counters stand for.
+"""The devices that are asked: the magic number of the page by the model,
+and the limits that its four counters stand for.
 No other device is sent a command of a vendor."""
 
 _ADMIN_COMMAND = 0xC0484E41  # NVME_IOCTL_ADMIN_CMD
 _GET_LOG_PAGE = 0x02
 _STATISTICS_PAGE = 0xD0
 _PAGE_BYTES = 4096
-# struct nvme_passthru_cmd: opcode, flags, reserved, nsid, cdw2, cdw3, metadata, addr, metadata_len, data_len, cdw10 to cdw15, timeout_ms, result.
+# struct nvme_passthru_cmd: opcode, flags, reserved, nsid, cdw2, cdw3, metadata, addr, metadata_len, data_len,
+# cdw10 to cdw15, timeout_ms, result.
 _COMMAND = struct.Struct("=BBHIIIQQIIIIIIIIII")
 _MAGIC = struct.Struct("<I")
 # Before them stand the magic number, 4 reserved bytes, and the operations, bytes and times of reads and writes.
@@ -43,7 +46,8 @@ _CONTROLLER_NAME = re.compile(r"\Anvme[0-9]+\Z")
 
 
 def read_below(path):
-    """Return the counters of the volumes below the file system that ``path`` lies on, or would lie on; see :func:`read_counters`."""
+    """Return the counters of the volumes below the file system that ``path`` lies on, or would lie on;
+    see :func:`read_counters`."""
     mount = _mounts.mount_of(os.path.realpath(_places.nearest_existing(path)), _mounts.read_mounts()) or {}
     return read_counters(mount.get("device_number"), mount.get("mount_source"))
 
@@ -51,8 +55,8 @@ def read_below(path):
 def read_counters(device_number, mount_source, ioctl=fcntl.ioctl, sysfs="/sys", dev="/dev"):
     """Return the counters of the volumes below a mounted file system, a dict for each volume.
 
-    ``device`` and ``serial`` name the volume, ``monotonic_s`` is the time of reading, and each limit has the time in us for which
-    it was reached. The list is empty if there is no such volume, or if this user may not ask it.
+    ``device`` and ``serial`` name the volume, ``monotonic_s`` is the time of reading, and each limit has the time in us
+    for which it was reached. The list is empty if there is no such volume, or if this user may not ask it.
     """
     try:
         disks = _block_devices.disks_below(_block_devices.number_below(device_number, mount_source), sysfs)
@@ -75,12 +79,16 @@ def _read_volume(disk, ioctl, dev):
         raise ValueError("%s is not a controller" % name)
     descriptor = os.open(os.path.join(dev, name), os.O_RDONLY)
     try:
-        page = _log_page(descriptor, _block_devices.fact(controller, "dev"), int(_block_devices.fact(disk, "nsid")), ioctl)
+        page = _log_page(
+            descriptor, _block_devices.fact(controller, "dev"), int(_block_devices.fact(disk, "nsid")), ioctl
+        )
     finally:
         os.close(descriptor)
     if _MAGIC.unpack_from(page)[0] != magic:
         raise ValueError("%s sent another page" % name)
-    reading = dict(device=os.path.basename(disk), serial=_block_devices.fact(controller, "serial"), monotonic_s=time.monotonic())
+    reading = dict(
+        device=os.path.basename(disk), serial=_block_devices.fact(controller, "serial"), monotonic_s=time.monotonic()
+    )
     reading.update((limit, limited_us) for limit, limited_us in zip(limits, _LIMITED_US.unpack_from(page)) if limit)
     return reading
 
@@ -93,7 +101,11 @@ def _log_page(descriptor, device_number, namespace, ioctl):
     page = array.array("B", bytes(_PAGE_BYTES))
     which = _STATISTICS_PAGE | (_PAGE_BYTES // 4 - 1) << 16
     # No timeout of our own: the kernel resets a controller whose command times out, with everybody's writes on it.
-    command = bytearray(_COMMAND.pack(_GET_LOG_PAGE, 0, 0, namespace, 0, 0, 0, page.buffer_info()[0], 0, _PAGE_BYTES, which, 0, 0, 0, 0, 0, 0, 0))
+    command = bytearray(
+        _COMMAND.pack(
+            _GET_LOG_PAGE, 0, 0, namespace, 0, 0, 0, page.buffer_info()[0], 0, _PAGE_BYTES, which, 0, 0, 0, 0, 0, 0, 0
+        )
+    )
     if ioctl(descriptor, _ADMIN_COMMAND, command) != 0:
         raise ValueError("the device refuses the page")
     return page

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What tells the volume below a directory from any other one, and what of its disks can change without making it another volume.
+"""What tells the volume below a directory from any other one, and what of its disks can change without making it
+another volume.
 
 Everything is read without privilege. A fact that the system does not show is empty.
 
@@ -16,7 +17,8 @@ import uuid
 from ansible_collections.mqops.logdisk.plugins.module_utils import _block_devices
 
 _ID_FILES = ("wwid", "device/wwid", "serial", "device/serial", "device/cid")
-"""Names of a disk's world-wide identifier or serial number below its directory in sysfs, the better ones first: NVMe, SCSI, virtio, NVMe, MMC."""
+"""Names of a disk's world-wide identifier or serial number below its directory in sysfs, the better ones first:
+NVMe, SCSI, virtio, NVMe, MMC."""
 
 _FIRMWARE_FILES = ("device/firmware_rev", "device/rev")
 
@@ -27,8 +29,8 @@ _GET_UUID = 0x80111500  # FS_IOC_GETFSUUID, from Linux 6.9 on: struct { u8 lengt
 
 
 def facts(directory, device_number, mount_source, sysfs="/sys", run="/run", dev="/dev"):
-    """Return facts about the volume that holds an existing ``directory``: ``filesystem_uuid``, ``device_ids``, ``device_firmware`` and
-    ``device_driver``. Those of several disks are sorted, and separated by blanks."""
+    """Return facts about the volume that holds an existing ``directory``: ``filesystem_uuid``, ``device_ids``,
+    ``device_firmware`` and ``device_driver``. Those of several disks are sorted, and separated by blanks."""
     try:
         number = _block_devices.number_below(device_number, mount_source)
     except OSError:

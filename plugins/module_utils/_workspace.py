@@ -15,18 +15,30 @@ import re
 import stat
 import time
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _marks, _mounts, _places, _queue_managers, _runs, _time_limit, _units, _volume_identity
+from ansible_collections.mqops.logdisk.plugins.module_utils import (
+    _marks,
+    _mounts,
+    _places,
+    _queue_managers,
+    _runs,
+    _time_limit,
+    _units,
+    _volume_identity,
+)
 
 QUEUE_MANAGER_NAME = re.compile(r"\A[A-Za-z0-9._/%]{1,48}\Z")
 PLACE_NAME = re.compile(r"\A[A-Za-z0-9_][A-Za-z0-9._-]{0,31}\Z")
 TEST_FILE_PREFIX = "logdisk"
 DEVICE_LIMIT_S = 3
-LEFTOVER_FILE = re.compile(r"\A(\.nfs[0-9A-Fa-f]+|%s(\.[A-Za-z0-9._-]{1,32})?\.([0-9]{4,6}|acknowledge))\Z" % TEST_FILE_PREFIX)
-"""What a crash may leave in the directory of a queue manager or a place: NFS's silly-renamed files, a test file between its creation and its unlinking, and
-the files of a test with a power cut, which survive it."""
+LEFTOVER_FILE = re.compile(
+    r"\A(\.nfs[0-9A-Fa-f]+|%s(\.[A-Za-z0-9._-]{1,32})?\.([0-9]{4,6}|acknowledge))\Z" % TEST_FILE_PREFIX
+)
+"""What a crash may leave in the directory of a queue manager or a place: NFS's silly-renamed files, a test file between
+its creation and its unlinking, and the files of a test with a power cut, which survive it."""
 
 STARTING_S = 3600
-"""A workspace whose run is not known on this host belongs to a run that is about to start, unless it is older than this."""
+"""A workspace whose run is not known on this host belongs to a run that is about to start,
+unless it is older than this."""
 
 
 class WorkspaceError(Exception):
@@ -36,19 +48,29 @@ class WorkspaceError(Exception):
 def directory_name(queue_manager):
     """Return the folder of a queue manager's name, changed as MQ itself changes it (/ and .)."""
     if not QUEUE_MANAGER_NAME.match(queue_manager):
-        raise WorkspaceError("%r is not a valid queue manager name: use 1 to 48 letters, digits and the characters . _ / %%" % queue_manager)
+        raise WorkspaceError(
+            "%r is not a valid queue manager name: use 1 to 48 letters, digits and the characters . _ / %%"
+            % queue_manager
+        )
     return queue_manager.replace("/", "&").replace(".", "!")
 
 
 def place_directory_name(place):
     """Return the folder of a place of a workload, which is its name."""
     if not PLACE_NAME.match(place):
-        raise WorkspaceError("%r is not a valid name of a place: use 1 to 32 letters, digits and the characters . _ -, neither . nor - first" % place)
+        raise WorkspaceError(
+            (
+                "%r is not a valid name of a place: use 1 to 32 letters, digits and the characters "
+                ". _ -, neither . nor - first"
+            )
+            % place
+        )
     return place
 
 
 def layout(path, run_id, volume, queue_managers, places=()):
-    """Return the paths of a run's workspace: ``path``, ``run_directory`` and ``directories``: of the places if there are any, else of the queue managers."""
+    """Return the paths of a run's workspace: ``path``, ``run_directory`` and ``directories``: of the places if there
+    are any, else of the queue managers."""
     if not path.startswith("/") or os.path.normpath(path) != path or path == "/":
         raise WorkspaceError("workspace_path must be an absolute, normalized path below /, not %r" % path)
     if re.search(r"[,\x00-\x1f\x7f]", path):
@@ -59,7 +81,9 @@ def layout(path, run_id, volume, queue_managers, places=()):
     if len(set(names)) != len(names) or not names:
         raise WorkspaceError("workspace_queue_managers must name at least one queue manager, and each only once")
     run_directory = os.path.join(path, "logdisk-%s-%s" % (run_id, volume))
-    return dict(path=path, run_directory=run_directory, directories=[os.path.join(run_directory, name) for name in names])
+    return dict(
+        path=path, run_directory=run_directory, directories=[os.path.join(run_directory, name) for name in names]
+    )
 
 
 class Preflight:
@@ -78,9 +102,21 @@ class Preflight:
         self.unknown = []
         self.existing = _places.nearest_existing(path)
         self.mount = _mounts.mount_of(os.path.realpath(self.existing), _mounts.read_mounts()) or {}
-        self.facts = dict((key, self.mount.get(key)) for key in ("mount_point", "mount_source", "mount_options", "filesystem_type", "device_number"))
-        self.facts.update(_volume_identity.facts(self.existing, self.facts["device_number"], self.facts["mount_source"]))
-        for check in (self._symlinks, self._directory, self._mount, self._queue_manager_files, self._running_queue_managers, self._hidden_processes):
+        self.facts = dict(
+            (key, self.mount.get(key))
+            for key in ("mount_point", "mount_source", "mount_options", "filesystem_type", "device_number")
+        )
+        self.facts.update(
+            _volume_identity.facts(self.existing, self.facts["device_number"], self.facts["mount_source"])
+        )
+        for check in (
+            self._symlinks,
+            self._directory,
+            self._mount,
+            self._queue_manager_files,
+            self._running_queue_managers,
+            self._hidden_processes,
+        ):
             check(expect_mount) if check == self._mount else check()
         self._space()
         self._block_sizes(direct_sizes)
@@ -118,7 +154,9 @@ class Preflight:
         if kind is None:
             self.unknown.append("the mount of %s" % self.path)
         elif not _mounts.is_local(kind):
-            self._refuse("%s is on %s, a file system that other hosts may share" % (self.path, kind), "remote_file_system")
+            self._refuse(
+                "%s is on %s, a file system that other hosts may share" % (self.path, kind), "remote_file_system"
+            )
         if "ro" in (self.facts["mount_options"] or "").split(","):
             self._refuse("%s is mounted read-only" % point)
 
@@ -127,7 +165,8 @@ class Preflight:
             found = _queue_managers.queue_manager_files(directory)
             if found:
                 self._refuse(
-                    "%s contains a queue manager's files (%s): choose a new directory on the same file system" % (directory, os.path.basename(found[0])),
+                    "%s contains a queue manager's files (%s): choose a new directory on the same file system"
+                    % (directory, os.path.basename(found[0])),
                     "queue_manager_files",
                 )
 
@@ -140,15 +179,22 @@ class Preflight:
             self.unknown.extend(unknown)
         here = sorted(name for name in devices if devices[name] == device)
         for name in here:
-            self._refuse("the running queue manager %s logs to this file system (%s)" % (name, paths[name]), "active_log")
+            self._refuse(
+                "the running queue manager %s logs to this file system (%s)" % (name, paths[name]), "active_log"
+            )
         if not here and device in _queue_managers.open_log_devices():
             self._refuse("a process has recovery log extents open on this file system", "active_log")
         # A log path below a directory that this user may not search counts as unknown, like one that could not be read.
         unplaced = sorted(name for name in set(running) if devices.get(name) is None)
         if unplaced:
-            theirs = [sentence for sentence in unknown if any("queue manager %s (" % name in sentence for name in unplaced)] or unknown
+            theirs = [
+                sentence for sentence in unknown if any("queue manager %s (" % name in sentence for name in unplaced)
+            ] or unknown
             why = "".join("; unknown: " + sentence for sentence in theirs[:1])
-            self._refuse("the log path of running queue managers cannot be determined (%s)%s" % (", ".join(unplaced), why), "unknown_log")
+            self._refuse(
+                "the log path of running queue managers cannot be determined (%s)%s" % (", ".join(unplaced), why),
+                "unknown_log",
+            )
 
     def _hidden_processes(self):
         if _queue_managers.sees_processes():
@@ -156,17 +202,22 @@ class Preflight:
         names = _queue_managers.configured_queue_managers(self.mqs_ini)
         if names:
             self._refuse(
-                "this user cannot see the processes of other users (hidepid), so queue managers may be running unnoticed (%s): "
-                "set workspace_become: always to check as root" % ", ".join(names),
+                "this user cannot see the processes of other users (hidepid), so queue managers may be running "
+                "unnoticed (%s): set workspace_become: always to check as root" % ", ".join(names),
                 "unknown_log",
             )
         else:
-            self.unknown.append("whether queue managers are running: this user cannot see the processes of other users (hidepid)")
+            self.unknown.append(
+                "whether queue managers are running: this user cannot see the processes of other users (hidepid)"
+            )
 
     def _space(self):
         """Whether the test fits is for :func:`space_refusals`, because volumes may share a file system."""
         status = os.statvfs(self.existing)
-        self.facts.update(filesystem_size_bytes=status.f_blocks * status.f_frsize, filesystem_free_bytes=status.f_bavail * status.f_frsize)
+        self.facts.update(
+            filesystem_size_bytes=status.f_blocks * status.f_frsize,
+            filesystem_free_bytes=status.f_bavail * status.f_frsize,
+        )
         if status.f_files and status.f_favail < 64:
             self._refuse("%s has no free inodes left" % self.facts["mount_point"])
 
@@ -176,7 +227,10 @@ class Preflight:
         refused = [_units.format_size(size) for size in sizes if unit and size % unit]
         if refused:
             self._refuse(
-                "%s does not support direct writes of %s, only multiples of %d bytes: change sweep_block_sizes, or set sweep_direct: false"
+                (
+                    "%s does not support direct writes of %s, only multiples of %d bytes: change "
+                    "sweep_block_sizes, or set sweep_direct: false"
+                )
                 % (self.facts["mount_source"], ", ".join(refused), unit)
             )
 
@@ -188,8 +242,8 @@ class Preflight:
 def space_refusals(footprints, facts, reserve):
     """Return for each path whose test does not fit there a sentence that says so.
 
-    ``footprints`` holds the bytes of the test files by the name of the volume and the path, ``facts`` those of the :class:`Preflight` likewise. Whatever shares
-    its free space must fit there together.
+    ``footprints`` holds the bytes of the test files by the name of the volume and the path, ``facts`` those of the
+    :class:`Preflight` likewise. Whatever shares its free space must fit there together.
     """
     groups = {}
     for key in sorted(footprints):
@@ -197,13 +251,16 @@ def space_refusals(footprints, facts, reserve):
     refusals = {}
     for keys in groups.values():
         fullest = min((facts[key] for key in keys), key=lambda each: each["filesystem_free_bytes"])
-        refusal = _space_refusal(sorted({name for name, dummy in keys}), sum(footprints[key] for key in keys), fullest, reserve)
+        refusal = _space_refusal(
+            sorted({name for name, dummy in keys}), sum(footprints[key] for key in keys), fullest, reserve
+        )
         refusals.update((key, refusal) for key in keys if refusal)
     return refusals
 
 
 def _space_of(facts):
-    """Return what is the same of volumes that share their free space: the file system, or the pool of a file system of ZFS."""
+    """Return what is the same of volumes that share their free space: the file system,
+    or the pool of a file system of ZFS."""
     if facts.get("filesystem_type") == "zfs":
         return "zfs %s" % (facts.get("mount_source") or "").split("/")[0]
     return facts["device_number"] or facts["mount_point"]
@@ -262,9 +319,11 @@ def make(plan, run_id, owner, allow=()):
 
 
 class _Making:
-    """Directories that are being created, each held open: what is checked, marked, given away and removed is what was opened.
+    """Directories that are being created, each held open: what is checked, marked,
+    given away and removed is what was opened.
 
-    This process may be root below /var/tmp. There, another user can make a path refer to something else between two calls.
+    This process may be root below /var/tmp. There, another user can make a path refer to something else
+    between two calls.
     """
 
     def __init__(self, user, allow):
@@ -329,8 +388,8 @@ class _Making:
         return descriptor
 
     def give(self):
-        """Give what was created to the user: the innermost first, and each mark before its directory, so that nothing is touched
-        in a directory that already belongs to another user."""
+        """Give what was created to the user: the innermost first, and each mark before its directory, so that nothing
+        is touched in a directory that already belongs to another user."""
         held = [descriptor for dummy, dummy, descriptor in self.made if descriptor is not None]
         for descriptor in reversed(held if self.user else []):
             if _marks.MARK_NAME in os.listdir(descriptor):
@@ -345,7 +404,9 @@ class _Making:
                     os.unlink(_marks.MARK_NAME, dir_fd=descriptor)
                 os.rmdir(os.path.basename(path), dir_fd=parent)
             except OSError:
-                pass  # it contains somebody else's entry by now, so it is kept; the error says why the workspace was not created
+                # it contains somebody else's entry by now, so it is kept; the error says why the workspace
+                # was not created
+                pass
 
     def close(self):
         for descriptor in self.held:
@@ -372,7 +433,11 @@ def run_directories(path):
     """Return the marked run directories below ``path``, of whatever run."""
     names = sorted(os.listdir(path)) if path and os.path.isdir(path) else []
     found = [os.path.join(path, name) for name in names]
-    return [directory for directory in found if not os.path.islink(directory) and (_marks.read_mark(directory) or {}).get("role") == "run"]
+    return [
+        directory
+        for directory in found
+        if not os.path.islink(directory) and (_marks.read_mark(directory) or {}).get("role") == "run"
+    ]
 
 
 def age_s(path):
@@ -405,11 +470,15 @@ def in_use(directory):
 
 
 def remove_unstarted(path, known):
-    """Remove the workspaces below ``path`` of runs that never started, because their job was cancelled or their controller was lost before.
+    """Remove the workspaces below ``path`` of runs that never started,
+    because their job was cancelled or their controller was lost before.
 
-    They have empty directories and nothing else. Whatever cannot be removed is left to :mod:`cleanup`, which reports it.
+    They have empty directories and nothing else. Whatever cannot be removed is left to :mod:`cleanup`,
+    which reports it.
     """
-    unstarted = [directory for directory in run_directories(path) if not is_known(directory, known) and not is_young(directory)]
+    unstarted = [
+        directory for directory in run_directories(path) if not is_known(directory, known) and not is_young(directory)
+    ]
     for directory in unstarted:
         if _has_no_file(directory) and not in_use(directory):
             _remove_marked(directory, lambda name, parent: True, [], [])
@@ -463,7 +532,9 @@ def _empty_queue_manager_directory(name, parent):
         return False
     with _marks.closing(descriptor):
         for entry in os.listdir(descriptor):
-            if LEFTOVER_FILE.match(entry) and stat.S_ISREG(os.stat(entry, dir_fd=descriptor, follow_symlinks=False).st_mode):
+            if LEFTOVER_FILE.match(entry) and stat.S_ISREG(
+                os.stat(entry, dir_fd=descriptor, follow_symlinks=False).st_mode
+            ):
                 os.unlink(entry, dir_fd=descriptor)
     return True
 
@@ -474,7 +545,9 @@ def _devices(paths):
     Of storage that does not answer, the mounts alone tell the device: it must not make everything else untestable.
     """
     names, mounts = sorted(paths), _mounts.read_mounts()
-    found = dict(zip(names, _time_limit.call_all([lambda path=paths[name]: _device(path) for name in names], DEVICE_LIMIT_S)))
+    found = dict(
+        zip(names, _time_limit.call_all([lambda path=paths[name]: _device(path) for name in names], DEVICE_LIMIT_S))
+    )
     for name in names:
         if isinstance(found[name], _time_limit.TimeLimitError):
             number = (_mounts.mount_of(paths[name], mounts) or {}).get("device_number")

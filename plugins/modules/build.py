@@ -8,7 +8,8 @@ DOCUMENTATION = r"""
 module: build
 short_description: Install the tester on a host
 description:
-  - Compiles the tester with a single compiler call, from sources that are sent as one archive, or copies a ready-made binary to the host.
+  - Compiles the tester with a single compiler call, from sources that are sent as one archive, or copies a
+    ready-made binary to the host.
   - The name of the target directory contains a hash of the sources and flags, so that each version is built only once.
   - The SHA-256 of the binary is stored beside it. If the binary is damaged or replaced, M(mqops.logdisk.probe) notices,
     and the tester is built or copied again.
@@ -42,11 +43,13 @@ options:
     choices: [compile, binary]
     default: compile
   binary:
-    description: Path of the static binary on the controller, for O(method=binary). If empty, one is built on the controller.
+    description: Path of the static binary on the controller, for O(method=binary). If empty, one
+      is built on the controller.
     type: path
     default: ""
   architecture:
-    description: Architecture of the host, as reported by uname. A binary is built for it if O(method=binary) and O(binary) is empty.
+    description: Architecture of the host, as reported by uname. A binary is built for it if
+      O(method=binary) and O(binary) is empty.
     type: str
     default: ""
   known:
@@ -114,7 +117,10 @@ def compile_tester(module, directory, names):
     command = [module.params["compiler"]] + module.params["flags"] + ["-o", "logdisk"] + sources + ["-lm"]
     status, output, errors = module.run_command(command, cwd=directory)
     if status != 0:
-        module.fail_json(msg="the tester does not compile with %s (status %d): %s" % (module.params["compiler"], status, (errors or output).strip()[-2000:]))
+        module.fail_json(
+            msg="the tester does not compile with %s (status %d): %s"
+            % (module.params["compiler"], status, (errors or output).strip()[-2000:])
+        )
 
 
 def check_runs(module, binary):
@@ -126,7 +132,8 @@ def check_runs(module, binary):
         )
     if not _tester.source_hash(output):
         module.fail_json(
-            msg="%s is not the tester: --version printed %r. Set tester_binary to a binary of this collection's sources" % (binary, output.strip()[:100])
+            msg="%s is not the tester: --version printed %r. Set tester_binary to a binary of this collection's sources"
+            % (binary, output.strip()[:100])
         )
     return output.strip()
 
@@ -181,7 +188,9 @@ def main():
         version = place(module)
     except (OSError, _runs.RunError) as error:
         module.fail_json(msg="cannot install the tester at %s: %s" % (module.params["path"], error))
-    module.exit_json(changed=True, path=module.params["path"], version=version, source_hash=_tester.source_hash(version))
+    module.exit_json(
+        changed=True, path=module.params["path"], version=version, source_hash=_tester.source_hash(version)
+    )
 
 
 if __name__ == "__main__":

@@ -8,11 +8,16 @@ DOCUMENTATION = r"""
 module: check_options
 short_description: Check all options of all hosts, and read what concerns the whole command
 description:
-  - Reads the options of all roles of this collection as inventories, extra variables and surveys give them, for each host, and says which ones cannot be used.
-  - Each problem is reported once, with the name of the option, the hosts that have it and what is allowed. No host is contacted.
-  - Reads the variables that concern the whole command, of which each has one value for all hosts. Under C(run_once), a template reads those of the first host.
-  - The problems are returned and written to C(outcome.json) in the directory C(gate_report_dir). The role reports them, and fails.
-  - The playbooks use it before anything else, instead of the validation of arguments of each role, which would repeat it for each host and role.
+  - Reads the options of all roles of this collection as inventories, extra variables and surveys give them, for each
+    host, and says which ones cannot be used.
+  - Each problem is reported once, with the name of the option, the hosts that have it and what is
+    allowed. No host is contacted.
+  - Reads the variables that concern the whole command, of which each has one value for all hosts. Under C(run_once), a
+    template reads those of the first host.
+  - The problems are returned and written to C(outcome.json) in the directory C(gate_report_dir). The
+    role reports them, and fails.
+  - The playbooks use it before anything else, instead of the validation of arguments of each role, which would repeat
+    it for each host and role.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:
@@ -25,32 +30,36 @@ options:
     required: true
   command:
     description:
-      - What the artifact of a refusal is called after, if the command is not a run. C(outcome.json), which belongs to runs, is then not written.
+      - What the artifact of a refusal is called after, if the command is not a run. C(outcome.json), which belongs to
+        runs, is then not written.
     type: str
     default: ""
   meanings:
     description:
-      - Whether to check also what options mean, such as whether a profile exists, once for each value. For commands that open a run, which is refused if an
-        option of any host is wrong.
-      - Without it, a problem that only some hosts have is left to the tasks of those hosts. They fail if they read that option.
+      - Whether to check also what options mean, such as whether a profile exists, once for each value. For commands
+        that open a run, which is refused if an option of any host is wrong.
+      - Without it, a problem that only some hosts have is left to the tasks of those hosts. They fail
+        if they read that option.
     type: bool
     default: false
   agreed:
     description:
-      - Names of variables that concern the whole command. They are returned in RV(agreed), and it is a problem if hosts differ in one of them.
+      - Names of variables that concern the whole command. They are returned in RV(agreed), and it is a problem if
+        hosts differ in one of them.
       - C(localhost) has a say beside other hosts only if the inventory has it as a host and sets the variable for it.
     type: list
     elements: str
     default: []
   given:
     description:
-      - Names of options that count only if extra variables or the play set them, because a run has recorded what the inventory says of them. They are returned
-        in RV(given).
+      - Names of options that count only if extra variables or the play set them, because a run has recorded what the
+        inventory says of them. They are returned in RV(given).
     type: list
     elements: str
     default: []
   not_of_hosts:
-    description: Names of variables that an inventory may not set, because they decide what the command does with every host. It is a problem if it does.
+    description: Names of variables that an inventory may not set, because they decide what the command does with every
+      host. It is a problem if it does.
     type: list
     elements: str
     choices: [certify_preflight, gate_run_kind, logdisk_sliced]
@@ -85,8 +94,8 @@ given:
   type: dict
 options:
   description:
-    - The values of the options that differ from their defaults. C(common) are those that all hosts have in common, and C(hosts) are the others by
-      host. The lookup P(mqops.logdisk.option#lookup) completes them.
+    - The values of the options that differ from their defaults. C(common) are those that all hosts have in common, and
+      C(hosts) are the others by host. The lookup P(mqops.logdisk.option#lookup) completes them.
   returned: when nothing is wrong and O(meanings) is true
   type: dict
   sample: {common: {sweep_duration: 600}, hosts: {db01: {workspace_path: /mqlog}}}

@@ -9,9 +9,10 @@ module: cleanup
 short_description: Remove what a run left on a host
 description:
   - Ends the processes of a run and removes its state and its directories on the file systems under test.
-  - Removes only directories that contain the mark of this collection. Anything that cannot be removed is returned in RV(left).
-  - If O(run_id) is empty, cleans up after every run that has ended. Runs whose tables are still to be collected, and directories of a run
-    that may be about to start, are kept and returned in RV(kept).
+  - Removes only directories that contain the mark of this collection. Anything that cannot be
+    removed is returned in RV(left).
+  - If O(run_id) is empty, cleans up after every run that has ended. Runs whose tables are still to be collected, and
+    directories of a run that may be about to start, are kept and returned in RV(kept).
   - A file system that does not answer does not affect the others.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
@@ -41,15 +42,18 @@ options:
         elements: str
         default: []
       keep_state:
-        description: Keep the state and the tables of the volume, for example because the tables have not been collected yet.
+        description: Keep the state and the tables of the volume, for example because the tables
+          have not been collected yet.
         type: bool
         default: false
       volume_counters:
-        description: Whether to read again how long the volumes below O(volumes[].paths) were limited. The action plugin sets this option.
+        description: Whether to read again how long the volumes below O(volumes[].paths) were limited. The
+          action plugin sets this option.
         type: bool
         default: false
   all_volumes:
-    description: Whether to clean up after all volumes of the run O(run_id) that this host knows, and not only after O(volumes).
+    description: Whether to clean up after all volumes of the run O(run_id) that this host knows, and
+      not only after O(volumes).
     type: bool
     default: false
   defaults:
@@ -57,7 +61,8 @@ options:
     type: dict
     default: {}
   uncollected_days:
-    description: Number of days for which tables that have not been collected are kept if O(run_id) is empty. V(0) removes them at once.
+    description: Number of days for which tables that have not been collected are kept if O(run_id) is empty.
+      V(0) removes them at once.
     type: int
     default: 7
   patience_s:
@@ -65,7 +70,8 @@ options:
     type: float
     default: 10
   answer_s:
-    description: Number of seconds after which a file system that does not answer is given up. The directories on it are removed when it answers.
+    description: Number of seconds after which a file system that does not answer is given up. The directories on it
+      are removed when it answers.
     type: float
     default: 30
 attributes:
@@ -101,14 +107,16 @@ kept:
   type: list
   elements: str
 said:
-  description: RV(removed), RV(kept) and RV(left) in words, a line for each. The action plugin adds it. Empty if a run directory is given.
+  description: RV(removed), RV(kept) and RV(left) in words, a line for each. The action plugin adds it. Empty
+    if a run directory is given.
   returned: always
   type: list
   elements: str
 volumes:
   description:
     - What concerns each volume of the run, by its name. C(left) is its part of RV(left).
-    - C(volume_counters) is the same as of M(mqops.logdisk.workspace), at the end. Empty if C(volume_counters) of the volume is V(false).
+    - C(volume_counters) is the same as of M(mqops.logdisk.workspace), at the end. Empty if C(volume_counters)
+      of the volume is V(false).
   returned: always
   type: dict
   sample: {log: {left: [], volume_counters: []}}
@@ -118,18 +126,35 @@ import os
 from functools import partial
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.mqops.logdisk.plugins.module_utils import _marks, _runs, _time_limit, _user, _volume_counters, _workspace
+from ansible_collections.mqops.logdisk.plugins.module_utils import (
+    _marks,
+    _runs,
+    _time_limit,
+    _user,
+    _volume_counters,
+    _workspace,
+)
 
 
 def awaits_collection(run, days):
-    """True if the run's tables are complete, not yet collected, and less than ``days`` days old. Nobody collects those of a power cut."""
-    return run.finished() and not run.read_start().get("power_cut") and _workspace.age_s(os.path.join(run.tables_path, "run.csv")) < days * 86400
+    """True if the run's tables are complete, not yet collected, and less than ``days`` days old.
+    Nobody collects those of a power cut."""
+    return (
+        run.finished()
+        and not run.read_start().get("power_cut")
+        and _workspace.age_s(os.path.join(run.tables_path, "run.csv")) < days * 86400
+    )
 
 
 def run_directories(path, run_id, volumes):
-    """Return the marked run directories below ``path``: those of this run's ``volumes``, or all if ``run_id`` is empty."""
+    """Return the marked run directories below ``path``: those of this run's ``volumes``,
+    or all if ``run_id`` is empty."""
     names = frozenset("logdisk-%s-%s" % (run_id, volume) for volume in volumes)
-    return [directory for directory in _workspace.run_directories(path) if not run_id or os.path.basename(directory) in names]
+    return [
+        directory
+        for directory in _workspace.run_directories(path)
+        if not run_id or os.path.basename(directory) in names
+    ]
 
 
 class Found:
@@ -151,7 +176,11 @@ def runs_to_remove(p, found):
     if p["run_id"]:
         named = [_runs.Run(p["state_dir"], p["run_id"], volume["name"]) for volume in p["volumes"]]
         names = frozenset(run.volume for run in named)
-        return named + [run for run in _runs.runs_below(p["state_dir"]) if p["all_volumes"] and run.run_id == p["run_id"] and run.volume not in names]
+        return named + [
+            run
+            for run in _runs.runs_below(p["state_dir"])
+            if p["all_volumes"] and run.run_id == p["run_id"] and run.volume not in names
+        ]
     ended = []
     for run in _runs.runs_below(p["state_dir"]):
         if run.processes():
@@ -164,7 +193,8 @@ def runs_to_remove(p, found):
 
 
 def clean_state(p, check, runs):
-    """End the processes of runs and remove their state. Returns for each what was found, and whether no process remains."""
+    """End the processes of runs and remove their state. Returns for each what was found,
+    and whether no process remains."""
     keep = frozenset(volume["name"] for volume in p["volumes"] if volume["keep_state"])
     stuck = [[] for dummy in runs] if check else _runs.terminate(runs, p["patience_s"])
     cleaned = []
@@ -199,7 +229,8 @@ def run_id_of(directory):
 
 
 def clean_workspace(p, check, known, path, volumes):
-    """Remove the directories of ``volumes`` below the workspace ``path``; returns what was found. The names of the runs in ``known`` are on this host."""
+    """Remove the directories of ``volumes`` below the workspace ``path``; returns what was found. The names of the runs
+    in ``known`` are on this host."""
     found = Found()
     for directory in run_directories(path, p["run_id"], volumes):
         if _workspace.in_use(directory):
@@ -208,8 +239,8 @@ def clean_workspace(p, check, known, path, volumes):
             continue
         if not p["run_id"] and not _workspace.is_known(directory, known) and _workspace.is_young(directory):
             found.kept.append(
-                "%s: created within the last hour by a run that may be about to start. If its controller is lost, remove it with "
-                "playbooks/cleanup.yml -e cleanup_run_id=%s" % (directory, run_id_of(directory))
+                "%s: created within the last hour by a run that may be about to start. If its controller is lost, "
+                "remove it with playbooks/cleanup.yml -e cleanup_run_id=%s" % (directory, run_id_of(directory))
             )
             continue
         if check:
@@ -226,14 +257,16 @@ def clean_workspace(p, check, known, path, volumes):
 
 
 def clean_place(p, check, known, place):
-    """Return what was found on one file system, and how long its volumes were limited if that is asked for. It may never answer."""
+    """Return what was found on one file system, and how long its volumes were limited if that is asked for.
+    It may never answer."""
     counters = _volume_counters.read_below(place["path"]) if place["volume_counters"] else []
     found = Found().as_dict() if place["stuck"] else clean_workspace(p, check, known, place["path"], place["volumes"])
     return dict(found, volume_counters=counters)
 
 
 def places(p, runs, stuck):
-    """Return the workspaces to clean up, each once, with the names of their volumes. ``stuck`` are the names of those with a process that remains."""
+    """Return the workspaces to clean up, each once, with the names of their volumes.
+    ``stuck`` are the names of those with a process that remains."""
     found = {}
     noted = [dict(name=run.volume, paths=workspaces_of(run), volume_counters=False) for run in runs]
     for volume in p["volumes"] + noted:
@@ -269,7 +302,9 @@ def clean(p, check):
     for place in all_places:
         place["stuck"] = not stuck.isdisjoint(place["volumes"])
     # What has begun to remove something is left to end.
-    answers = _time_limit.call_all([partial(clean_place, p, check, known, place) for place in all_places], p["answer_s"], undo=lambda answer: None)
+    answers = _time_limit.call_all(
+        [partial(clean_place, p, check, known, place) for place in all_places], p["answer_s"], undo=lambda answer: None
+    )
     for place, answer in zip(all_places, answers):
         answer = with_error(place, answer)
         found.add(answer)

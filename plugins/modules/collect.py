@@ -9,10 +9,11 @@ module: collect
 short_description: Collect the tables of a run and judge the host
 description:
   - Reads the finished tables of a run that M(mqops.logdisk.start) started, of all its volumes.
-  - The action plugin compares the tables, and the machine that answers, with the order that M(mqops.logdisk.start) recorded.
-    If the tables differ from the order, or if they come from another machine, the volume gets the verdict error and its tables are kept on the host.
-  - Otherwise the action plugin stores the tables in the run directory on the controller, judges the volume and writes its record.
-    The tables themselves are not part of the task's result.
+  - The action plugin compares the tables, and the machine that answers, with the order that M(mqops.logdisk.start)
+    recorded. If the tables differ from the order, or if they come from another machine, the volume gets the verdict
+    error and its tables are kept on the host.
+  - Otherwise the action plugin stores the tables in the run directory on the controller, judges the volume and writes
+    its record. The tables themselves are not part of the task's result.
   - A volume without tables does not affect the others. The module fails if no volume has tables that can be accepted.
   - The tables are kept on the host until M(mqops.logdisk.cleanup) removes them.
   - M(mqops.logdisk.look) uses this module to follow a run as well.
@@ -24,7 +25,8 @@ extends_documentation_fragment:
   - mqops.logdisk.run.user
 options:
   volumes:
-    description: Names of the volumes under test. If the option is left out, the action plugin collects the volumes that the run directory expects of the host.
+    description: Names of the volumes under test. If the option is left out, the action plugin collects the volumes that
+      the run directory expects of the host.
     type: list
     elements: str
     default: []
@@ -33,7 +35,8 @@ options:
     type: path
     required: true
   once_ended:
-    description: Whether to return only the state and the progress of each volume as long as any of them has not ended. M(mqops.logdisk.look) sets this option.
+    description: Whether to return only the state and the progress of each volume as long as any of them has not ended.
+      M(mqops.logdisk.look) sets this option.
     type: bool
     default: false
 attributes:
@@ -102,7 +105,9 @@ def why_running(run):
     if late:
         return "the tester is still running past its deadline and has no tables"
     left = re.search(r"\bremaining_s=([0-9]{1,7})\b", run.read_text("progress", 4096))
-    return "still measuring%s: collect again then, or end it first with playbooks/stop.yml" % (left and ", %s s left" % left.group(1) or "")
+    return "still measuring%s: collect again then, or end it first with playbooks/stop.yml" % (
+        left and ", %s s left" % left.group(1) or ""
+    )
 
 
 def collect(p, volume):
@@ -111,7 +116,11 @@ def collect(p, volume):
     state = run.state()
     if state == "finished":
         tables = dict((name, _runs.packed_table(os.path.join(run.tables_path, name))) for name in _runs.TABLE_NAMES)
-        return dict(state=state, start=run.read_start(), tables=dict((name, content) for name, content in tables.items() if content is not None))
+        return dict(
+            state=state,
+            start=run.read_start(),
+            tables=dict((name, content) for name, content in tables.items() if content is not None),
+        )
     if state == "dead":
         return dict(state=state, error=why_dead(run))
     if state == "running":
@@ -138,7 +147,8 @@ def of_each(ask, p):
 
 
 def answers(p):
-    """Return the tables of all volumes and the machine that they come from, or only states if the volumes are waited for and have not all ended."""
+    """Return the tables of all volumes and the machine that they come from,
+    or only states if the volumes are waited for and have not all ended."""
     if p["once_ended"]:
         volumes = of_each(status, p)
         if not all(volume["state"] in ENDED for volume in volumes.values()):

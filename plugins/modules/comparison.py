@@ -8,11 +8,12 @@ DOCUMENTATION = r"""
 module: comparison
 short_description: Report which volumes became worse between two sets of runs
 description:
-  - Compares the certificates in O(after) with those in O(before), volume by volume and class by class, and prints which ones became worse, by how much,
-    how certain that is, and what else changed.
+  - Compares the certificates in O(after) with those in O(before), volume by volume and class by class, and prints which
+    ones became worse, by how much, how certain that is, and what else changed.
   - Writes C(comparison.json) and C(comparison.html) to a new directory C(compare-...) in O(report_dir).
   - Uses the history, and the run directories that are named. No host is contacted.
-  - Does not fail for that. RV(failures) has the hosts that became worse, and C(localhost) if a class did, and those of which the certificates do not show it.
+  - Does not fail for that. RV(failures) has the hosts that became worse, and C(localhost) if a class did, and those of
+    which the certificates do not show it.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:
@@ -25,8 +26,9 @@ extends_documentation_fragment:
 options:
   before:
     description:
-      - The certificates before the change. Each element names a run by its ID or its directory, a certificate by at least 6 characters of its SHA-256, a day
-        such as V(2026-01-31) or a range of days such as V(2026-01-01..2026-01-31).
+      - The certificates before the change. Each element names a run by its ID or its directory, a certificate by at
+        least 6 characters of its SHA-256, a day such as V(2026-01-31) or a range of days such as
+        V(2026-01-01..2026-01-31).
       - Certificates that cannot be compared are listed with the reason and left out. The task fails if it is empty.
     type: list
     elements: str
@@ -64,7 +66,8 @@ page:
   type: str
   sample: /home/ops/reports/compare-20261011T060000Z-3f9a1c/comparison.html
 failures:
-  description: The message with which each host is to fail, by host. Problems of the fleet are those of C(localhost), or of all hosts if the play lacks it.
+  description: The message with which each host is to fail, by host. Problems of the fleet are those of C(localhost), or
+    of all hosts if the play lacks it.
   returned: always
   type: dict
 artifacts:

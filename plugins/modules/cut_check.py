@@ -9,8 +9,10 @@ module: cut_check
 short_description: Check what a host kept of its writes after a power cut
 description:
   - Has the tester compare its files with what it had acknowledged, and removes the files.
-  - The action plugin decides what the cut showed, stores the tables in the run directory on the controller, and writes the record with all cuts so far.
-  - A cut of which something is missing is inconclusive. Files of a host that did not come back are kept, and M(mqops.logdisk.cleanup) removes them.
+  - The action plugin decides what the cut showed, stores the tables in the run directory on the controller, and writes
+    the record with all cuts so far.
+  - A cut of which something is missing is inconclusive. Files of a host that did not come back are kept, and
+    M(mqops.logdisk.cleanup) removes them.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:
@@ -25,7 +27,8 @@ options:
     description: The plan, as returned by M(mqops.logdisk.cut_plan). The action plugin does not send it to the host.
     type: dict
   workspace:
-    description: The workspace, as returned by M(mqops.logdisk.workspace). The action plugin does not send it to the host.
+    description: The workspace, as returned by M(mqops.logdisk.workspace). The action plugin
+      does not send it to the host.
     type: dict
   facts:
     description: Facts about the host. The action plugin does not send them to the host.
@@ -63,7 +66,8 @@ options:
     elements: str
     default: []
   acknowledged:
-    description: What was acknowledged, as the witness noted it. If empty, the files are not checked. The action plugin sets this option.
+    description: What was acknowledged, as the witness noted it. If empty, the files are not checked. The
+      action plugin sets this option.
     type: str
     default: ""
   limit_s:
@@ -95,7 +99,8 @@ status:
   returned: success
   type: int
 tables:
-  description: The tables of the tester by name, compressed and in base64. The action plugin stores and does not return them.
+  description: The tables of the tester by name, compressed and in base64. The action plugin stores
+    and does not return them.
   returned: success
   type: dict
 said:
@@ -139,10 +144,17 @@ def check(p, run):
     path = os.path.join(run.path, "acknowledged")
     with open(path, "w") as stream:
         stream.write(p["acknowledged"])
-    command = [p["tester"], "--checkAcknowledged=" + path, "--tables=" + run.tables_path, "--dir=" + ",".join(p["directories"])]
+    command = [
+        p["tester"],
+        "--checkAcknowledged=" + path,
+        "--tables=" + run.tables_path,
+        "--dir=" + ",".join(p["directories"]),
+    ]
     status, said = _power_cut.call(command, p["limit_s"])
     try:
-        tables = dict((name, _runs.packed_table(os.path.join(run.tables_path, name), TABLE_MAX_BYTES)) for name in TABLES)
+        tables = dict(
+            (name, _runs.packed_table(os.path.join(run.tables_path, name), TABLE_MAX_BYTES)) for name in TABLES
+        )
     except _runs.RunError as error:
         return dict(status=None, said=str(error), tables={})
     return dict(status=status, said=said, tables=dict((name, content) for name, content in tables.items() if content))
@@ -157,8 +169,11 @@ def is_gone(path):
 
 
 def remove(p):
-    """Have the tester remove its files. Returns what is left: nothing if all directories are gone, because they are lost or another file system is mounted."""
-    status, said = _power_cut.call([p["tester"], "--removeAcknowledged", "--dir=" + ",".join(p["directories"])] + p["arguments"], REMOVAL_S)
+    """Have the tester remove its files. Returns what is left: nothing if all directories are gone, because they are
+    lost or another file system is mounted."""
+    status, said = _power_cut.call(
+        [p["tester"], "--removeAcknowledged", "--dir=" + ",".join(p["directories"])] + p["arguments"], REMOVAL_S
+    )
     if status == 0 or (status is not None and all(is_gone(path) for path in p["directories"])):
         return []
     return ["%s (%s)" % (", ".join(p["directories"]), said or "the tester ended with status %s" % status)]

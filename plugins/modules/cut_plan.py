@@ -8,14 +8,16 @@ DOCUMENTATION = r"""
 module: cut_plan
 short_description: Plan power cuts of a host
 description:
-  - Works out which files the tester makes and which arguments it gets, and refuses a host whose name was not confirmed. The host is not contacted.
+  - Works out which files the tester makes and which arguments it gets, and refuses a host whose name was not confirmed.
+    The host is not contacted.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:
   - mqops.logdisk.controller
 options:
   options:
-    description: The values of all options of the host by name, as the lookup P(mqops.logdisk.option#lookup) returns them for V(all). Returned unchanged.
+    description: The values of all options of the host by name, as the lookup P(mqops.logdisk.option#lookup) returns
+      them for V(all). Returned unchanged.
     type: dict
     required: true
 """

@@ -8,9 +8,11 @@ DOCUMENTATION = r"""
 module: cut_power
 short_description: Cut the power of a host
 description:
-  - The action plugin waits until the tester has written for O(after_s) seconds. Then it calls the module, which looks for queue managers that have started on
-    the host, and makes sure that the witness still sees the tester write. Otherwise nothing is cut.
-  - Then the action plugin runs O(command) on the controller. If it is empty, tasks of your own cut the power next, but only if RV(go) is true.
+  - The action plugin waits until the tester has written for O(after_s) seconds. Then it calls the module, which looks
+    for queue managers that have started on the host, and makes sure that the witness still sees the tester write.
+    Otherwise nothing is cut.
+  - Then the action plugin runs O(command) on the controller. If it is empty, tasks of your own cut the power next,
+    but only if RV(go) is true.
   - The action plugin never fails because of the host. M(mqops.logdisk.cut_check) records what became of the cut.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
@@ -28,11 +30,13 @@ options:
     type: str
   command:
     description:
-      - A command for the shell on the controller. It is shown in the report, so it must not contain a password. The action plugin does not send it to the host.
+      - A command for the shell on the controller. It is shown in the report, so it must not contain a password. The
+        action plugin does not send it to the host.
     type: str
     default: ""
   after_s:
-    description: Number of seconds for which the tester writes before the cut. The action plugin does not send it to the host.
+    description: Number of seconds for which the tester writes before the cut. The action plugin
+      does not send it to the host.
     type: float
     default: 10
   limit_s:

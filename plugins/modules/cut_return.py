@@ -9,8 +9,8 @@ module: cut_return
 short_description: Wait until a host is back after a power cut
 description:
   - Returns the boot ID of the host, which file system is mounted, and whether the tester is still there.
-  - The action plugin first waits until the witness has lost its connection. Then it calls the module until the host has another boot ID and the same file
-    system is mounted, or the time is over.
+  - The action plugin first waits until the witness has lost its connection. Then it calls the module until the host has
+    another boot ID and the same file system is mounted, or the time is over.
   - The action plugin never fails because of the host. M(mqops.logdisk.cut_check) records what became of the cut.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
@@ -74,7 +74,8 @@ waited_s:
   returned: success
   type: float
 begun_ns:
-  description: When the command or the tasks that cut the power had ended at the latest, by the monotonic clock of the controller. The action plugin adds it.
+  description: When the command or the tasks that cut the power had ended at the latest, by the monotonic clock of the
+    controller. The action plugin adds it.
   returned: success
   type: int
 """

@@ -8,10 +8,12 @@ DOCUMENTATION = r"""
 module: cut_start
 short_description: Start to write before a power cut
 description:
-  - Refuses a host with a running queue manager, and one on which another run is measuring. Notes the boot ID of the host and which file system is mounted.
-  - The action plugin then starts the tester over a connection of its own, and a witness on the controller, which notes the writes that the tester acknowledges.
-    It returns when the tester has written its files in full.
-  - Only the connection plugins P(ansible.builtin.ssh#connection), without passwords, and P(ansible.builtin.local#connection) can be used.
+  - Refuses a host with a running queue manager, and one on which another run is measuring. Notes the boot ID of the
+    host and which file system is mounted.
+  - The action plugin then starts the tester over a connection of its own, and a witness on the controller, which notes
+    the writes that the tester acknowledges. It returns when the tester has written its files in full.
+  - Only the connection plugins P(ansible.builtin.ssh#connection), without passwords, and
+    P(ansible.builtin.local#connection) can be used.
   - The test files have names and survive. M(mqops.logdisk.cut_check) and M(mqops.logdisk.cleanup) remove them.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
@@ -31,7 +33,8 @@ options:
     type: dict
     default: {}
   workspace:
-    description: The workspace, as returned by M(mqops.logdisk.workspace). The action plugin does not send it to the host.
+    description: The workspace, as returned by M(mqops.logdisk.workspace). The action plugin
+      does not send it to the host.
     type: dict
     default: {}
   number:
@@ -57,7 +60,8 @@ options:
     default: /var/mqm/mqs.ini
 attributes:
   check_mode:
-    description: In check mode the module looks at the host without starting anything. The action plugin writes a record that says what would be cut.
+    description: In check mode the module looks at the host without starting anything. The action plugin writes a record
+      that says what would be cut.
     support: full
 """
 

@@ -8,13 +8,14 @@ DOCUMENTATION = r"""
 module: drift
 short_description: Report which volumes drift over their certificates
 description:
-  - Holds the certificates of each volume against a control limit, looks for the moments at which its figures moved, and prints them with what else changed
-    then. Volumes that are unlike the others of their class are named.
+  - Holds the certificates of each volume against a control limit, looks for the moments at which its figures moved, and
+    prints them with what else changed then. Volumes that are unlike the others of their class are named.
   - The throughput is followed as well as O(figure) if results of mqldt were imported for a volume.
   - Writes C(drift.json) and C(drift.html) to O(report_dir).
   - Uses the history only. No host is contacted.
-  - RV(failures) has each host of which the newest two certificates are beyond the control limit, and C(localhost) if a whole class of at least eight like
-    volumes was slower than usual on the newest two nights. Such a night is one finding about the class, not one about each of its volumes.
+  - RV(failures) has each host of which the newest two certificates are beyond the control limit, and C(localhost) if a
+    whole class of at least eight like volumes was slower than usual on the newest two nights. Such a night is one
+    finding about the class, not one about each of its volumes.
   - Certificates that were judged before the day in the variable C(drift_since) of a host are not looked at.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
@@ -49,13 +50,15 @@ drifting:
   elements: str
   sample: ["db07"]
 drifting_classes:
-  description: The classes of like volumes that were slower than usual all together, on the newest two nights. Empty if there are none.
+  description: The classes of like volumes that were slower than usual all together, on the newest two
+    nights. Empty if there are none.
   returned: when the history can be read
   type: list
   elements: str
   sample: ["Example Disk, xfs, 1 TB"]
 failures:
-  description: The message with which each host is to fail, by host. Problems of the fleet are those of C(localhost), or of all hosts if the play lacks it.
+  description: The message with which each host is to fail, by host. Problems of the fleet are those of C(localhost), or
+    of all hosts if the play lacks it.
   returned: always
   type: dict
 artifacts:

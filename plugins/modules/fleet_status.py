@@ -8,13 +8,15 @@ DOCUMENTATION = r"""
 module: fleet_status
 short_description: Report which volumes are certified today
 description:
-  - Prints the state of every volume in the history, the most urgent first, and writes C(status.json) and C(status.prom) (OpenMetrics) to O(report_dir).
+  - Prints the state of every volume in the history, the most urgent first, and writes C(status.json) and C(status.prom)
+    (OpenMetrics) to O(report_dir).
   - Uses the history only. No host is contacted.
-  - RV(failures) has each expected host of which a volume is failed or expired, of which a volume is not certified that the newest run to certify the host
-    planned to measure, or that has no volume that is certified today. If the host's variables name its volumes (C(workspace_volumes)), each of them must be
-    certified.
-  - A certificate counts if it is of the profile that is asked for. That is the host's C(gate_profile) if extra variables or the inventory set it, and otherwise
-    the profile of the newest run that measured the volume to certify it.
+  - RV(failures) has each expected host of which a volume is failed or expired, of which a volume is not certified that
+    the newest run to certify the host planned to measure, or that has no volume that is certified today. If the host's
+    variables name its volumes (C(workspace_volumes)), each of them must be certified.
+  - A certificate counts if it is of the profile that is asked for. That is the host's C(gate_profile) if
+    extra variables or the inventory set it, and otherwise the profile of the newest run that measured
+    the volume to certify it.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:
@@ -60,7 +62,8 @@ problems:
   elements: str
   sample: ["db07: failed mq-log-silver on 2026-11-20 (run 20261120T104935Z-1f0c2a)"]
 failures:
-  description: The message with which each host is to fail, by host. Problems of the fleet are those of C(localhost), or of all hosts if the play lacks it.
+  description: The message with which each host is to fail, by host. Problems of the fleet are those of C(localhost), or
+    of all hosts if the play lacks it.
   returned: always
   type: dict
 artifacts:

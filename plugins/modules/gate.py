@@ -8,16 +8,19 @@ DOCUMENTATION = r"""
 module: gate
 short_description: Judge the fleet, write the report, store the certificates, sign and keep the run
 description:
-  - If the run asks for it, holds each measured host against its baseline. If that is not possible, the hosts are inconclusive, and the reason
-    is also returned in RV(fleet_problems).
+  - If the run asks for it, holds each measured host against its baseline. If that is not possible, the hosts are
+    inconclusive, and the reason is also returned in RV(fleet_problems).
   - Writes a record for each expected host that has none, judges the fleet, writes the verdict and renders the report.
-  - Writes C(outcome.json) to the directory that contains the run directories. A pipeline can use it to distinguish a verdict
-    from incorrect usage and from an internal error.
-  - Writes a certificate beside each record and stores the certificates of the run in its history. If that is not possible, the report is
-    not affected, and the reason is returned in RV(fleet_problems), or as a warning if the run does not require the history.
-  - Then signs all files of the run if there is a key. If that is not possible, the report is kept, and the reason is returned in RV(fleet_problems).
-  - Then keeps the run directory in the history and uploads it if the run asks for that. If that is not possible, the reason is returned in
-    RV(fleet_problems), or as a warning if the run was only to be kept and does not require the history.
+  - Writes C(outcome.json) to the directory that contains the run directories. A pipeline can use it to distinguish a
+    verdict from incorrect usage and from an internal error.
+  - Writes a certificate beside each record and stores the certificates of the run in its history. If that is not
+    possible, the report is not affected, and the reason is returned in RV(fleet_problems), or as a warning if the run
+    does not require the history.
+  - Then signs all files of the run if there is a key. If that is not possible, the report is kept, and the reason is
+    returned in RV(fleet_problems).
+  - Then keeps the run directory in the history and uploads it if the run asks for that. If that is not
+    possible, the reason is returned in RV(fleet_problems), or as a warning if the run was only to be kept and
+    does not require the history.
   - Does not fail because of a verdict. RV(failures) and RV(fleet_problems) contain the reasons to fail.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
@@ -50,7 +53,8 @@ options:
     type: str
     default: ""
   policy:
-    description: The C(fail_on) and C(report_only) that are given to this command instead of what the run recorded when it was opened, as far as they are.
+    description: The C(fail_on) and C(report_only) that are given to this command instead of what the run recorded when
+      it was opened, as far as they are.
     type: dict
     default: {}
 attributes:

@@ -8,7 +8,8 @@ DOCUMENTATION = r"""
 module: history
 short_description: Keep the history of certificates
 description:
-  - Imports the certificates of run directories and results of IBM's mqldt, revokes a certificate or a volume, and removes what is old, in this order.
+  - Imports the certificates of run directories and results of IBM's mqldt, revokes a certificate or a volume, and
+    removes what is old, in this order.
   - At least one of O(import_runs), O(import_mqldt), O(revoke) and O(prune_before) is required.
   - A history can be rebuilt from run directories and mqldt's files at any time. What it already has is not changed.
 version_added: 1.0.0
@@ -25,20 +26,23 @@ options:
     elements: str
   import_mqldt:
     description:
-      - CSV files on the controller that mqldt wrote with C(--csvFile). Each run in them becomes an entry that changes no state.
-      - Its mean latency is biased, so it is kept under another name. Its throughput, and its smallest and largest latency, can be compared.
+      - CSV files on the controller that mqldt wrote with C(--csvFile). Each run in them becomes an
+        entry that changes no state.
+      - Its mean latency is biased, so it is kept under another name. Its throughput, and its smallest and largest
+        latency, can be compared.
     type: list
     elements: str
   mqldt_host:
     description:
       - The inventory name of the host on which O(import_mqldt) was measured.
-      - If it is empty, each file's name must say it, as C(db07-2019-05-04.csv) or C(QM1_db07_2019-05-04.csv) do if the inventory has a host C(db07).
+      - If it is empty, each file's name must say it, as C(db07-2019-05-04.csv) or C(QM1_db07_2019-05-04.csv) do if the
+        inventory has a host C(db07).
     type: str
     default: ""
   mqldt_dates:
     description:
-      - When the runs of O(import_mqldt), which then must be one file, were measured, one for each run in the order of the file. Each is a day such as
-        V(2019-05-04), or a moment in UTC such as V(2019-05-04T13:00:00Z).
+      - When the runs of O(import_mqldt), which then must be one file, were measured, one for each run in the order of
+        the file. Each is a day such as V(2019-05-04), or a moment in UTC such as V(2019-05-04T13:00:00Z).
       - A file with a single run can have its day in its name instead.
     type: list
     elements: str
@@ -49,8 +53,8 @@ options:
   revoke:
     description:
       - The certificate to withdraw, as its SHA-256 or the beginning of it.
-      - Or a volume that is no longer wanted, as host and mount point such as V(db07:/mnt/old), or V(db07/data:/mnt/old) for the volume C(data). All that is
-        known of it is withdrawn, so that it need not be certified any more.
+      - Or a volume that is no longer wanted, as host and mount point such as V(db07:/mnt/old), or V(db07/data:/mnt/old)
+        for the volume C(data). All that is known of it is withdrawn, so that it need not be certified any more.
     type: str
   reason:
     description: Why O(revoke) withdraws the certificate.
@@ -58,8 +62,10 @@ options:
     default: ""
   prune_before:
     description:
-      - A day such as V(2026-11-21). Entries that were judged before it are removed, and run directories in O(report_dir) that are older and have no entry left.
-      - What decides the present state of a volume is kept, together with its run directory, and so are runs that the history does not have.
+      - A day such as V(2026-11-21). Entries that were judged before it are removed, and run directories in
+        O(report_dir) that are older and have no entry left.
+      - What decides the present state of a volume is kept, together with its run directory, and so are runs that
+        the history does not have.
     type: str
   report_dir:
     description: Directory on the controller that contains the run directories.

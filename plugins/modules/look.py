@@ -30,7 +30,8 @@ options:
     type: bool
     default: false
   clean_up:
-    description: The volumes to clean up after the collection, as returned by M(mqops.logdisk.workspace). If empty, nothing is cleaned up.
+    description: The volumes to clean up after the collection, as returned by M(mqops.logdisk.workspace). If
+      empty, nothing is cleaned up.
     type: list
     elements: dict
     default: []
@@ -49,15 +50,17 @@ EXAMPLES = r"""
 RETURN = r"""
 state:
   description:
-    - V(running) until all volumes have ended, V(finished) when they have and at least one has tables, or else what the first volume reports.
+    - V(running) until all volumes have ended, V(finished) when they have and at least one has tables, or else what
+      the first volume reports.
     - V(unknown) if the host did not answer.
   returned: success
   type: str
 volumes:
   description:
-    - State and progress of each volume by its name. The progress is what the tester reports. All its values are strings.
-    - The state is C(running), C(finished), C(dead) or C(absent). C(finished) means that the tables are complete, even if the process has not ended.
-      C(dead) means that the tester ended without tables.
+    - State and progress of each volume by its name. The progress is what the tester reports.
+      All its values are strings.
+    - The state is C(running), C(finished), C(dead) or C(absent). C(finished) means that the tables are complete, even
+      if the process has not ended. C(dead) means that the tester ended without tables.
   returned: success
   type: dict
   sample: {log: {state: running, progress: {state: measuring, percent: "42.9", latency_p99_ns: "1204000"}}}

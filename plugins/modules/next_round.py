@@ -8,8 +8,8 @@ DOCUMENTATION = r"""
 module: next_round
 short_description: Decide which load each volume tries next
 description:
-  - Decides between two rounds of a search for the capacity (C(sweep_loads=auto)) which load each volume tries next, by the records in the run
-    directory.
+  - Decides between two rounds of a search for the capacity (C(sweep_loads=auto)) which load each volume tries next, by
+    the records in the run directory.
   - Volumes that climb together are judged together first, because a load passes only if it passes on all of them.
   - A search that ends before the capacity is known gets a note in its record that says why.
 version_added: 1.0.0
@@ -31,7 +31,8 @@ options:
     elements: str
     required: true
   round:
-    description: Number of rounds so far. If it is V(0), no further round is decided, and volumes that climb together are only judged together.
+    description: Number of rounds so far. If it is V(0), no further round is decided, and volumes that climb together
+      are only judged together.
     type: int
     default: 0
 """

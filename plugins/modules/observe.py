@@ -8,10 +8,12 @@ DOCUMENTATION = r"""
 module: observe
 short_description: Start to observe a live queue manager in the background
 description:
-  - Finds the queue manager and its recovery log, chooses the source of the figures, and checks it. A problem with the source fails the task at once.
-  - Starts a process in its own session that writes what the source says to a file in O(state_dir). M(mqops.logdisk.observed) collects it.
-  - The process never lives longer than the observation and the lease after it. If nobody calls M(mqops.logdisk.observed) for O(lease) seconds, it
-    ends what it observes with and removes its state.
+  - Finds the queue manager and its recovery log, chooses the source of the figures, and checks it. A problem with the
+    source fails the task at once.
+  - Starts a process in its own session that writes what the source says to a file in O(state_dir).
+    M(mqops.logdisk.observed) collects it.
+  - The process never lives longer than the observation and the lease after it. If nobody calls
+    M(mqops.logdisk.observed) for O(lease) seconds, it ends what it observes with and removes its state.
   - Nothing on the host is changed. The queue manager is only watched.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
@@ -29,7 +31,8 @@ options:
     default: log
   source:
     description:
-      - Where the figures come from. V(auto) takes the first of V(prometheus), V(amqsrua) and V(bpftrace) that can serve.
+      - Where the figures come from. V(auto) takes the first of V(prometheus), V(amqsrua) and
+        V(bpftrace) that can serve.
       - With O(calls) or O(command) it is V(bpftrace).
     type: str
     choices: [auto, prometheus, amqsrua, bpftrace]
@@ -43,11 +46,13 @@ options:
     type: float
     default: 10
   lease:
-    description: Number of seconds after which an observation ends and removes its state if M(mqops.logdisk.observed) has not been called.
+    description: Number of seconds after which an observation ends and removes its state if
+      M(mqops.logdisk.observed) has not been called.
     type: float
     default: 120
   queue_manager:
-    description: Name of the queue manager. If empty, it is the only one that is running, or else the only one of the host.
+    description: Name of the queue manager. If empty, it is the only one that is running, or else
+      the only one of the host.
     type: str
     default: ""
   log_path:
@@ -63,7 +68,8 @@ options:
     type: str
     default: ""
   calls:
-    description: Calls of applications to MQ that are to be observed, for example V(MQPUT), besides the writes to the log.
+    description: Calls of applications to MQ that are to be observed, for example V(MQPUT),
+      besides the writes to the log.
     type: list
     elements: str
     default: []
@@ -106,7 +112,8 @@ source:
   sample: prometheus
 facts:
   description:
-    - Facts about the host, the queue manager, its recovery log and the file system that holds it, and what the check of the source found.
+    - Facts about the host, the queue manager, its recovery log and the file system that holds it, and what the
+      check of the source found.
     - The action plugin adds the offset of the clock.
   returned: success
   type: dict
@@ -129,7 +136,8 @@ volumes:
   type: dict
   sample: {log: {state: running, progress: {}}}
 times:
-  description: When the observation began, when it is expected to end, and when the controller gives it up, by the clock of the controller.
+  description: When the observation began, when it is expected to end, and when the controller gives it up, by
+    the clock of the controller.
   returned: success
   type: dict
 time_epoch_s:
@@ -155,12 +163,24 @@ from ansible_collections.mqops.logdisk.plugins.module_utils._sources import choi
 from ansible_collections.mqops.logdisk.plugins.module_utils._sources.source_error import SourceError
 
 VOLUME_LIMIT_S = 10
-OF_SOURCES = ("queue_manager", "log_path", "url", "amqsrua", "calls", "library", "pid", "command", "interval", "duration")
+OF_SOURCES = (
+    "queue_manager",
+    "log_path",
+    "url",
+    "amqsrua",
+    "calls",
+    "library",
+    "pid",
+    "command",
+    "interval",
+    "duration",
+)
 """The options that a source gets."""
 
 
 def queue_manager_of(p, found):
-    """Return what was discovered of the queue manager to observe, only its ``name`` (possibly empty) if nothing was. Raises SourceError."""
+    """Return what was discovered of the queue manager to observe, only its ``name`` (possibly empty)
+    if nothing was. Raises SourceError."""
     managers = dict((each["name"], each) for each in found["queue_managers"])
     if p["queue_manager"]:
         return managers.get(p["queue_manager"], dict(name=p["queue_manager"]))
@@ -196,11 +216,18 @@ def prepare(p, run_command):
     manager = queue_manager_of(p, found)
     log_path, problem = log_of(p, manager, found["problems"])
     options = dict((key, p[key]) for key in OF_SOURCES)
-    options.update(queue_manager=manager["name"], queue_manager_running=manager.get("running"), log_path=log_path, log_path_problem=problem)
+    options.update(
+        queue_manager=manager["name"],
+        queue_manager_running=manager.get("running"),
+        log_path=log_path,
+        log_path_problem=problem,
+    )
     name, source, checked = choice.choose(p["source"], options)
     # The source may know the queue manager when its host does not, as if it runs in a container.
     queue_manager = manager["name"] or checked.get("source_queue_manager") or ""
-    known = dict(source=name, queue_manager=queue_manager, log_path=log_path, queue_manager_running=manager.get("running"))
+    known = dict(
+        source=name, queue_manager=queue_manager, log_path=log_path, queue_manager_running=manager.get("running")
+    )
     facts = dict(checked)
     facts.update(_host_facts.facts(), **facts_of_volume(log_path))
     facts.update((key, known[key]) for key in known if known[key] not in ("", None) or key not in facts)
@@ -238,7 +265,9 @@ def main():
         if not module.check_mode:
             _runs.own_directory(observation.state_dir)
             _observer.remove_forgotten(observation.state_dir)
-            observation.start(source, p["duration"], p["lease"], dict(volume=p["volume"], queue_manager=facts["queue_manager"]))
+            observation.start(
+                source, p["duration"], p["lease"], dict(volume=p["volume"], queue_manager=facts["queue_manager"])
+            )
     except (OSError, SourceError, _runs.RunError) as error:
         module.fail_json(msg=str(error))
     module.exit_json(changed=True, source=facts["source"], facts=facts, time_epoch_s=time.time())

@@ -9,8 +9,9 @@ module: observed
 short_description: Collect, end or remove observations
 description:
   - Returns what an observation that M(mqops.logdisk.observe) started has written since O(offset), and renews its lease.
-  - The action plugin stores the samples in the run directory on the controller and shows the new intervals. When the observation has ended, it makes
-    the tables, and writes the record of the host. It calls the module several times if there are many samples.
+  - The action plugin stores the samples in the run directory on the controller and shows the new intervals. When the
+    observation has ended, it makes the tables, and writes the record of the host. It calls the module several times
+    if there are many samples.
   - Or ends or removes observations. With O(run_id) empty, it does so for all of the host.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
@@ -31,9 +32,11 @@ options:
     default: log
   ask:
     description:
-      - V(poll) lets the observation of O(volume) go on, and returns what it has written. V(finish) does the same, but ends it.
+      - V(poll) lets the observation of O(volume) go on, and returns what it has written. V(finish)
+        does the same, but ends it.
       - V(end) ends observations. Their samples are kept until they are collected or the lease is over.
-      - V(remove) ends observations and removes their state. With O(run_id) empty, only those whose process has disappeared are removed.
+      - V(remove) ends observations and removes their state. With O(run_id) empty, only those whose process
+        has disappeared are removed.
     type: str
     choices: [poll, finish, end, remove]
     default: poll
@@ -61,7 +64,8 @@ EXAMPLES = r"""
 RETURN = r"""
 state:
   description:
-    - The state of the observation, V(running), V(ended), V(dead) or V(absent). V(dead) means that its process disappeared.
+    - The state of the observation, V(running), V(ended), V(dead) or V(absent). V(dead) means
+      that its process disappeared.
     - The action plugin returns V(finished) when the record is written, and V(unknown) if the host did not answer.
   returned: if O(ask) is V(poll) or V(finish)
   type: str

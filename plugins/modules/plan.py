@@ -8,7 +8,8 @@ DOCUMENTATION = r"""
 module: plan
 short_description: Work out what a sweep will do on the volumes of a host
 description:
-  - Checks the options of a sweep and works out what the tester is told, the space and the time that the sweep needs. The host is not contacted.
+  - Checks the options of a sweep and works out what the tester is told, the space and the time that the sweep needs.
+    The host is not contacted.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:
@@ -16,7 +17,8 @@ extends_documentation_fragment:
   - mqops.logdisk.controller.profile_dir
 options:
   options:
-    description: The values of all options of the host by name, as the lookup P(mqops.logdisk.option#lookup) returns them for V(all). Returned unchanged.
+    description: The values of all options of the host by name, as the lookup P(mqops.logdisk.option#lookup) returns
+      them for V(all). Returned unchanged.
     type: dict
     required: true
   overrides:
@@ -25,8 +27,10 @@ options:
     default: {}
   discovered:
     description:
-      - What M(mqops.logdisk.queue_manager_info) returned. With O(run_path), it decides on the volumes, even if it is empty.
-      - The plan is shown and noted in the run directory, also as a file of variables. A queue manager that cannot be planned gets the record of a volume.
+      - What M(mqops.logdisk.queue_manager_info) returned. With O(run_path), it decides on the
+        volumes, even if it is empty.
+      - The plan is shown and noted in the run directory, also as a file of variables. A queue manager that cannot be
+        planned gets the record of a volume.
     type: dict
     default: {}
   run_path:
@@ -56,7 +60,8 @@ volumes:
   returned: success
   type: list
   elements: dict
-  sample: [{name: log1, path: /var/mqm/log1/logdisk, told: {bsize: [4096, 65536]}, footprint_bytes: 2147483648, start_offset_s: 0}]
+  sample: [{name: log1, path: /var/mqm/log1/logdisk, told: {bsize: [4096, 65536]}, footprint_bytes: 2147483648,
+            start_offset_s: 0}]
 discover:
   description: Whether the volumes are yet to be discovered.
   returned: success

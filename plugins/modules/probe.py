@@ -10,8 +10,9 @@ short_description: Inspect a host before the tester is installed
 description:
   - Returns everything that the roles need to know about a host, in one call and without changing anything.
   - Fails if another user could have installed or could change the tester that it finds. It does not run such a tester.
-  - Does not run a tester with an unexpected SHA-256 either, and reports it as not installed, so that it is built or copied again.
-    This detects old, damaged and mixed-up binaries. It does not protect against somebody who has the rights of the tester's user on the host.
+  - Does not run a tester with an unexpected SHA-256 either, and reports it as not installed, so that it is built or
+    copied again. This detects old, damaged and mixed-up binaries. It does not protect against somebody who has the
+    rights of the tester's user on the host.
   - The action plugin adds the path of this version of the tester and the offset of the host's clock.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
@@ -24,7 +25,8 @@ options:
     type: bool
     default: false
   observe_window:
-    description: For how many seconds to collect what IBM MQ says of the logs of the running queue managers, for O(discover=true). V(0) does not ask it.
+    description: For how many seconds to collect what IBM MQ says of the logs of the running queue managers, for
+      O(discover=true). V(0) does not ask it.
     type: int
     default: 0
   observe_url:
@@ -32,7 +34,8 @@ options:
     type: str
     default: ""
   observe_amqsrua:
-    description: Path of IBM MQ's sample program C(amqsrua), for O(observe_window). It is asked if the metrics cannot be read. If empty, it is searched for.
+    description: Path of IBM MQ's sample program C(amqsrua), for O(observe_window). It is asked if the metrics cannot be
+      read. If empty, it is searched for.
     type: str
     default: ""
   directory:
@@ -40,7 +43,8 @@ options:
     type: path
     required: true
   name:
-    description: Name of the directory for this version of the tester, below C(bin) in O(directory). The action plugin sets this option.
+    description: Name of the directory for this version of the tester, below C(bin) in O(directory). The
+      action plugin sets this option.
     type: str
     default: unknown
   source_dir:
@@ -56,12 +60,14 @@ options:
     choices: [compile, binary]
     default: compile
   binary:
-    description: Path of the static binary on the controller, for O(method=binary). If empty, one is built on the controller.
+    description: Path of the static binary on the controller, for O(method=binary). If empty, one
+      is built on the controller.
     type: path
     default: ""
   sha256:
     description:
-      - The SHA-256 of each binary on the controller, for O(method=binary). The one on the host must match one of them. The action plugin sets this option.
+      - The SHA-256 of each binary on the controller, for O(method=binary). The one on the host must match one of them.
+        The action plugin sets this option.
       - With O(method=compile) the SHA-256 must be the one that M(mqops.logdisk.build) stored beside the binary.
     type: list
     elements: str
@@ -71,7 +77,8 @@ options:
     type: str
     default: ""
   state_dir:
-    description: Directory for the state of runs. The module fails if this user cannot write to it. If empty, it is not checked.
+    description: Directory for the state of runs. The module fails if this user cannot write to it. If
+      empty, it is not checked.
     type: path
     default: ""
 attributes:
@@ -92,7 +99,8 @@ facts:
   description: Facts about the host, as they are stored in its record.
   returned: success
   type: dict
-  sample: {os: Debian GNU/Linux 12 (bookworm), kernel: 6.1.0-18-amd64, hostname: db01, machine_id: 0f3c9a2b6e1d4c5f8a7b0c1d2e3f4a5b}
+  sample: {os: Debian GNU/Linux 12 (bookworm), kernel: 6.1.0-18-amd64, hostname: db01,
+           machine_id: 0f3c9a2b6e1d4c5f8a7b0c1d2e3f4a5b}
 os_family:
   description: C(Debian), C(RedHat) or C(Suse). Empty for any other family.
   returned: success
@@ -106,14 +114,16 @@ headers:
   returned: success
   type: bool
 tester:
-  description: Path of the tester on the host, whether the expected tester is installed and runs, and the hash of its sources.
+  description: Path of the tester on the host, whether the expected tester is installed and runs,
+    and the hash of its sources.
   returned: success
   type: dict
   sample: {path: /home/ansible/.mqops-logdisk/bin/0f3c/logdisk, installed: true, source_hash: 56a799f573cf1e70}
 discovered:
   description:
     - The queue managers of the host and their logs, as M(mqops.logdisk.queue_manager_info) returns them.
-    - With O(observe_window), C(observed) of each queue manager contains what IBM MQ said of its log, from which source, and why if it said nothing.
+    - With O(observe_window), C(observed) of each queue manager contains what IBM MQ said of its log, from which source,
+      and why if it said nothing.
   returned: if O(discover=true)
   type: dict
 observed_s:
@@ -121,7 +131,8 @@ observed_s:
   returned: success
   type: float
 called_s:
-  description: The times at which the call began and, but for RV(observed_s), ended, by the controller's clock. The action plugin adds them.
+  description: The times at which the call began and, but for RV(observed_s), ended, by the controller's clock.
+    The action plugin adds them.
   returned: success
   type: list
   elements: float
@@ -136,7 +147,13 @@ import stat
 import time
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.mqops.logdisk.plugins.module_utils import _host_facts, _places, _queue_manager_info, _tester, _user
+from ansible_collections.mqops.logdisk.plugins.module_utils import (
+    _host_facts,
+    _places,
+    _queue_manager_info,
+    _tester,
+    _user,
+)
 from ansible_collections.mqops.logdisk.plugins.module_utils._sources import window
 
 FAMILIES = (
@@ -188,8 +205,8 @@ def why_unsafe(path):
 
 def installed_source_hash(module, path, expected):
     """Return the hash of the sources of the tester at ``path``; empty if it does not exist, if its SHA-256 is not among
-    ``expected``, or if it cannot be executed (noexec mount, wrong machine). Fails without running it if others could have
-    put it there."""
+    ``expected``, or if it cannot be executed (noexec mount, wrong machine). Fails without running it if others could
+    have put it there."""
     if not os.path.isfile(path):
         return ""
     try:
@@ -200,7 +217,10 @@ def installed_source_hash(module, path, expected):
         return ""  # it was removed in the meantime
     if unsafe:
         module.fail_json(
-            msg="the tester %s was not run: %s. Remove it if it is not yours. Otherwise call chmod go-w for it, or set tester_dir to another directory"
+            msg=(
+                "the tester %s was not run: %s. Remove it if it is not yours. Otherwise call chmod go-w for it, or set "
+                "tester_dir to another directory"
+            )
             % (path, unsafe)
         )
     try:
@@ -212,7 +232,9 @@ def installed_source_hash(module, path, expected):
 
 def refuse_places(module, installed):
     """Fail if this user cannot store the tester or its results in the configured directories."""
-    directory, state = (os.path.abspath(module.params[name]) if module.params[name] else "" for name in ("directory", "state_dir"))
+    directory, state = (
+        os.path.abspath(module.params[name]) if module.params[name] else "" for name in ("directory", "state_dir")
+    )
     problems = (
         []
         if installed

@@ -8,13 +8,15 @@ DOCUMENTATION = r"""
 module: queue_manager_info
 short_description: Find the queue managers of a host and their recovery logs
 description:
-  - Returns the queue managers of a host, the settings of their recovery logs, and the file systems that hold these logs.
-  - Reads C(mqs.ini) and the C(qm.ini) of each queue manager. A setting that C(qm.ini) does not contain comes from the files of the log, or else it is
-    the product's default, which RV(queue_managers[].sources) calls C(assumed).
+  - Returns the queue managers of a host, the settings of their recovery logs, and the file
+    systems that hold these logs.
+  - Reads C(mqs.ini) and the C(qm.ini) of each queue manager. A setting that C(qm.ini) does not contain comes from the
+    files of the log, or else it is the product's default, which RV(queue_managers[].sources) calls C(assumed).
   - If C(mqs.ini) does not exist or cannot be read, and C(dspmq) and C(dspmqinf) are installed, the module calls them.
-  - The module only reads, and needs neither IBM MQ nor privilege. It reports what this user may not read. IBM MQ lets only the user C(mqm) and the
-    members of the group C(mqm) read C(qm.ini).
-  - A value that IBM MQ would not accept is a problem of its queue manager. The message contains the file, the line and the key.
+  - The module only reads, and needs neither IBM MQ nor privilege. It reports what this user may not read. IBM MQ lets
+    only the user C(mqm) and the members of the group C(mqm) read C(qm.ini).
+  - A value that IBM MQ would not accept is a problem of its queue manager. The message contains the
+    file, the line and the key.
   - If the storage of a file system does not answer, only the queue managers that use it are affected.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
@@ -22,7 +24,8 @@ extends_documentation_fragment:
   - mqops.logdisk.run.queue_managers
 options:
   stanzas:
-    description: The output of C(dspmqinf -o stanza) for all queue managers, to be used instead of O(mqs_ini). If empty, O(mqs_ini) is used.
+    description: The output of C(dspmqinf -o stanza) for all queue managers, to be used instead of O(mqs_ini). If
+      empty, O(mqs_ini) is used.
     type: str
     default: ""
   timeout:
@@ -44,7 +47,8 @@ EXAMPLES = r"""
 
 - name: Show which queue managers share a file system with others
   ansible.builtin.debug:
-    msg: "{{ item.name }} logs to {{ item.log_path }} on {{ item.filesystem.mount_point }}, and so do {{ item.shares_filesystem_with | join(', ') }}"
+    msg: "{{ item.name }} logs to {{ item.log_path }} on {{ item.filesystem.mount_point }}, and so do
+      {{ item.shares_filesystem_with | join(', ') }}"
   loop: "{{ mq.queue_managers | selectattr('shares_filesystem_with') }}"
   loop_control:
     label: "{{ item.name }}"
@@ -77,9 +81,10 @@ queue_managers:
       sample: "/var/mqm/qmgrs/QM1/qm.ini, line 9: LogFilePages is '4o96', but must be a whole number from 64 to 65535"
     absent:
       description:
-        - Whether the files of an existing queue manager are not on this host, as on a passive node or if a file system is not mounted.
-          RV(queue_managers[].problem) says what is missing.
-        - This is so if there is no qm.ini, if the log directory does not exist, or if it contains neither C(amqhlctl.lfh) nor log files.
+        - Whether the files of an existing queue manager are not on this host, as on a passive node or if a file system
+          is not mounted. RV(queue_managers[].problem) says what is missing.
+        - This is so if there is no qm.ini, if the log directory does not exist, or if it contains neither
+          C(amqhlctl.lfh) nor log files.
       returned: always
       type: bool
     shares_filesystem_with:
@@ -145,14 +150,15 @@ queue_managers:
     sources:
       description:
         - Where each setting comes from, by its name in this dictionary.
-        - C(qm.ini) and C(mqs.ini) are configuration files, C(files) are the files of the log, C(given) is O(planned_queue_managers), and C(assumed) is the
-          product's default.
+        - C(qm.ini) and C(mqs.ini) are configuration files, C(files) are the files of the log, C(given) is
+          O(planned_queue_managers), and C(assumed) is the product's default.
       returned: if there is no problem
       type: dict
       sample: {log_path: qm.ini, log_file_pages: qm.ini, log_primary_files: files, log_write_integrity: assumed}
     filesystem:
       description:
-        - The file system that holds the log, with its mount point, device, type, and device number as major:minor, and its size and free space in bytes.
+        - The file system that holds the log, with its mount point, device, type, and device number as major:minor, and
+          its size and free space in bytes.
         - If the mount is not known, its facts are C(null).
       returned: if there is no problem
       type: dict
@@ -165,7 +171,8 @@ queue_managers:
         filesystem_free_bytes: 10466041856
 log_defaults:
   description:
-    - The settings that a queue manager gets that is created now, from C(LogDefaults) of C(mqs.ini) or else the product's defaults, with their sources.
+    - The settings that a queue manager gets that is created now, from C(LogDefaults) of C(mqs.ini) or else the
+      product's defaults, with their sources.
     - The log is created in a new directory below C(log_path). Empty if C(mqs.ini) cannot be used.
   returned: success
   type: dict
@@ -184,12 +191,19 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _queue_manage
 def main():
     module = AnsibleModule(
         argument_spec=dict(
-            stanzas=dict(type="str", default=""), timeout=dict(type="int", default=_queue_manager_info.DEFAULT_LIMIT_S), **_queue_manager_info.OPTIONS
+            stanzas=dict(type="str", default=""),
+            timeout=dict(type="int", default=_queue_manager_info.DEFAULT_LIMIT_S),
+            **_queue_manager_info.OPTIONS,
         ),
         supports_check_mode=True,
     )
     p = module.params
-    module.exit_json(changed=False, **_queue_manager_info.discover(p["mqs_ini"], module.run_command, p["stanzas"], p["planned_queue_managers"], p["timeout"]))
+    module.exit_json(
+        changed=False,
+        **_queue_manager_info.discover(
+            p["mqs_ini"], module.run_command, p["stanzas"], p["planned_queue_managers"], p["timeout"]
+        ),
+    )
 
 
 if __name__ == "__main__":

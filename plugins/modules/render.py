@@ -8,11 +8,11 @@ DOCUMENTATION = r"""
 module: render
 short_description: Render the report of a run, or merge runs
 description:
-  - Writes the report of a run again, using only the files in its run directory. It is judged by the policy that it recorded when
-    it was opened, unless O(policy) says something else.
-  - Merges several runs into a new run directory and judges it as M(mqops.logdisk.gate) does. In a workflow of AWX, the runs are found by themselves, in
-    O(report_dir) and in the history. They are those that the artifacts of earlier jobs name, those of the same workflow job as one of them, and those of
-    O(workflow). Preflights are left out.
+  - Writes the report of a run again, using only the files in its run directory. It is judged by the policy that it
+    recorded when it was opened, unless O(policy) says something else.
+  - Merges several runs into a new run directory and judges it as M(mqops.logdisk.gate) does. In a workflow of AWX, the
+    runs are found by themselves, in O(report_dir) and in the history. They are those that the artifacts of earlier jobs
+    name, those of the same workflow job as one of them, and those of O(workflow). Preflights are left out.
   - Hosts of the inventory that none of the merged runs expected are missing.
   - A run that is signed is not rendered again, because that would change what was signed.
   - Does not fail because of a verdict. RV(failures) contains the reasons to fail.
@@ -30,10 +30,12 @@ options:
     type: list
     elements: str
   run:
-    description: ID of a run. If it is not in O(report_dir), it is brought there from the history, which has the runs with C(gate_keep_report=true).
+    description: ID of a run. If it is not in O(report_dir), it is brought there from the history, which has the runs
+      with C(gate_keep_report=true).
     type: str
   workflow:
-    description: ID of the workflow job whose runs are merged. By default it is the one that the job belongs to, C(awx_workflow_job_id).
+    description: ID of the workflow job whose runs are merged. By default it is the one that the job belongs
+      to, C(awx_workflow_job_id).
     type: str
   play_hosts:
     description: The hosts of the play, which fail by their own verdicts.
@@ -42,21 +44,25 @@ options:
     required: true
   policy:
     description:
-      - What is given to this command of C(gate_fail_on) and C(gate_report_only), as in RV(mqops.logdisk.check_options#module:given). It is used instead of what
-        the run recorded when it was opened, and the report says so.
+      - What is given to this command of C(gate_fail_on) and C(gate_report_only), as in
+        RV(mqops.logdisk.check_options#module:given). It is used instead of what the run recorded when it was
+        opened, and the report says so.
       - A merged run stops at every verdict that one of its runs stops at, and it decides even if its runs only report.
     type: dict
     default: {}
   expected_count:
-    description: As for the option C(gate_expected_count) of the role P(mqops.logdisk.gate#role). Of a merged run, all hosts count.
+    description: As for the option C(gate_expected_count) of the role P(mqops.logdisk.gate#role). Of a
+      merged run, all hosts count.
     type: int
     default: 0
   keep_report:
-    description: Whether the history also keeps a merged run, as for the option C(gate_keep_report) of the role P(mqops.logdisk.gate#role).
+    description: Whether the history also keeps a merged run, as for the option C(gate_keep_report) of the role
+      P(mqops.logdisk.gate#role).
     type: bool
     default: false
   upload_url:
-    description: Where a merged run is sent to, as for the option C(gate_upload_url) of the role P(mqops.logdisk.gate#role).
+    description: Where a merged run is sent to, as for the option C(gate_upload_url) of the role
+      P(mqops.logdisk.gate#role).
     type: str
     default: ""
   report_dir:
@@ -64,7 +70,8 @@ options:
     type: str
     required: true
   sign_key:
-    description: The key that signs the run after it is rendered, as for the option C(gate_sign_key) of the role P(mqops.logdisk.gate#role).
+    description: The key that signs the run after it is rendered, as for the option C(gate_sign_key) of the role
+      P(mqops.logdisk.gate#role).
     type: str
     default: ""
 attributes:
@@ -92,7 +99,8 @@ path:
 failures:
   description:
     - The failure message of each host that the policy does not accept.
-    - What is not the verdict of a host of the play fails C(localhost), or the first host of the play if C(localhost) is not in it.
+    - What is not the verdict of a host of the play fails C(localhost), or the first host of the play if
+      C(localhost) is not in it.
   returned: success
   type: dict
 artifacts:

@@ -8,7 +8,8 @@ DOCUMENTATION = r"""
 module: reopen_run
 short_description: Reopen a run
 description:
-  - Reads the run directory of an earlier run on the controller and returns the same information as M(mqops.logdisk.open_run).
+  - Reads the run directory of an earlier run on the controller and returns the same information as
+    M(mqops.logdisk.open_run).
   - A run that is not on this controller is brought to O(report_dir) if the history keeps it.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
@@ -18,11 +19,13 @@ extends_documentation_fragment:
 options:
   path:
     description:
-      - Path of the run directory, or of a link to it, or a run ID. A relative path is relative to the working directory.
+      - Path of the run directory, or of a link to it, or a run ID. A relative path is relative
+        to the working directory.
       - If empty, it is the latest run in O(report_dir).
     type: str
   report_dir:
-    description: Directory that contains the run directories, as for the option C(gate_report_dir) of the role P(mqops.logdisk.gate#role).
+    description: Directory that contains the run directories, as for the option C(gate_report_dir) of the role
+      P(mqops.logdisk.gate#role).
     type: str
     required: true
   sign_key:
@@ -30,11 +33,13 @@ options:
     type: str
     default: ""
   upload_url:
-    description: Where the run may be sent to, as for the option C(gate_upload_url) of the role P(mqops.logdisk.gate#role).
+    description: Where the run may be sent to, as for the option C(gate_upload_url) of the role
+      P(mqops.logdisk.gate#role).
     type: str
     default: ""
   policy:
-    description: What is given to this command of C(gate_fail_on) and C(gate_report_only). It is used instead of what the run recorded when it was opened.
+    description: What is given to this command of C(gate_fail_on) and C(gate_report_only). It is used instead of what
+      the run recorded when it was opened.
     type: dict
     default: {}
 attributes:
@@ -52,8 +57,8 @@ EXAMPLES = r"""
 
 RETURN = r"""
 run:
-  description: The run ID, the absolute path of the run directory, the expected hosts, and O(sign_key), O(upload_url), the place of O(history),
-    and O(policy).
+  description: The run ID, the absolute path of the run directory, the expected hosts, and O(sign_key), O(upload_url),
+    the place of O(history), and O(policy).
   returned: success
   type: dict
   sample:

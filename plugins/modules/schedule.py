@@ -8,34 +8,40 @@ DOCUMENTATION = r"""
 module: schedule
 short_description: Set the start time of each host of a sweep
 description:
-  - Works out when each host starts, by the controller's clock. With O(mode=together) it is the same instant for all hosts.
-  - If the hosts cannot all be ready at O(start_at), the reason is returned in RV(problem), and M(mqops.logdisk.start) refuses to start them.
+  - Works out when each host starts, by the controller's clock. With O(mode=together) it is the
+    same instant for all hosts.
+  - If the hosts cannot all be ready at O(start_at), the reason is returned in RV(problem), and
+    M(mqops.logdisk.start) refuses to start them.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:
   - mqops.logdisk.controller
 options:
   mode:
-    description: V(together) starts all hosts at the same instant. V(isolated) measures one host at a time in each storage pool.
+    description: V(together) starts all hosts at the same instant. V(isolated) measures one host at a
+      time in each storage pool.
     type: str
     choices: [together, isolated]
     default: together
   hosts:
     description:
-      - Names of the hosts of the play. Those are started of which the results of the roles say that they are ready, which are registered as C(sweep_plan),
-        C(tester_ready) and C(workspace_layout).
+      - Names of the hosts of the play. Those are started of which the results of the roles say that they are ready,
+        which are registered as C(sweep_plan), C(tester_ready) and C(workspace_layout).
     type: list
     elements: str
     required: true
   loads:
-    description: The hosts that measure in this round of a search for the capacity, as returned by M(mqops.logdisk.next_round). Without it, all hosts do.
+    description: The hosts that measure in this round of a search for the capacity, as returned by
+      M(mqops.logdisk.next_round). Without it, all hosts do.
     type: dict
   run_path:
-    description: The run directory on the controller. It is part of the commands that the module prints for ending the run and collecting its results.
+    description: The run directory on the controller. It is part of the commands that the module prints for ending the
+      run and collecting its results.
     type: str
     required: true
   start_at:
-    description: The instant at which the first host is to start, as for the option C(sweep_start_at) of the role P(mqops.logdisk.sweep#role).
+    description: The instant at which the first host is to start, as for the option C(sweep_start_at) of the role
+      P(mqops.logdisk.sweep#role).
     type: raw
 """
 
@@ -56,7 +62,8 @@ problem:
 hosts:
   description:
     - The times of each host by its name, in seconds since the epoch by the controller's clock.
-    - The host starts at C(start_epoch_s) and is expected to end at C(end_epoch_s). From C(give_up_epoch_s) on it is not polled again.
+    - The host starts at C(start_epoch_s) and is expected to end at C(end_epoch_s). From C(give_up_epoch_s)
+      on it is not polled again.
   returned: success
   type: dict
   sample:

@@ -8,12 +8,12 @@ DOCUMENTATION = r"""
 module: start
 short_description: Start the testers in the background
 description:
-  - Starts a tester for each volume in its own session, so that it keeps running if the connection is closed. A supervising shell stores the
-    exit status of the tester and removes the test directories when the tester has ended.
+  - Starts a tester for each volume in its own session, so that it keeps running if the connection is closed. A
+    supervising shell stores the exit status of the tester and removes the test directories when the tester has ended.
   - The action plugin first records in the run directory on the controller what is ordered from which machine.
   - Returns at once. Use M(mqops.logdisk.look) to follow the run and M(mqops.logdisk.collect) to collect its tables.
-  - Fails if another run uses the same state directory, and names that run. If a run with another state directory measures the same
-    disk, the tester itself refuses to start. The testers of one run may share a disk.
+  - Fails if another run uses the same state directory, and names that run. If a run with another state directory
+    measures the same disk, the tester itself refuses to start. The testers of one run may share a disk.
   - A volume whose tester cannot be started does not affect the others. The action plugin writes its record.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
@@ -43,7 +43,8 @@ options:
         default: []
       directories:
         description:
-          - The directories under test, one element per queue manager or place. Several directories of a place are one element, with C(+) between them.
+          - The directories under test, one element per queue manager or place. Several directories of a place are one
+            element, with C(+) between them.
           - Empty if all places are devices.
         type: list
         elements: str
@@ -54,7 +55,8 @@ options:
         elements: str
         required: true
       run_directories:
-        description: The directories of this run, one in each of O(volumes[].paths), which contain O(volumes[].directories).
+        description: The directories of this run, one in each of O(volumes[].paths), which contain
+          O(volumes[].directories).
         type: list
         elements: str
         required: true
@@ -65,8 +67,8 @@ options:
         default: []
       keep_directories:
         description:
-          - Whether to keep the empty directories when the tester has ended, because a later round of a search measures there again.
-            M(mqops.logdisk.cleanup) removes them.
+          - Whether to keep the empty directories when the tester has ended, because a later round of a search measures
+            there again. M(mqops.logdisk.cleanup) removes them.
         type: bool
         default: false
       deadline_epoch_s:
@@ -75,7 +77,8 @@ options:
         required: true
       order:
         description:
-          - The host, volume and run that the tester is started for, which are stored beside the tables for M(mqops.logdisk.collect).
+          - The host, volume and run that the tester is started for, which are stored beside the tables for
+            M(mqops.logdisk.collect).
           - The action plugin sets this option.
         type: dict
         default: {}
@@ -84,13 +87,14 @@ options:
     type: int
     default: 0
   ionice:
-    description: I/O scheduling class and priority of the tester, as options of ionice(1), for example C(-c 2 -n 7). If empty, the default applies.
+    description: I/O scheduling class and priority of the tester, as options of ionice(1), for example C(-c 2 -n 7). If
+      empty, the default applies.
     type: str
     default: ""
   round:
     description:
-      - Number of the round of a search for the capacity. From the second one on, the state of the round before is replaced. Its tables must have
-        been collected.
+      - Number of the round of a search for the capacity. From the second one on, the state of the round before is
+        replaced. Its tables must have been collected.
     type: int
     default: 1
   keep_days:
@@ -147,9 +151,10 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _machine, _ma
 
 PATIENCE_S = 60
 
-# Arguments: the state directory, 1 if a later round needs the directories, the run's directories and the paths that this run
-# created, each on a line of its own, and the tester's command. The directories are removed when the tester has ended: a
-# tester whose thread hangs in a write keeps them until the disk responds. Those on a file system that hangs keep no other.
+# Arguments: the state directory, 1 if a later round needs the directories, the run's directories and the paths that
+# this run created, each on a line of its own, and the tester's command. The directories are removed when the tester has
+# ended: a tester whose thread hangs in a write keeps them until the disk responds. Those on a file system that hangs
+# keep no other.
 # Relative file names are used only below directories that have our mark.
 SUPERVISOR = r"""
 umask 077
@@ -236,7 +241,9 @@ def start_all(p):
     lock = runs[0].lock(PATIENCE_S if p["round"] > 1 else 0)
     try:
         remove_old_runs(p["state_dir"], p["keep_days"])
-        return dict((volume["name"], dict(error=start(p, volume, run, lock))) for volume, run in zip(p["volumes"], runs))
+        return dict(
+            (volume["name"], dict(error=start(p, volume, run, lock))) for volume, run in zip(p["volumes"], runs)
+        )
     finally:
         os.close(lock)
 

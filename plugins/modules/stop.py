@@ -8,7 +8,8 @@ DOCUMENTATION = r"""
 module: stop
 short_description: Stop a running certification on a host
 description:
-  - Asks the testers of all volumes to end and waits until they have written the tables of what they measured. The tables are kept for M(mqops.logdisk.collect).
+  - Asks the testers of all volumes to end and waits until they have written the tables of what they measured. The
+    tables are kept for M(mqops.logdisk.collect).
   - If the playbook that started the certification is still running, it collects the tables itself.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
@@ -79,7 +80,11 @@ def main():
     p = module.params
     _user.refuse_other(module)
     try:
-        runs = [run for run in _runs.runs_below(p["state_dir"]) if p["run_id"] in ("", run.run_id) and run.state() == "running"]
+        runs = [
+            run
+            for run in _runs.runs_below(p["state_dir"])
+            if p["run_id"] in ("", run.run_id) and run.state() == "running"
+        ]
         if not module.check_mode:
             for run in runs:
                 run.ask_to_end()

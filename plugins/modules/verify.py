@@ -8,8 +8,10 @@ DOCUMENTATION = r"""
 module: verify
 short_description: Verify signed runs
 description:
-  - Verifies with C(ssh-keygen) who signed a run, compares every file in its directory with what was signed, and prints the result. No host is contacted.
-  - Fails if a run is not signed, if its signature does not hold, if no allowed signer made it, or if a file was changed, added or removed since then.
+  - Verifies with C(ssh-keygen) who signed a run, compares every file in its directory with what was signed, and prints
+    the result. No host is contacted.
+  - Fails if a run is not signed, if its signature does not hold, if no allowed signer made it, or if a file was
+    changed, added or removed since then.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:
@@ -21,8 +23,8 @@ options:
     elements: str
   signers:
     description:
-      - File of allowed signers on the controller, as described in C(ssh-keygen(1)). A key whose time is over, or that is not allowed in the namespace
-        C(run@mqops.logdisk), is not an allowed signer.
+      - File of allowed signers on the controller, as described in C(ssh-keygen(1)). A key whose time is over, or that
+        is not allowed in the namespace C(run@mqops.logdisk), is not an allowed signer.
       - The task fails if it is empty.
     type: str
     default: ""
@@ -32,8 +34,10 @@ options:
     default: ""
   date:
     description:
-      - When the key of the signer must be valid, as a day such as V(2026-11-21) or a moment such as V(2026-11-21T10:49:35Z). If empty, it is now.
-      - A signature does not prove when it was made. Name a date only if you know from elsewhere that the signature existed then.
+      - When the key of the signer must be valid, as a day such as V(2026-11-21) or a moment such as
+        V(2026-11-21T10:49:35Z). If empty, it is now.
+      - A signature does not prove when it was made. Name a date only if you know from elsewhere that
+        the signature existed then.
     type: str
     default: ""
 """

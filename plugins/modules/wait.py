@@ -8,7 +8,8 @@ DOCUMENTATION = r"""
 module: wait
 short_description: Wait on the controller for a sweep
 description:
-  - Sleeps until it is time to poll the hosts again, and shows the progress of the fleet. No connection or fork is held meanwhile.
+  - Sleeps until it is time to poll the hosts again, and shows the progress of the fleet. No connection
+    or fork is held meanwhile.
   - Returns at once if there is no host to wait for.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
@@ -16,8 +17,8 @@ extends_documentation_fragment:
   - mqops.logdisk.controller
 options:
   hosts:
-    description: The last status of each host that was started, as returned by M(mqops.logdisk.start), M(mqops.logdisk.look), M(mqops.logdisk.observe) or
-      M(mqops.logdisk.observed).
+    description: The last status of each host that was started, as returned by M(mqops.logdisk.start),
+      M(mqops.logdisk.look), M(mqops.logdisk.observe) or M(mqops.logdisk.observed).
     type: list
     elements: dict
     required: true
@@ -26,7 +27,8 @@ options:
     type: dict
     required: true
   interval_s:
-    description: Number of seconds between two polls. The interval grows if a long sweep or an overdue host would need too many polls.
+    description: Number of seconds between two polls. The interval grows if a long sweep or an overdue host
+      would need too many polls.
     type: float
     default: 30
   polls:
@@ -34,7 +36,8 @@ options:
     type: int
     default: 0
   looked_at:
-    description: The hosts that were polled since the last wait. If one of them has ended early, the others are polled at once.
+    description: The hosts that were polled since the last wait. If one of them has ended early, the
+      others are polled at once.
     type: list
     elements: str
     default: []
@@ -43,7 +46,8 @@ options:
     type: bool
     default: false
   run_path:
-    description: The run directory on the controller. If the history is to keep it, it is kept before the wait, with the orders of its hosts.
+    description: The run directory on the controller. If the history is to keep it, it is kept before the wait,
+      with the orders of its hosts.
     type: str
 """
 
@@ -63,8 +67,8 @@ over:
   type: bool
 look_at:
   description:
-    - The hosts to poll, of those that have not been collected. Before the expected end, it is one of them after the other if nobody watches a terminal,
-      because each host prints a line, unless O(everyone=true).
+    - The hosts to poll, of those that have not been collected. Before the expected end, it is one of them after the
+      other if nobody watches a terminal, because each host prints a line, unless O(everyone=true).
   returned: success
   type: list
   elements: str

@@ -8,9 +8,12 @@ DOCUMENTATION = r"""
 module: workspace
 short_description: Create the directories under test, one per volume and queue manager
 description:
-  - Runs a preflight of all volumes first, which does not write anything. If it finds a reason not to test a volume, that volume is refused.
-  - Then creates a directory for the run on each other volume, which carries the mark of this collection, and in it one directory per queue manager.
-  - What is wrong with a volume is returned as its error and does not affect the other volumes. That includes a file system that does not answer.
+  - Runs a preflight of all volumes first, which does not write anything. If it finds a reason not to test a
+    volume, that volume is refused.
+  - Then creates a directory for the run on each other volume, which carries the mark of this collection, and in it one
+    directory per queue manager.
+  - What is wrong with a volume is returned as its error and does not affect the other volumes. That includes a file
+    system that does not answer.
   - The action plugin writes the record of a volume with an error. It fails if no volume is left to test.
   - In check mode only the preflight is run.
 version_added: 1.0.0
@@ -34,31 +37,37 @@ options:
         elements: str
         default: [QM1]
       expect_mount:
-        description: The mount point that each path must be on, or several with commas between them. If empty, any mount point is accepted.
+        description: The mount point that each path must be on, or several with commas between them. If empty,
+          any mount point is accepted.
         type: str
         default: ""
       parts:
-        description: The paths of the volume, none if all of its places are devices. It is tested on all of them or on none.
+        description: The paths of the volume, none if all of its places are devices. It is tested
+          on all of them or on none.
         type: list
         elements: dict
         required: true
         suboptions:
           path:
             description:
-              - Directory on a file system under test. If it does not exist, it is created, but its parent directory must exist.
+              - Directory on a file system under test. If it does not exist, it is created, but its
+                parent directory must exist.
             type: str
             required: true
           places:
-            description: Names of the places of a workload of streams. If there are any, each has a directory, and queue managers have none.
+            description: Names of the places of a workload of streams. If there are any, each has a directory, and
+              queue managers have none.
             type: list
             elements: str
             default: []
           footprint_bytes:
-            description: Number of bytes that the test files need there. Whatever is on the same file system must fit there together.
+            description: Number of bytes that the test files need there. Whatever is on the same file
+              system must fit there together.
             type: int
             required: true
           direct_sizes:
-            description: Sizes, in bytes, of the writes that bypass the page cache. The volume is refused if the device does not support one of them.
+            description: Sizes, in bytes, of the writes that bypass the page cache. The volume is refused if the device
+              does not support one of them.
             type: list
             elements: int
             default: []
@@ -78,8 +87,9 @@ options:
             required: true
   state_dir:
     description:
-      - State directory of the runs. On the paths under test, the directories of runs that are older than an hour and not known there are removed if
-        they are empty, because their testers never started. If empty, nothing is removed.
+      - State directory of the runs. On the paths under test, the directories of runs that are older than an
+        hour and not known there are removed if they are empty, because their testers never started. If
+        empty, nothing is removed.
     type: str
     default: ""
   owner:
@@ -95,12 +105,14 @@ options:
     type: int
     default: 0
   reserve_share:
-    description: Space that must remain free in addition to the test files, as a fraction (0 to 1) of the size of the file system.
+    description: Space that must remain free in addition to the test files, as a fraction (0 to 1) of
+      the size of the file system.
     type: float
   allow:
     description:
       - Refusals to override.
-      - V(device_in_use) does not concern this module. It is passed to the tester, which refuses a disk that another run is measuring.
+      - V(device_in_use) does not concern this module. It is passed to the tester, which refuses a disk that
+        another run is measuring.
     type: list
     elements: str
     default: []
@@ -121,11 +133,13 @@ options:
     type: bool
     default: false
   may_ask_for_privilege:
-    description: If this user may not write to the directory of a volume, set its C(needs_privilege) instead of returning an error.
+    description: If this user may not write to the directory of a volume, set its C(needs_privilege)
+      instead of returning an error.
     type: bool
     default: true
   patience_s:
-    description: Number of seconds after which a file system that does not answer is given up. What it still creates later is removed.
+    description: Number of seconds after which a file system that does not answer is given up. What it still
+      creates later is removed.
     type: float
     default: 30
 attributes:
@@ -150,13 +164,14 @@ RETURN = r"""
 volumes:
   description:
     - What was found and created, by the name of the volume.
-    - C(error) says why the volume is not tested, and is empty otherwise. Each of its C(refusals) names the option that overrides it, if there is one.
-    - C(unknown) is what the preflight could not determine. C(facts) describe the file system of the first path, C(places) among them says which others
-      there are, and C(disks) names the disks below all of them.
+    - C(error) says why the volume is not tested, and is empty otherwise. Each of its C(refusals) names the option that
+      overrides it, if there is one.
+    - C(unknown) is what the preflight could not determine. C(facts) describe the file system of the first path,
+      C(places) among them says which others there are, and C(disks) names the disks below all of them.
     - C(needs_privilege) says that nothing was created, because this user may not write there.
     - C(workspace) holds the paths.
-    - C(volume_counters) has, for each Amazon volume below the file system that can be asked, how long it was limited until now, as the volume counts it.
-      Usually only root may ask.
+    - C(volume_counters) has, for each Amazon volume below the file system that can be asked, how long it was limited
+      until now, as the volume counts it. Usually only root may ask.
   returned: always
   type: dict
   sample:
@@ -168,8 +183,10 @@ volumes:
       disks: [nvme1n1]
       workspace:
         parts:
-          - {path: /var/mqm/log1/logdisk, run_directory: /var/mqm/log1/logdisk/logdisk-R-log1, directories: [/var/mqm/log1/logdisk/logdisk-R-log1/QM1]}
-      volume_counters: [{device: nvme1n1, serial: vol0123456789abcdef0, monotonic_s: 5021.7, volume_iops: 0, volume_throughput: 41000000}]
+          - {path: /var/mqm/log1/logdisk, run_directory: /var/mqm/log1/logdisk/logdisk-R-log1,
+             directories: [/var/mqm/log1/logdisk/logdisk-R-log1/QM1]}
+      volume_counters: [{device: nvme1n1, serial: vol0123456789abcdef0, monotonic_s: 5021.7, volume_iops: 0,
+                         volume_throughput: 41000000}]
 privileged:
   description: The value of O(privileged). Directories that were created with privilege must be removed with privilege.
   returned: always
@@ -181,7 +198,14 @@ import pwd
 from functools import partial
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.mqops.logdisk.plugins.module_utils import _block_devices, _queue_managers, _runs, _time_limit, _volume_counters, _workspace
+from ansible_collections.mqops.logdisk.plugins.module_utils import (
+    _block_devices,
+    _queue_managers,
+    _runs,
+    _time_limit,
+    _volume_counters,
+    _workspace,
+)
 
 
 def owner_uid(module):
@@ -196,13 +220,18 @@ def inspected(p, uid, volume, part):
     """Return what the preflight finds on a path of a volume. Nothing is written."""
     try:
         plan = layout_of(p, volume, part)
-        preflight = _workspace.Preflight(part["path"], p["allow"], volume["expect_mount"], uid, part["direct_sizes"], p["mqs_ini"])
+        preflight = _workspace.Preflight(
+            part["path"], p["allow"], volume["expect_mount"], uid, part["direct_sizes"], p["mqs_ini"]
+        )
     except OSError as error:
         raise OSError("cannot inspect %s: %s" % (part["path"], error))
     return dict(
         refusals=preflight.refusals,
         unknown=preflight.unknown,
-        facts=dict(preflight.facts, **_queue_managers.log_facts([] if part["places"] else volume["queue_managers"], p["mqs_ini"])),
+        facts=dict(
+            preflight.facts,
+            **_queue_managers.log_facts([] if part["places"] else volume["queue_managers"], p["mqs_ini"]),
+        ),
         disks=disks_of(preflight.facts),
         workspace=plan,
         needs_privilege=preflight.needs_privilege(),
@@ -225,7 +254,10 @@ def disks_of(facts):
 def disks_of_device(path):
     """Return the names of the disks below a block device, none if it is not one: the tester says so."""
     try:
-        return [os.path.basename(disk) for disk in _block_devices.disks_below(_block_devices.number_of(os.stat(path).st_rdev))]
+        return [
+            os.path.basename(disk)
+            for disk in _block_devices.disks_below(_block_devices.number_of(os.stat(path).st_rdev))
+        ]
     except OSError:
         return []
 
@@ -235,7 +267,10 @@ def made(p, volume, part):
     if p["state_dir"]:
         _workspace.remove_unstarted(part["path"], _runs.names_below(p["state_dir"]))
     counters = _volume_counters.read_below(part["path"])
-    return dict(volume_counters=counters, workspace=_workspace.make(layout_of(p, volume, part), p["run_id"], p["owner"], p["allow"]))
+    return dict(
+        volume_counters=counters,
+        workspace=_workspace.make(layout_of(p, volume, part), p["run_id"], p["owner"], p["allow"]),
+    )
 
 
 def undo(answer):
@@ -246,7 +281,9 @@ def undo(answer):
 def undone(created, volume, part):
     """Remove what was created on a path of a volume that is not tested. Returns what is left there."""
     answer = created[volume["name"], part["path"]]
-    return dict(left=[] if answer["error"] else _workspace.remove(part["path"], answer["workspace"]["run_directory"])[1])
+    return dict(
+        left=[] if answer["error"] else _workspace.remove(part["path"], answer["workspace"]["run_directory"])[1]
+    )
 
 
 def parts_of(volumes):
@@ -255,14 +292,22 @@ def parts_of(volumes):
 
 
 def answers(p, function, parts, undo_late=None):
-    """Return what the function returned for each path, by the name of the volume and the path, and an ``error`` if it failed or did not answer."""
-    called = _time_limit.call_all([partial(function, volume, part) for volume, part in parts], p["patience_s"], undo_late)
-    return dict(((volume["name"], part["path"]), with_error(part, answer)) for (volume, part), answer in zip(parts, called))
+    """Return what the function returned for each path, by the name of the volume and the path,
+    and an ``error`` if it failed or did not answer."""
+    called = _time_limit.call_all(
+        [partial(function, volume, part) for volume, part in parts], p["patience_s"], undo_late
+    )
+    return dict(
+        ((volume["name"], part["path"]), with_error(part, answer)) for (volume, part), answer in zip(parts, called)
+    )
 
 
 def with_error(part, answer):
     if isinstance(answer, _time_limit.NoAnswerError):
-        return dict(error="the file system of %s did not answer (%s): find out why its storage hangs, and certify it again" % (part["path"], answer))
+        return dict(
+            error="the file system of %s did not answer (%s): find out why its storage hangs, and certify it again"
+            % (part["path"], answer)
+        )
     return dict(error=str(answer)) if isinstance(answer, _time_limit.TimeLimitError) else dict(answer, error="")
 
 
@@ -273,13 +318,18 @@ def why_refused(p, path, found):
     if found["refusals"]:
         return "refused: " + "; ".join(found["refusals"])
     if found["needs_privilege"] and not p["may_ask_for_privilege"]:
-        return "this user cannot write to %s: create it for this user, choose another workspace_path, or set workspace_become: auto" % path
+        return (
+            "this user cannot write to %s: create it for this user, choose another workspace_path, "
+            "or set workspace_become: auto" % path
+        )
     return ""
 
 
 def why_none(p, volume, found):
     """Return why a volume is not tested, which is what is wrong with any of its paths; empty if nothing is."""
-    return "; ".join(unique([why_refused(p, part["path"], found[volume["name"], part["path"]])] for part in volume["parts"]))
+    return "; ".join(
+        unique([why_refused(p, part["path"], found[volume["name"], part["path"]])] for part in volume["parts"])
+    )
 
 
 def unique(lists):
@@ -292,20 +342,25 @@ def unique(lists):
 
 
 def joined(p, volume, found):
-    """Return what is known of a volume from what was found on each of its paths. The facts are those of the first one."""
+    """Return what is known of a volume from what was found on each of its paths.
+    The facts are those of the first one."""
     parts = [found[volume["name"], part["path"]] for part in volume["parts"]]
     seen = [part for part in parts if "facts" in part]
     facts = dict(seen[0]["facts"]) if seen else {}
     where = [where_is(part, found[volume["name"], part["path"]]) for part in volume["parts"]]
     if len(where) + len(volume["devices"]) > 1 or not where:
-        facts["places"] = "; ".join(where + ["%s is the device %s" % (device["place"], device["path"]) for device in volume["devices"]])
+        facts["places"] = "; ".join(
+            where + ["%s is the device %s" % (device["place"], device["path"]) for device in volume["devices"]]
+        )
     refusals = unique(part["refusals"] for part in seen)
     return dict(
         error=why_none(p, volume, found),
         refusals=refusals,
         unknown=unique(part["unknown"] for part in seen),
         facts=facts,
-        disks=unique([part["disks"] for part in seen] + [disks_of_device(device["path"]) for device in volume["devices"]]),
+        disks=unique(
+            [part["disks"] for part in seen] + [disks_of_device(device["path"]) for device in volume["devices"]]
+        ),
         workspace=dict(parts=[part["workspace"] for part in seen]),
         needs_privilege=not refusals and any(part["needs_privilege"] for part in seen),
     )
@@ -314,7 +369,10 @@ def joined(p, volume, found):
 def where_is(part, found):
     """Return which places are on a path, and on which file system that is."""
     facts = found.get("facts", {})
-    return "%s on %s (%s on %s)" % (" and ".join(part["places"]), *(facts.get(key) for key in ("mount_point", "filesystem_type", "mount_source")))
+    return "%s on %s (%s on %s)" % (
+        " and ".join(part["places"]),
+        *(facts.get(key) for key in ("mount_point", "filesystem_type", "mount_source")),
+    )
 
 
 def inspect_all(p, uid):
@@ -331,9 +389,16 @@ def inspect_all(p, uid):
 
 def make_all(p, found):
     """Create the directories of the volumes that have no error and need no privilege, and add to what was found."""
-    ready = [volume for volume in p["volumes"] if not found[volume["name"]]["error"] and not found[volume["name"]]["needs_privilege"]]
+    ready = [
+        volume
+        for volume in p["volumes"]
+        if not found[volume["name"]]["error"] and not found[volume["name"]]["needs_privilege"]
+    ]
     created = answers(p, partial(made, p), parts_of(ready), undo)
-    errors = dict((volume["name"], unique([created[volume["name"], part["path"]]["error"]] for part in volume["parts"])) for volume in ready)
+    errors = dict(
+        (volume["name"], unique([created[volume["name"], part["path"]]["error"]] for part in volume["parts"]))
+        for volume in ready
+    )
     # A volume is tested on all of its paths or on none.
     failed = parts_of(volume for volume in ready if errors[volume["name"]])
     for (name, dummy), answer in answers(p, partial(undone, created), failed, lambda answer: None).items():
@@ -343,7 +408,9 @@ def make_all(p, found):
         found[volume["name"]]["error"] = "; ".join(unique([errors[volume["name"]]]))
         if not errors[volume["name"]]:
             counters = {each["serial"]: each for part in parts for each in part["volume_counters"]}
-            found[volume["name"]].update(workspace=dict(parts=[part["workspace"] for part in parts]), volume_counters=list(counters.values()))
+            found[volume["name"]].update(
+                workspace=dict(parts=[part["workspace"] for part in parts]), volume_counters=list(counters.values())
+            )
     return bool(created)
 
 
@@ -391,7 +458,15 @@ def main():
                 type="list",
                 elements="str",
                 default=[],
-                choices=["symlink", "shared_directory", "remote_file_system", "queue_manager_files", "active_log", "unknown_log", "device_in_use"],
+                choices=[
+                    "symlink",
+                    "shared_directory",
+                    "remote_file_system",
+                    "queue_manager_files",
+                    "active_log",
+                    "unknown_log",
+                    "device_in_use",
+                ],
             ),
         ),
         supports_check_mode=True,

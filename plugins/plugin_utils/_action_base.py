@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The bases of the action plugins: of those that work on the controller alone, and of those that call a module on a host."""
+"""The bases of the action plugins: of those that work on the controller alone,
+and of those that call a module on a host."""
 
 from __future__ import annotations
 
@@ -14,7 +15,12 @@ from typing import Any, ClassVar
 from ansible.errors import AnsibleActionFail, AnsibleConnectionFailure, AnsibleError
 from ansible.plugins.action import ActionBase
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import Expectation, expectation
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import USAGE, artifacts, make_outcome, write_outcome
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import (
+    USAGE,
+    artifacts,
+    make_outcome,
+    write_outcome,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import CHECK_MODE, DEFAULT
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import is_empty, read_list
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.playbooks import as_started, playbooks_in
@@ -25,22 +31,28 @@ SCHEMA = 1
 """Schema number of the ``logdisk`` key in the results of this collection's actions."""
 
 RESERVED = frozenset(("logdisk", "ansible_facts", "ansible_stats", "add_host", "add_group", "skipped", "unreachable"))
-"""Keys of a result that are the controller's to set: the callback, the inventory, the variables and the artifacts follow them."""
+"""Keys of a result that are the controller's to set: the callback, the inventory,
+the variables and the artifacts follow them."""
 
 SENTENCES = ("failures", "fleet_problems", "problems")
 """Keys of a result whose sentences Ansible prints when it fails hosts."""
 
 UNASKED_PRIVILEGE = (
-    "only workspace_owner may make this task run as a user other than the connecting one, but ansible_become would: remove it from the "
-    "extra variables, or set workspace_owner to that user (root is allowed)"
+    "only workspace_owner may make this task run as a user other than the connecting one, but ansible_become would: "
+    "remove it from the extra variables, or set workspace_owner to that user (root is allowed)"
 )
-"""Why a task is refused that would become another user although no owner is set: only extra variables override what the roles set."""
+"""Why a task is refused that would become another user although no owner is set:
+only extra variables override what the roles set."""
 
-NO_USER = "workspace_owner: there is no user {user} on this host: create it, or set workspace_owner to another one, or to an empty text for the connecting user"
+NO_USER = (
+    "workspace_owner: there is no user {user} on this host: create it, or set workspace_owner to another one, or to an "
+    "empty text for the connecting user"
+)
 
 HINTS = {
-    "you must have a tty to run sudo": "sudo requires a terminal on this host (requiretty in sudoers): set ansible_pipelining: false for this host, so that "
-    "Ansible provides one, or exempt the connecting user with 'Defaults:USER !requiretty'",
+    "you must have a tty to run sudo": "sudo requires a terminal on this host (requiretty in sudoers): set "
+    "ansible_pipelining: false for this host, so that Ansible provides one, or "
+    "exempt the connecting user with 'Defaults:USER !requiretty'",
 }
 """What to do about failures whose message does not say it, by a part of the message."""
 
@@ -63,10 +75,16 @@ class ControllerAction(ActionBase):
         self._task.args = dict(self._given())
         dummy, options = self.validate_argument_spec(argument_spec=self.argument_spec)
         answer = self.answer(options, task_vars or {})
-        return {**result, "changed": False, **answer, **{key: _as_started(answer[key]) for key in SENTENCES if key in answer}}
+        return {
+            **result,
+            "changed": False,
+            **answer,
+            **{key: _as_started(answer[key]) for key in SENTENCES if key in answer},
+        }
 
     def _given(self) -> Iterator[tuple[str, Any]]:
-        """Return the task's arguments as a survey may answer them: an empty one is not given, and a list may be a text."""
+        """Return the task's arguments as a survey may answer them: an empty one is not given,
+        and a list may be a text."""
         for name, value in self._task.args.items():
             spec = self.argument_spec.get(name, {})
             if not is_empty(value) or spec.get("required"):
@@ -85,8 +103,17 @@ class ControllerAction(ActionBase):
         if not command:
             with contextlib.suppress(OSError):  # it may be the very problem
                 write_outcome(report_directory(report_dir), content)
-        told = {"outcome": content, "artifacts": artifacts(task_vars, command or (CHECK_MODE if self._task.check_mode else DEFAULT).name, content)}
-        return {"problems": [problem], **told, "logdisk": {"schema": SCHEMA, "kind": "refused", "command": command, "reason": problem}}
+        told = {
+            "outcome": content,
+            "artifacts": artifacts(
+                task_vars, command or (CHECK_MODE if self._task.check_mode else DEFAULT).name, content
+            ),
+        }
+        return {
+            "problems": [problem],
+            **told,
+            "logdisk": {"schema": SCHEMA, "kind": "refused", "command": command, "reason": problem},
+        }
 
     def expectation(self, options: dict[str, Any], task_vars: dict[str, Any], sliced: bool = False) -> Expectation:
         """Return the hosts that the option ``hosts`` and the limit leave. Raises ExpectationError."""
@@ -97,15 +124,19 @@ def _as_started(said: Any) -> Any:
     """Return sentences, or those of each host, with playbooks named as in this command."""
     if isinstance(said, str):
         return as_started(said, playbooks_in())
-    return {host: _as_started(each) for host, each in said.items()} if isinstance(said, dict) else [_as_started(each) for each in said]
+    return (
+        {host: _as_started(each) for host, each in said.items()}
+        if isinstance(said, dict)
+        else [_as_started(each) for each in said]
+    )
 
 
 class RemoteAction(ActionBase):
     """Calls the module of the same name; subclasses prepare its arguments and take in its result.
 
-    If a connection fails, Ansible normally drops the host: no ``rescue`` runs for it, and its result does not contain our
-    ``logdisk`` key. Here it becomes an ordinary failure with the verdict ``unreachable``, so that one ``rescue`` serves
-    every way in which a host can fail.
+    If a connection fails, Ansible normally drops the host: no ``rescue`` runs for it, and its result does not contain
+    our ``logdisk`` key. Here it becomes an ordinary failure with the verdict ``unreachable``, so that one ``rescue``
+    serves every way in which a host can fail.
     """
 
     module_name = ""
@@ -151,14 +182,17 @@ class RemoteAction(ActionBase):
         if answer.get("failed"):
             unknown = self._unknown_user(arguments)
             answer = (
-                failure(self.stage, "error", unknown) if unknown else {**answer, "logdisk": failure(self.stage, "error", failure_reason(answer))["logdisk"]}
+                failure(self.stage, "error", unknown)
+                if unknown
+                else {**answer, "logdisk": failure(self.stage, "error", failure_reason(answer))["logdisk"]}
             )
         return answer
 
     def _unknown_user(self, arguments: Mapping[str, Any]) -> str:
         """Return that the host does not have the user as whom the module was to run, empty if it has or does not say.
 
-        Without that user, a call fails with what sudo, chown or setfacl say of it, which depends on the host and on pipelining.
+        Without that user, a call fails with what sudo, chown or setfacl say of it,
+        which depends on the host and on pipelining.
         """
         user = arguments.get("user")
         if not user or not self._connection.become:
@@ -170,7 +204,8 @@ class RemoteAction(ActionBase):
         return ""
 
     def _without_reserved(self, answer: dict[str, Any]) -> dict[str, Any]:
-        """Return the answer without the keys that a host must not set. The interpreter that Ansible itself found there is kept."""
+        """Return the answer without the keys that a host must not set.
+        The interpreter that Ansible itself found there is kept."""
         kept = {key: value for key, value in answer.items() if key not in RESERVED}
         if self._discovered_interpreter_key:
             kept["ansible_facts"] = {self._discovered_interpreter_key: self._discovered_interpreter}
@@ -180,7 +215,9 @@ class RemoteAction(ActionBase):
 def of_volumes(answer: Mapping[str, Any], volumes: Iterable[str]) -> dict[str, dict[str, Any]]:
     """Return what a host answered for each of the ``volumes``, with an ``error`` that is empty if nothing is wrong."""
     answers = as_dict(answer.get("volumes"))
-    found = {name: as_dict(answers.get(name)) or {"error": "the host did not answer for this volume"} for name in volumes}
+    found = {
+        name: as_dict(answers.get(name)) or {"error": "the host did not answer for this volume"} for name in volumes
+    }
     return {name: {**each, "error": one_line(str(each.get("error") or ""))[:1000]} for name, each in found.items()}
 
 

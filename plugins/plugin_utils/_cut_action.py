@@ -19,8 +19,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.witness 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 
-# The connection of the witness is its own: one that is shared would break later. It notices a host without power within three seconds. Of options that are
-# given twice, ssh takes the first.
+# The connection of the witness is its own: one that is shared would break later. It notices a host without power within
+# three seconds. Of options that are given twice, ssh takes the first.
 SSH_OPTIONS = (
     "ControlMaster=no",
     "ControlPath=none",
@@ -36,7 +36,8 @@ MOST_ROWS = 10_000
 
 
 def stream_command(connection: Any, command: list[str]) -> list[bytes | str]:
-    """Return what runs a command on a host beside Ansible, with the arguments of its connection. Raises AnsibleActionFail."""
+    """Return what runs a command on a host beside Ansible, with the arguments of its connection.
+    Raises AnsibleActionFail."""
     text = shlex.join(command)
     if connection.become:
         if connection.become.get_option("become_pass"):
@@ -62,7 +63,8 @@ def keep_alive(connection: Any) -> None:
 
 
 def renew(connection: Any) -> None:
-    """Make the next call over a new connection: the one before may have died with the host, without anybody noticing."""
+    """Make the next call over a new connection: the one before may have died with the host,
+    without anybody noticing."""
     if connection.transport != "local":
         connection.reset()
 
@@ -84,12 +86,25 @@ def command_of(given: Mapping[str, Any], problem: str) -> Command:
 
 
 def witnessed_of(state: witness.State, command: Command, broken: bool) -> Witnessed:
-    return Witnessed(state.seen, broken=broken, early=not command.done, problem=state.problem, said=state.said, status=state.status, lost_ns=state.lost_ns)
+    return Witnessed(
+        state.seen,
+        broken=broken,
+        early=not command.done,
+        problem=state.problem,
+        said=state.said,
+        status=state.status,
+        lost_ns=state.lost_ns,
+    )
 
 
 def returned_of(before: Mapping[str, Any], given: Mapping[str, Any]) -> Returned:
     after = given.get("after")
-    return Returned(before, after if isinstance(after, Mapping) else None, str(given.get("problem") or ""), float(given.get("waited_s") or 0))
+    return Returned(
+        before,
+        after if isinstance(after, Mapping) else None,
+        str(given.get("problem") or ""),
+        float(given.get("waited_s") or 0),
+    )
 
 
 def read_rows(content: bytes) -> list[dict[str, str]]:

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The base of the action plugins that answer from the history alone, and the options that they share, as in the documentation's fragments."""
+"""The base of the action plugins that answer from the history alone, and the options that they share,
+as in the documentation's fragments."""
 
 from __future__ import annotations
 
@@ -12,7 +13,12 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.blame import with_fleet
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import ExpectationError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import INTERNAL, USAGE, artifacts, make_outcome
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import (
+    INTERNAL,
+    USAGE,
+    artifacts,
+    make_outcome,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history, place_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import report_directory
@@ -25,12 +31,15 @@ CHANGE = {"figure": {"type": "str", "default": "latency_mean"}, "margin": {"type
 
 
 class HistoryAction(ControllerAction):
-    """Runs on the controller alone. What is wrong with the history, a file or an option fails the task with its message."""
+    """Runs on the controller alone. What is wrong with the history, a file or an option fails the task with
+    its message."""
 
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         try:
             place = place_of(options["history"], options["report_dir"])
-            return self.consult({**options, "place": place, "report_dir": report_directory(options["report_dir"])}, task_vars)
+            return self.consult(
+                {**options, "place": place, "report_dir": report_directory(options["report_dir"])}, task_vars
+            )
         except (OSError, ValueError, ExpectationError, OptionError) as error:
             return self.unanswered(error, options, task_vars)
 
@@ -47,7 +56,8 @@ class HistoryAction(ControllerAction):
         return open_history(options["place"], create)
 
     def write_to(self, folder: str) -> bool:
-        """Whether files are to be written. Makes the folder for them, which a project that was just cloned has not got. Raises OSError."""
+        """Whether files are to be written. Makes the folder for them, which a project that was just cloned has not got.
+        Raises OSError."""
         if not self._task.check_mode:
             os.makedirs(folder, exist_ok=True)
         return not self._task.check_mode
@@ -58,7 +68,8 @@ class HistoryAction(ControllerAction):
 
 
 class FleetAction(HistoryAction):
-    """Answers for a fleet: ``failures`` has the message of each host that is to fail, and tasks fail them. ``artifacts`` are for workflows."""
+    """Answers for a fleet: ``failures`` has the message of each host that is to fail, and tasks fail them.
+    ``artifacts`` are for workflows."""
 
     kind = ""
     """What the artifact is called after."""
@@ -68,8 +79,17 @@ class FleetAction(HistoryAction):
         return self.told(outcome, {}, [str(error)], options["play_hosts"], task_vars)
 
     def told(
-        self, outcome: dict[str, Any], failures: dict[str, str], fleet_problems: list[str], play_hosts: list[str], task_vars: dict[str, Any]
+        self,
+        outcome: dict[str, Any],
+        failures: dict[str, str],
+        fleet_problems: list[str],
+        play_hosts: list[str],
+        task_vars: dict[str, Any],
     ) -> dict[str, Any]:
-        """Return the artifacts, and who fails. What a host that is not in the play would fail for is a problem of the fleet."""
+        """Return the artifacts, and who fails. What a host that is not in the play would fail for is a
+        problem of the fleet."""
         elsewhere = [failures[host] for host in sorted(set(failures) - set(play_hosts))]
-        return {"artifacts": artifacts(task_vars, self.kind, outcome), "failures": with_fleet(failures, [*fleet_problems, *elsewhere], play_hosts)}
+        return {
+            "artifacts": artifacts(task_vars, self.kind, outcome),
+            "failures": with_fleet(failures, [*fleet_problems, *elsewhere], play_hosts),
+        }

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What options mean beyond their type: whether a profile exists, whether a time can be read. So all that is wrong with the options of a run is said at once,
-before a host is planned, and once for each value however many hosts have it."""
+"""What options mean beyond their type: whether a profile exists, whether a time can be read. So all that is wrong with
+the options of a run is said at once, before a host is planned, and once for each value however many hosts have it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ CHECKS: dict[str, Callable[[Any], Any]] = {
 
 
 def problems_of_meaning(values: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str]]:
-    """Return what is wrong with the values of options, by host. ``values`` holds those that each host is given, as they were read."""
+    """Return what is wrong with the values of options, by host. ``values`` holds those that each host is given,
+    as they were read."""
     known: dict[tuple[str, str], str] = {}
     found: dict[str, list[str]] = {}
     for host, given in values.items():

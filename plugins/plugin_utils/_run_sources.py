@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Where the runs of a workflow are found: in the directory of reports, and in the history, which keeps those of jobs whose own directory is deleted."""
+"""Where the runs of a workflow are found: in the directory of reports, and in the history, which keeps those of jobs
+whose own directory is deleted."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ _Found = TypeVar("_Found")
 
 
 class RunSources:
-    """``report_dir`` and the history at ``place``, which need not exist. What only the history has is brought to ``fetched_dir``.
+    """``report_dir`` and the history at ``place``, which need not exist.
+    What only the history has is brought to ``fetched_dir``.
 
     ``problems`` says what could not be read, a sentence each, and ``unopened`` why the history could not be opened.
     """
@@ -39,19 +41,30 @@ class RunSources:
     @property
     def text(self) -> str:
         """In words, what is searched."""
-        return f"{self.report_dir} or in the history {self.place}" if self._has_history() else f"{self.report_dir}, and there is no history {self.place}"
+        return (
+            f"{self.report_dir} or in the history {self.place}"
+            if self._has_history()
+            else f"{self.report_dir}, and there is no history {self.place}"
+        )
 
     def of_workflow(self, workflow_job_id: str, artifacts: Iterable[JobArtifact]) -> list[RunDirectory]:
-        """Return the runs of a workflow: those that its jobs reported, and all that belong to its workflow job or to that of one of those.
+        """Return the runs of a workflow: those that its jobs reported,
+        and all that belong to its workflow job or to that of one of those.
 
         A run that cannot be found or read is left out, and named among the problems.
         """
         with contextlib.ExitStack() as stack:
             history = self._opened(stack) if self._has_history() else None
             reported = [artifact for artifact in artifacts if artifact.run_id]
-            named = [run for artifact in reported if (run := self._tried(lambda artifact=artifact: self._reported(artifact, history)))]
+            named = [
+                run
+                for artifact in reported
+                if (run := self._tried(lambda artifact=artifact: self._reported(artifact, history)))
+            ]
             workflows = {workflow_job_id, *map(workflow_job_of, named)} - {""}
-            found = {run.run["run_id"]: run for run in _runs_below(self.report_dir) if workflow_job_of(run) in workflows}
+            found = {
+                run.run["run_id"]: run for run in _runs_below(self.report_dir) if workflow_job_of(run) in workflows
+            }
             found.update((run.run["run_id"], run) for run in named)
             kept = self._tried(lambda: history.kept_runs(workflows)) or [] if history else []
             for run_id in sorted({each.run_id for each in kept} - set(found)):
@@ -76,7 +89,9 @@ class RunSources:
             if history:
                 return fetch(history, artifact.run_id, self.fetched_dir)
         except OSError as error:
-            raise RunDirectoryError(f"The run {artifact.run_id} of job {artifact.job_id} is not in {self.report_dir}, and {error}.") from None
+            raise RunDirectoryError(
+                f"The run {artifact.run_id} of job {artifact.job_id} is not in {self.report_dir}, and {error}."
+            ) from None
         raise RunDirectoryError(f"The run {artifact.run_id} of job {artifact.job_id} is not in {self.text}.")
 
     def _tried(self, find: Callable[[], _Found]) -> _Found | None:

@@ -4,7 +4,17 @@
 
 #include "base/units.h"
 
-enum kind { KIND_TEXT, KIND_TEXTS, KIND_FLAG, KIND_INTEGER, KIND_RANGES, KIND_SIZE, KIND_DURATION, KIND_DECIMAL, KIND_CHOICE };
+enum kind {
+    KIND_TEXT,
+    KIND_TEXTS,
+    KIND_FLAG,
+    KIND_INTEGER,
+    KIND_RANGES,
+    KIND_SIZE,
+    KIND_DURATION,
+    KIND_DECIMAL,
+    KIND_CHOICE
+};
 
 enum only { ONLY_NONE, ONLY_MQ_LOG = 1 + WORKLOAD_MQ_LOG, ONLY_COMMIT = 1 + WORKLOAD_COMMIT,
             ONLY_STREAMS = 1 + WORKLOAD_STREAMS };
@@ -68,27 +78,30 @@ static bool is_pages(const char *value) {
 }
 
 static const struct rule rules[] = {
-    {"dir", 'd', KIND_TEXT, FIELD(dir), .checks = true, .good = is_directories, .initial = ".", .example = "/mnt/log/test",
-     .allowed = "a directory, or a comma list of one for each queue manager or place", .argument = "DIR[,DIR...]",
+    {"dir", 'd', KIND_TEXT, FIELD(dir), .checks = true, .good = is_directories, .initial = ".",
+     .example = "/mnt/log/test", .allowed = "a directory, or a comma list of one for each queue manager or place",
+     .argument = "DIR[,DIR...]",
      .help = "where to write; queue managers: DIR1..DIRn, or the list; places: it, or the list"},
     {"filePrefix", 'f', KIND_TEXT, FIELD(file_prefix), .good = is_file_prefix, .initial = "mqldt_testfile",
      .allowed = "a file name without a slash, up to 200 bytes", .example = "mqldt_testfile", .argument = "NAME",
      .help = "test files are NAME.0000, NAME.0001 ...", .key = "option_file_prefix", .unit = "text"},
     {"workload", 0, KIND_CHOICE, FIELD(workload), .initial = "mq-log", .choices = workload_names, .example = "commit",
-     .argument = "NAME", .help = "mq-log: writes of fixed sizes; commit: applications that commit; streams: of --stream"},
+     .argument = "NAME",
+     .help = "mq-log: writes of fixed sizes; commit: applications that commit; streams: of --stream"},
     {"bsize", 'b', KIND_SIZE, FIELD(block_sizes), .min = 512, .max = OPTIONS_BLOCK_MAX, .elements = OPTIONS_LIST_MAX,
      .example = "4K,16K,64K", .argument = "SIZE[,SIZE...]", .help = "block sizes to write, one step each (required)",
      .key = "option_block_sizes_bytes", .unit = "bytes", .only = ONLY_MQ_LOG},
     {"fileSize", 's', KIND_SIZE, FIELD(file_bytes), .initial = "1638400", .min = 4096, .max = OPTIONS_FILE_BYTES_MAX,
      .range_unit = " bytes", .example = "64M", .argument = "SIZE", .help = "size of each test file",
      .key = "option_file_size_bytes", .unit = "bytes"},
-    {"numFiles", 'n', KIND_INTEGER, FIELD(files), .initial = "8", .min = 1, .max = OPTIONS_FILES_MAX, .example = "16", .argument = "N",
-     .help = "test files for each queue manager", .key = "option_files", .unit = "count"},
-    {"duration", 't', KIND_INTEGER, FIELD(duration_s), .initial = "10", .min = 1, .max = 604800, .range_unit = " seconds",
-     .example = "60", .argument = "S", .help = "seconds to measure in each step", .key = "option_duration_s", .unit = "s"},
+    {"numFiles", 'n', KIND_INTEGER, FIELD(files), .initial = "8", .min = 1, .max = OPTIONS_FILES_MAX, .example = "16",
+     .argument = "N", .help = "test files for each queue manager", .key = "option_files", .unit = "count"},
+    {"duration", 't', KIND_INTEGER, FIELD(duration_s), .initial = "10", .min = 1, .max = 604800,
+     .range_unit = " seconds", .example = "60", .argument = "S", .help = "seconds to measure in each step",
+     .key = "option_duration_s", .unit = "s"},
     {"qm", 'q', KIND_INTEGER, FIELD(load_points), .initial = "1", .min = 1, .max = OPTIONS_QUEUE_MANAGERS_MAX,
-     .elements = OPTIONS_LIST_MAX, .example = "1,2,4", .argument = "N[,N...]", .key = "option_load_points", .unit = "number",
-     .help = "load points: queue managers that write at once, for every block size"},
+     .elements = OPTIONS_LIST_MAX, .example = "1,2,4", .argument = "N[,N...]", .key = "option_load_points",
+     .unit = "number", .help = "load points: queue managers that write at once, for every block size"},
     {"delay", 'z', KIND_INTEGER, FIELD(delay_us), .initial = "0", .max = 60000000, .range_unit = " microseconds",
      .example = "100", .argument = "US", .help = "think time after each write, outside the timed interval",
      .key = "option_delay_us", .unit = "us", .only = ONLY_MQ_LOG},
@@ -104,25 +117,28 @@ static const struct rule rules[] = {
     {"thinkTime", 0, KIND_INTEGER, FIELD(think_us), .initial = "0", .max = 60000000, .range_unit = " microseconds",
      .example = "1000", .argument = "US", .key = "option_think_time_us", .unit = "us", .only = ONLY_COMMIT,
      .help = "commit: pause of each application after a commit"},
-    {"logBuffer", 0, KIND_SIZE, FIELD(log_buffer_bytes), .good = is_pages, .initial = "2M", .min = 4096, .max = 16777216,
-     .allowed = "4K to 16M, a multiple of 4096", .example = "2M", .argument = "SIZE", .key = "option_log_buffer_bytes",
-     .unit = "bytes", .only = ONLY_COMMIT, .help = "commit: the largest write, MQ's LogBufferPages x 4096"},
+    {"logBuffer", 0, KIND_SIZE, FIELD(log_buffer_bytes), .good = is_pages, .initial = "2M", .min = 4096,
+     .max = 16777216, .allowed = "4K to 16M, a multiple of 4096", .example = "2M", .argument = "SIZE",
+     .key = "option_log_buffer_bytes", .unit = "bytes", .only = ONLY_COMMIT,
+     .help = "commit: the largest write, MQ's LogBufferPages x 4096"},
     {"tripleWrite", 0, KIND_FLAG, FIELD(triple_write), .key = "option_triple_write", .unit = "0/1", .only = ONLY_COMMIT,
      .help = "commit: each write begins by rewriting the last page if it is partial"},
-    {"remoteDelay", 0, KIND_INTEGER, FIELD(remote_delay_us), .initial = "0", .max = 1000000, .range_unit = " microseconds",
-     .example = "500", .argument = "US", .key = "option_remote_delay_us", .unit = "us", .only = ONLY_COMMIT,
-     .help = "commit: time from the end of a write to its remote acknowledgement"},
+    {"remoteDelay", 0, KIND_INTEGER, FIELD(remote_delay_us), .initial = "0", .max = 1000000,
+     .range_unit = " microseconds", .example = "500", .argument = "US", .key = "option_remote_delay_us", .unit = "us",
+     .only = ONLY_COMMIT, .help = "commit: time from the end of a write to its remote acknowledgement"},
     {"stream", 0, KIND_TEXTS, FIELD(streams), .allowed = "up to 16 of them, each KEY=VALUE,... as logdisk(1) says",
      .example = "name=db,pattern=random,size=8K,read=70%,workers=8", .argument = "KEY=VALUE,...",
      .help = "streams: one of them; may be repeated; logdisk(1) has the keys", .only = ONLY_STREAMS},
     {"place", 0, KIND_TEXTS, FIELD(places), .allowed = "up to 16 of them, each KEY=VALUE,... as logdisk(1) says",
      .example = "name=data,dir=/mnt/data/test,share=90%", .argument = "KEY=VALUE,...",
      .help = "streams: what they work on, a share of --fileSize x --numFiles; may be repeated", .only = ONLY_STREAMS},
-    {"eraseDevice", 0, KIND_TEXTS, FIELD(erase_devices), .allowed = "up to 16 of them, each the path in device= of a --place",
+    {"eraseDevice", 0, KIND_TEXTS, FIELD(erase_devices),
+     .allowed = "up to 16 of them, each the path in device= of a --place",
      .example = "/dev/disk/by-id/nvme-MODEL_SERIAL", .argument = "PATH", .only = ONLY_STREAMS,
      .help = "streams: the block device that a place may overwrite; may be repeated"},
-    {"load", 0, KIND_INTEGER, FIELD(loads), .initial = "1", .min = 1, .max = OPTIONS_LOAD_MAX, .elements = OPTIONS_LIST_MAX,
-     .example = "10,40,90", .argument = "N[,N...]", .key = "option_loads", .unit = "number", .only = ONLY_STREAMS,
+    {"load", 0, KIND_INTEGER, FIELD(loads), .initial = "1", .min = 1, .max = OPTIONS_LOAD_MAX,
+     .elements = OPTIONS_LIST_MAX, .example = "10,40,90", .argument = "N[,N...]", .key = "option_loads",
+     .unit = "number", .only = ONLY_STREAMS,
      .help = "streams: load points, by which workers=load and rate=N*load are multiplied"},
     {"loadUnit", 0, KIND_TEXT, FIELD(load_unit), .initial = "load", .good = is_load_unit, .example = "threads",
      .allowed = "up to 32 letters, digits, blanks, '%', '.', '_' and '-'", .argument = "NAME",
@@ -131,7 +147,8 @@ static const struct rule rules[] = {
      .example = "db:read:latency_mean:20ms", .argument = "LIMIT", .only = ONLY_STREAMS,
      .help = "streams: make no further steps after one with a mean above this; may be repeated"},
     {"csvFile", 'c', KIND_TEXT, FIELD(csv_file), .allowed = "a file name", .example = "result.csv", .argument = "FILE",
-     .help = "mqldt's table, written in place: replaced for one queue manager, appended to for several", .only = ONLY_MQ_LOG},
+     .help = "mqldt's table, written in place: replaced for one queue manager, appended to for several",
+     .only = ONLY_MQ_LOG},
     {"alignment", 'a', KIND_INTEGER, FIELD(alignment_bytes), .good = is_alignment, .initial = "4096", .max = 1048576,
      .allowed = "0, or a power of two from 512 to 1048576", .example = "4096", .argument = "BYTES",
      .help = "of the memory written from; 0 is the file system's preferred block", .key = "option_alignment_bytes",
@@ -139,30 +156,36 @@ static const struct rule rules[] = {
     {"backgroundThreads", 'p', KIND_INTEGER, FIELD(background_threads), .initial = "0", .max = 100, .example = "2",
      .argument = "N", .help = "threads that keep processors busy for the whole run", .key = "option_background_threads",
      .unit = "count"},
-    {"createDirs", 0, KIND_FLAG, FIELD(create_dirs), .help = "make directories that do not exist, and remove them again",
-     .key = "option_create_dirs", .unit = "0/1"},
+    {"createDirs", 0, KIND_FLAG, FIELD(create_dirs),
+     .help = "make directories that do not exist, and remove them again", .key = "option_create_dirs", .unit = "0/1"},
     {"keepFiles", 0, KIND_FLAG, FIELD(keep_files), .help = "leave the test files (otherwise they never have a name)",
      .key = "option_keep_files", .unit = "0/1"},
-    {"tables", 0, KIND_TEXT, FIELD(tables_dir), .checks = true, .allowed = "a directory, or - for standard output", .example = "./result",
-     .argument = "DIR", .help = "write the full result as CSV tables; once run.csv exists, all are complete; -: print them at the end"},
+    {"tables", 0, KIND_TEXT, FIELD(tables_dir), .checks = true, .allowed = "a directory, or - for standard output",
+     .example = "./result", .argument = "DIR",
+     .help = "write the full result as CSV tables; once run.csv exists, all are complete; -: print them at the end"},
     {"over", 0, KIND_DURATION, FIELD(over), .min = 1, .max = UINT64_C(3600000000000), .elements = OPTIONS_OVER_MAX,
      .allowed = "1ns to 3600s, in whole ns, us, ms or s", .example = "2ms,10ms", .argument = "TIME[,TIME...]",
-     .help = "count in over.csv the writes that took longer, as well as 100us,200us,500us ... 5s; those named here by queue manager, too", .key = "option_over_ns",
-     .unit = "ns"},
+     .help = "count in over.csv the writes that took longer, as well as 100us,200us,500us ... 5s; those named here by "
+             "queue manager, too",
+     .key = "option_over_ns", .unit = "ns"},
     {"trace", 0, KIND_TEXT, FIELD(trace_file), .allowed = "a file name", .example = "./trace.csv", .argument = "FILE",
      .help = "streams: write each operation to a new CSV file, after each step", .only = ONLY_STREAMS},
     {"traceOperations", 0, KIND_INTEGER, FIELD(trace_operations), .initial = "1000000", .min = 1, .max = 100000000,
-     .example = "1000000", .argument = "N", .help = "streams: how many at most, 40 bytes of memory each", .only = ONLY_STREAMS},
-    {"progress", 0, KIND_TEXT, FIELD(progress_file), .allowed = "a file name", .example = "./progress", .argument = "FILE",
-     .help = "one line, replaced once per second"},
+     .example = "1000000", .argument = "N", .help = "streams: how many at most, 40 bytes of memory each",
+     .only = ONLY_STREAMS},
+    {"progress", 0, KIND_TEXT, FIELD(progress_file), .allowed = "a file name", .example = "./progress",
+     .argument = "FILE", .help = "one line, replaced once per second"},
     {"monitor", 0, KIND_INTEGER, FIELD(monitor_s), .min = 1, .max = 3600, .range_unit = " seconds", .example = "10",
-     .argument = "S", .alone = "10", .help = "on the screen a row of figures every S seconds, and a histogram for each step"},
+     .argument = "S", .alone = "10",
+     .help = "on the screen a row of figures every S seconds, and a histogram for each step"},
     {"warmup", 0, KIND_INTEGER, FIELD(warmup_s), .initial = "0", .max = 86400, .range_unit = " seconds", .example = "5",
-     .argument = "S", .help = "seconds to write before each step's measured time", .key = "option_warmup_s", .unit = "s"},
-    {"sync", 0, KIND_CHOICE, FIELD(sync), .initial = "dsync", .choices = sync_names, .example = "dsync", .argument = "MODE",
-     .help = "dsync (as MQ), sync, fdatasync, fsync (also timed separately) or none", .key = "option_sync", .unit = "text"},
-    {"direct", 0, KIND_CHOICE, FIELD(direct), .initial = "yes", .choices = no_yes, .example = "yes", .argument = "yes|no",
-     .help = "O_DIRECT, as MQ", .key = "option_direct", .unit = "text"},
+     .argument = "S", .help = "seconds to write before each step's measured time", .key = "option_warmup_s",
+     .unit = "s"},
+    {"sync", 0, KIND_CHOICE, FIELD(sync), .initial = "dsync", .choices = sync_names, .example = "dsync",
+     .argument = "MODE", .help = "dsync (as MQ), sync, fdatasync, fsync (also timed separately) or none",
+     .key = "option_sync", .unit = "text"},
+    {"direct", 0, KIND_CHOICE, FIELD(direct), .initial = "yes", .choices = no_yes, .example = "yes",
+     .argument = "yes|no", .help = "O_DIRECT, as MQ", .key = "option_direct", .unit = "text"},
     {"rate", 0, KIND_DECIMAL, FIELD(rate_micro_per_s), .min = 1000, .max = UINT64_C(1000000000000), .divisor = 1000,
      .allowed = "0.001 to 1000000 writes per second", .example = "500", .argument = "WRITES_PER_S",
      .help = "open loop for each queue manager: response_* counts from the intended start", .key = "option_rate_per_s",
@@ -171,19 +194,20 @@ static const struct rule rules[] = {
      .allowed = "seconds since the epoch, up to nine decimals", .example = "1790000000.5", .argument = "EPOCH",
      .help = "start the first step at that instant; later steps keep to their plan", .key = "option_start_at_epoch_s",
      .unit = "s"},
-    {"deadline", 0, KIND_INTEGER, FIELD(deadline_s), .min = 1, .max = 31536000, .range_unit = " seconds", .example = "600",
-     .argument = "S", .checks = true, .help = "seconds from the start to report what there is and end (twice the planned time + 60)",
+    {"deadline", 0, KIND_INTEGER, FIELD(deadline_s), .min = 1, .max = 31536000, .range_unit = " seconds",
+     .example = "600", .argument = "S", .checks = true,
+     .help = "seconds from the start to report what there is and end (twice the planned time + 60)",
      .key = "option_deadline_s", .unit = "s"},
     {"reserve", 0, KIND_SIZE, FIELD(reserve_bytes), .max = UINT64_C(1) << 44, .range_unit = " bytes", .example = "1G",
      .argument = "SIZE", .help = "must stay free beside the test files (1 % of the file system, 16M to 1G)"},
     {"seed", 0, KIND_INTEGER, FIELD(seed), .max = UINT64_MAX, .example = "1", .argument = "N",
      .help = "of the data written (random)", .key = "option_seed", .unit = "number"},
-    {"verify", 0, KIND_FLAG, FIELD(verify), .help = "read everything back after each step and compare", .key = "option_verify",
-     .unit = "0/1", .only = ONLY_MQ_LOG},
+    {"verify", 0, KIND_FLAG, FIELD(verify), .help = "read everything back after each step and compare",
+     .key = "option_verify", .unit = "0/1", .only = ONLY_MQ_LOG},
     {"acknowledge", 0, KIND_FLAG, FIELD(acknowledge), .key = "option_acknowledge", .unit = "0/1", .only = ONLY_MQ_LOG,
      .help = "for a power cut: leave the files, and print on standard output how many writes have returned"},
-    {"checkAcknowledged", 0, KIND_TEXT, FIELD(check_acknowledged), .checks = true, .only = ONLY_MQ_LOG, .allowed = "a file name, or - for standard input",
-     .example = "acknowledged.txt", .argument = "FILE",
+    {"checkAcknowledged", 0, KIND_TEXT, FIELD(check_acknowledged), .checks = true, .only = ONLY_MQ_LOG,
+     .allowed = "a file name, or - for standard input", .example = "acknowledged.txt", .argument = "FILE",
      .help = "after the cut: compare the files in --dir with what --acknowledge printed, and end"},
     {"removeAcknowledged", 0, KIND_FLAG, FIELD(remove_acknowledged), .only = ONLY_MQ_LOG,
      .help = "remove the files that --acknowledge left in --dir (with its --qm and --filePrefix), and end"},
@@ -197,8 +221,10 @@ static const struct rule rules[] = {
      .key = "option_share_device", .unit = "0/1"},
     {"mlock", 0, KIND_FLAG, FIELD(mlock), .help = "keep all pages of the process in memory", .key = "option_mlock",
      .unit = "0/1"},
-    {"showFio", 0, KIND_FLAG, FIELD(show_fio), .help = "print the nearest job of fio and what it cannot express, and end"},
-    {"columns", .asks = OPTIONS_COLUMNS, .help = "every column of the CSV tables and every key of run.csv, as table,name,unit"},
+    {"showFio", 0, KIND_FLAG, FIELD(show_fio),
+     .help = "print the nearest job of fio and what it cannot express, and end"},
+    {"columns", .asks = OPTIONS_COLUMNS,
+     .help = "every column of the CSV tables and every key of run.csv, as table,name,unit"},
     {"help", 'h', .asks = OPTIONS_HELP, .help = "this text"},
     {"version", .asks = OPTIONS_VERSION, .help = "the version and the hash of its sources"},
 };
@@ -240,8 +266,8 @@ static size_t elements(const char *list) {
 static bool complain_value(struct options *options, const struct rule *rule, const char *value) {
     char range[ALLOWED_BYTES];
     if (rule->elements > 0 && elements(value) > rule->elements) {
-        return complain(options, "--%s: a list of %zu is not allowed; allowed: up to %zu elements, %s; try --%s=%s", rule->name,
-                        elements(value), rule->elements, allowed(rule, range), rule->name, rule->example);
+        return complain(options, "--%s: a list of %zu is not allowed; allowed: up to %zu elements, %s; try --%s=%s",
+                        rule->name, elements(value), rule->elements, allowed(rule, range), rule->name, rule->example);
     }
     return complain(options, "--%s: '%.200s' is not allowed; allowed: %s; try --%s=%s", rule->name, value,
                     allowed(rule, range), rule->name, rule->example);
@@ -270,8 +296,8 @@ static bool parse_element(const struct rule *rule, char *text, struct number_lis
     if (dash != NULL) {
         *dash = '\0';
     }
-    if (!parse_number(rule, text, &first) || !parse_number(rule, dash != NULL ? dash + 1 : text, &last) || first > last ||
-        last - first >= rule->elements - list->count) {
+    if (!parse_number(rule, text, &first) || !parse_number(rule, dash != NULL ? dash + 1 : text, &last) ||
+        first > last || last - first >= rule->elements - list->count) {
         return false;
     }
     while (first <= last) {
@@ -350,8 +376,10 @@ static bool check_commit(struct options *options) {
                         "--msgSize=2K,20K", options->applications.count == 0 ? "--apps" : "--msgSize");
     }
     if (options->load_points.count > 1) {
-        return complain(options, "--qm: a list is not allowed with --workload=commit, whose load points come from --apps; "
-                        "try --qm=%" PRIu64, options->queue_managers);
+        return complain(
+            options,
+            "--qm: a list is not allowed with --workload=commit, whose load points come from --apps; try --qm=%" PRIu64,
+            options->queue_managers);
     }
     return options->log_buffer_bytes <= options->file_bytes ||
            complain(options, "--logBuffer: a write of %" PRIu64 " bytes does not fit into a file of --fileSize=%" PRIu64
@@ -376,7 +404,8 @@ static bool refuse_foreign(struct options *options) {
                         only[WORKLOAD_COMMIT]);
     }
     if (options->workload != WORKLOAD_STREAMS && only[WORKLOAD_STREAMS] != NULL) {
-        return complain(options, "--%s is only for streams; add --workload=streams, or leave it out", only[WORKLOAD_STREAMS]);
+        return complain(
+            options, "--%s is only for streams; add --workload=streams, or leave it out", only[WORKLOAD_STREAMS]);
     }
     return options->workload == WORKLOAD_MQ_LOG || only[WORKLOAD_MQ_LOG] == NULL ||
            complain(options, "--%s is not for --workload=%s, whose %s; leave it out", only[WORKLOAD_MQ_LOG],
@@ -393,36 +422,42 @@ static bool check_acknowledge(struct options *options) {
     }
     options->keep_files = true;
     if (options->block_sizes.count != 1 || options->load_points.count != 1) {
-        return complain(options, "--acknowledge: a list of --bsize or --qm is not allowed; allowed: one block size and one load "
-                        "point; try --bsize=4K --qm=1");
+        return complain(options, "--acknowledge: a list of --bsize or --qm is not allowed; allowed: one block size and "
+                                 "one load point; try --bsize=4K --qm=1");
     }
     if (options->block_sizes.values[0] % 4096 != 0 || options->alignment_bytes != 4096) {
-        return complain(options, "--acknowledge: --bsize=%" PRIu64 " --alignment=%" PRIu64 " is not allowed; allowed: a block "
-                        "size that is a multiple of 4096, and an alignment of 4096; try --bsize=4K",
+        return complain(options,
+                        "--acknowledge: --bsize=%" PRIu64 " --alignment=%" PRIu64
+                        " is not allowed; allowed: a block size that is a multiple of 4096, and an alignment of 4096; "
+                        "try --bsize=4K",
                         options->block_sizes.values[0], options->alignment_bytes);
     }
     if (options->files * (options->file_bytes / options->block_sizes.values[0]) == 1) {
-        return complain(options, "--acknowledge: files with room for one block are not allowed, because anything may stand there "
-                        "after the cut: it is the block of the write in flight; allowed: room for two blocks or more; try "
-                        "--numFiles=8");
+        return complain(
+            options,
+            "--acknowledge: files with room for one block are not allowed, because anything may stand there after the "
+            "cut: it is the block of the write in flight; allowed: room for two blocks or more; try --numFiles=8");
     }
     if (options->sync == SYNC_NONE) {
-        return complain(options, "--acknowledge: --sync=none is not allowed, because nothing promises that such writes are on "
-                        "the disk; try --sync=dsync");
+        return complain(options, "--acknowledge: --sync=none is not allowed, because nothing promises that such writes "
+                                 "are on the disk; try --sync=dsync");
     }
     if (options->file_prefix[strspn(options->file_prefix, OPTIONS_RUN_ID_LETTERS)] != '\0') {
-        return complain(options, "--acknowledge: --filePrefix='%.200s' is not allowed; allowed: letters, digits, '.', '_' and "
-                        "'-'; try --filePrefix=mqldt_testfile", options->file_prefix);
+        return complain(options,
+                        "--acknowledge: --filePrefix='%.200s' is not allowed; allowed: letters, digits, '.', '_' and "
+                        "'-'; try --filePrefix=mqldt_testfile",
+                        options->file_prefix);
     }
     return options->tables_dir == NULL || strcmp(options->tables_dir, "-") != 0 ||
-           complain(options, "--acknowledge: --tables=- is not allowed, because standard output is for the acknowledgements; "
-                    "try --tables=./result");
+           complain(options, "--acknowledge: --tables=- is not allowed, because standard output is for the "
+                             "acknowledgements; try --tables=./result");
 }
 
 // What the files hold is said by the run that made them.
 static bool check_check(struct options *options) {
     return options->not_for_check == NULL ||
-           complain(options, "--%s is not for --checkAcknowledged, which finds in its file what was written; leave it out",
+           complain(options,
+                    "--%s is not for --checkAcknowledged, which finds in its file what was written; leave it out",
                     options->not_for_check);
 }
 
@@ -463,19 +498,23 @@ static bool check_together(struct options *options) {
                         " bytes; allowed: at most the file size; try --fileSize=64M",
                         list_max(&options->block_sizes), options->file_bytes);
     }
-    if (directories > 1 && options->workload != WORKLOAD_STREAMS && options->check_acknowledged == NULL && directories != options->queue_managers) {
+    if (directories > 1 && options->workload != WORKLOAD_STREAMS && options->check_acknowledged == NULL &&
+        directories != options->queue_managers) {
         return complain(options, "--dir names %zu directories, but --qm has %" PRIu64 " queue managers; allowed: one "
                         "directory, or one for each; try --qm=%zu", directories, options->queue_managers, directories);
     }
     for (uint32_t number = 1; number <= options->queue_managers; number++) {
         char path[PATH_MAX];
         if (!options_directory(options, number, path, sizeof path)) {
-            return complain(options, "--dir: the path of queue manager %" PRIu32 " is too long; allowed: up to %d bytes; "
-                            "try --dir=/mnt/log/test", number, PATH_MAX - 1);
+            return complain(options,
+                            "--dir: the path of queue manager %" PRIu32
+                            " is too long; allowed: up to %d bytes; try --dir=/mnt/log/test",
+                            number, PATH_MAX - 1);
         }
     }
     if (options->rate_micro_per_s != 0 && options->delay_us != 0) {
-        return complain(options, "--rate and --delay exclude each other: an open loop has no think time; leave one out");
+        return complain(
+            options, "--rate and --delay exclude each other: an open loop has no think time; leave one out");
     }
     return true;
 }
@@ -529,8 +568,8 @@ static const struct rule *find(const char *word, size_t length) {
 static enum options_outcome take_option(struct options *options, char ***words) {
     const char *word = *(*words)++;
     if (word[0] != '-' || word[1] == '\0') {
-        (void)complain(options, "'%.200s' is not an option; values follow their option, as --bsize=4K; try logdisk --help",
-                       word);
+        (void)complain(
+            options, "'%.200s' is not an option; values follow their option, as --bsize=4K; try logdisk --help", word);
         return OPTIONS_WRONG;
     }
     bool is_long = word[1] == '-';
@@ -547,7 +586,8 @@ static enum options_outcome take_option(struct options *options, char ***words) 
         value = *(*words)++;
     }
     if ((rule->argument != NULL) != (value != NULL)) {
-        (void)complain(options, "'%.200s' %s; try logdisk --help", word, value == NULL ? "wants a value" : "takes no value");
+        (void)complain(
+            options, "'%.200s' %s; try logdisk --help", word, value == NULL ? "wants a value" : "takes no value");
         return OPTIONS_WRONG;
     }
     if (rule->only != ONLY_NONE && options->only[rule->only - 1] == NULL) {
@@ -586,7 +626,8 @@ bool options_take_queue_managers(struct options *options, uint64_t count) {
                            " queue managers; name the --dir of the run", directories, count);
     }
     return options_directory(options, (uint32_t)count, path, sizeof path) ||
-           failure_set(&options->failure, EXIT_REFUSED, "--dir: the path of queue manager %" PRIu64 " is too long", count);
+           failure_set(&options->failure, EXIT_REFUSED, "--dir: the path of queue manager %" PRIu64 " is too long",
+                       count);
 }
 
 void options_help(FILE *out) {
@@ -603,14 +644,15 @@ void options_help(FILE *out) {
             (void)snprintf(letter, sizeof letter, "-%c, ", rule->letter);
         }
         bool alone = rule->alone != NULL;
-        (void)snprintf(left, sizeof left, "%s--%s%s%s%s%s", letter, rule->name, alone ? "[" : "", argument != NULL ? "=" : "",
-                       argument != NULL ? argument : "", alone ? "]" : "");
+        (void)snprintf(left, sizeof left, "%s--%s%s%s%s%s", letter, rule->name, alone ? "[" : "",
+                       argument != NULL ? "=" : "", argument != NULL ? argument : "", alone ? "]" : "");
         (void)fprintf(out, "  %-34s %s%s%s%s\n", left, rule->help, initial != NULL ? " (" : "",
                       initial != NULL ? initial : "", initial != NULL ? ")" : "");
     }
-    (void)fprintf(out, "\nExit status: 0 measured; 1 usage; 2 refused or could not set up; 3 an I/O error, short write or\n"
-                  "corrupt block; 4 interrupted or past the deadline; 5 acknowledged writes were lost. With\n"
-                  "--checkAcknowledged, 0 is kept, and 2 also means that nothing can be concluded. See logdisk(1).\n");
+    (void)fprintf(
+        out, "\nExit status: 0 measured; 1 usage; 2 refused or could not set up; 3 an I/O error, short write or\n"
+             "corrupt block; 4 interrupted or past the deadline; 5 acknowledged writes were lost. With\n"
+             "--checkAcknowledged, 0 is kept, and 2 also means that nothing can be concluded. See logdisk(1).\n");
 }
 
 static void add_value(struct text *text, const struct rule *rule, const void *field) {

@@ -1,8 +1,9 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What the user asked for. Each option is declared once, in options.c. options_parse reads a command line into a complete,
-// checked set of options, or says in one message what is wrong: the option, its value, what is allowed, and what to try.
+// What the user asked for. Each option is declared once, in options.c. options_parse reads a command line into a
+// complete, checked set of options, or says in one message what is wrong: the option, its value, what is allowed, and
+// what to try.
 #pragma once
 
 #include "base/failure.h"
@@ -37,7 +38,8 @@ struct text_list {
 };
 
 struct options {
-    const char *dir;                    // as given: one directory, or a comma list of one for each queue manager or place
+    // as given: one directory, or a comma list of one for each queue manager or place
+    const char *dir;
     const char *file_prefix;
     const char *csv_file, *tables_dir, *progress_file;      // NULL if not asked for
     uint64_t workload;                  // enum workload_kind

@@ -138,7 +138,8 @@ static void end_thread(void *unused) {
 }
 
 bool job_thread_end(struct job_thread *thread) {
-    return job_thread_idle(thread) && job_thread_add(thread, end_thread, NULL) && pthread_join(thread->thread, NULL) == 0;
+    return job_thread_idle(thread) && job_thread_add(thread, end_thread, NULL) &&
+           pthread_join(thread->thread, NULL) == 0;
 }
 
 bool job_run(struct job_thread *thread, struct supervisor *supervisor, void (*work)(void *), void *argument,

@@ -36,8 +36,8 @@ bool supervisor_wait(struct supervisor *supervisor, uint64_t until_ns);
 // True if calls in flight have had their time to return.
 bool supervisor_patience_over(const struct supervisor *supervisor);
 
-// Waits until done(argument), which is called every SUPERVISOR_POLL_NS, also in a run that was stopped. Returns false if
-// the run is to end and patience_ns have passed since then (and since this call), or if another signal has arrived
+// Waits until done(argument), which is called every SUPERVISOR_POLL_NS, also in a run that was stopped. Returns false
+// if the run is to end and patience_ns have passed since then (and since this call), or if another signal has arrived
 // (hurried). Signals within a second of the first are the same request.
 bool supervisor_await(struct supervisor *supervisor, bool (*done)(void *), void *argument, uint64_t patience_ns);
 

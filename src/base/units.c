@@ -11,8 +11,8 @@ struct unit {
     uint64_t factor;
 };
 
-static const struct unit sizes[] = {{"", 1}, {"K", 1 << 10}, {"k", 1 << 10}, {"M", 1 << 20}, {"m", 1 << 20}, {"G", 1 << 30},
-                                    {"g", 1 << 30}};
+static const struct unit sizes[] = {
+    {"", 1}, {"K", 1 << 10}, {"k", 1 << 10}, {"M", 1 << 20}, {"m", 1 << 20}, {"G", 1 << 30}, {"g", 1 << 30}};
 static const struct unit durations[] = {{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", BILLION}};
 
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])

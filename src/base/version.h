@@ -6,7 +6,8 @@
 
 #define LOGDISK_VERSION "1.0.0"
 
-// How figures come about: raise it when figures of the same disk stop being comparable with earlier ones, and only then.
+// How figures come about: raise it when figures of the same disk stop being comparable with earlier ones,
+// and only then.
 // docs/columns.md says what changed.
 #define LOGDISK_METHOD_VERSION 2
 

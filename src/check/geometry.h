@@ -1,9 +1,9 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Which write each sector of an acknowledged run holds, by the sector's own word. Writes of a queue manager are numbered
-// from 1; 0 stands for the preformat. Write w goes to position (w - 1) mod R of the queue manager's ring, where R is the
-// number of positions, that is of the writes in a pass.
+// Which write each sector of an acknowledged run holds, by the sector's own word. Writes of a queue manager are
+// numbered from 1; 0 stands for the preformat. Write w goes to position (w - 1) mod R of the queue manager's ring,
+// where R is the number of positions, that is of the writes in a pass.
 #pragma once
 
 #include "workload/mark.h"
@@ -31,8 +31,8 @@ struct spot geometry_spot(const struct geometry *geometry, uint32_t worker, uint
 // False if the sector is not of this run. If it is, of which write, and where that write put it.
 bool geometry_trace(const struct geometry *geometry, const unsigned char *sector, uint64_t *write, struct spot *spot);
 
-// Whether a sector that cannot be traced holds some of what the run put at that spot, in whatever pass: then it is damaged,
-// and not foreign.
+// Whether a sector that cannot be traced holds some of what the run put at that spot, in whatever pass:
+// then it is damaged, and not foreign.
 bool geometry_is_damaged(const struct geometry *geometry, const unsigned char *sector, const struct spot *at);
 
 // The greatest number of writes whose stamps can be told apart.

@@ -26,7 +26,8 @@ struct stray {
 
 struct position {
     uint64_t sectors[CONTENTS];         // by what each sector alone shows; in their place: whole
-    uint64_t oldest, newest;            // of the writes that have a sector in its place; newest 0: the preformat or none
+    // of the writes that have a sector in its place; newest 0: the preformat or none
+    uint64_t oldest, newest;
     struct stray stray;                 // the first
 };
 

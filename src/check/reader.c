@@ -29,13 +29,14 @@ static bool says_gone(int error) {
 }
 
 static bool says_unreadable(int error) {
-    return error == EIO || error == EREMOTEIO || error == ENODATA || error == EILSEQ || error == EBADMSG || error == EUCLEAN;
+    return error == EIO || error == EREMOTEIO || error == ENODATA || error == EILSEQ || error == EBADMSG ||
+           error == EUCLEAN;
 }
 
 // Reading.
 
-// One part of a file. What the disk does not give is found by halves, down to a sector, or a page if the disk has larger
-// sectors. False if something other than the disk is in the way.
+// One part of a file. What the disk does not give is found by halves, down to a sector, or a page if the disk has
+// larger sectors. False if something other than the disk is in the way.
 static bool read_part(struct reader *reader, int fd, uint64_t offset_bytes, uint64_t at, uint64_t bytes) {
     ssize_t done;
     while ((done = pread(fd, reader->memory + at, bytes, (off_t)(offset_bytes + at))) < 0 && errno == EINTR) {
@@ -49,7 +50,8 @@ static bool read_part(struct reader *reader, int fd, uint64_t offset_bytes, uint
     if (bytes > PAGE_BYTES || (bytes > PAYLOAD_SECTOR_BYTES && !(done < 0 && errno == EINVAL))) {
         uint64_t unit = bytes > PAGE_BYTES ? PAGE_BYTES : PAYLOAD_SECTOR_BYTES;
         uint64_t half = (bytes / 2 + unit - 1) / unit * unit;
-        return read_part(reader, fd, offset_bytes, at, half) && read_part(reader, fd, offset_bytes, at + half, bytes - half);
+        return read_part(reader, fd, offset_bytes, at, half) &&
+               read_part(reader, fd, offset_bytes, at + half, bytes - half);
     }
     memset(reader->unreadable + at / PAYLOAD_SECTOR_BYTES, true, bytes / PAYLOAD_SECTOR_BYTES);
     return true;
@@ -160,20 +162,25 @@ static bool check_mark(struct reader *reader, int dir_fd, uint32_t worker) {
     }
     (void)close(fd);
     if (mark.ended) {
-        return refuse(reader, "%s says that the run was ended by a signal, as in an orderly shutdown, and that is not a power "
-                      "cut, so nothing can be concluded; begin again, and cut the power", path);
+        return refuse(reader,
+                      "%s says that the run was ended by a signal, as in an orderly shutdown, and that is not a power "
+                      "cut, so nothing can be concluded; begin again, and cut the power",
+                      path);
     }
     mark_format(&mark, found);
     mark_format(reader->mark, wanted);
     return strcmp(found, wanted) == 0 ||
-           refuse(reader, "%s is of another run than what was acknowledged, so nothing can be concluded; check with the lines "
-                  "of run '%s', seed %" PRIu64, path, mark.run_id, mark.seed);
+           refuse(reader,
+                  "%s is of another run than what was acknowledged, so nothing can be concluded; check with the lines "
+                  "of run '%s', seed %" PRIu64,
+                  path, mark.run_id, mark.seed);
 }
 
 // All marks before the first file, so that it is refused at once.
 static bool check_marks(struct reader *reader) {
     bool good = true;
-    for (uint32_t worker = 1; good && worker <= reader->geometry.queue_managers && !atomic_load(reader->stop); worker++) {
+    for (uint32_t worker = 1; good && worker <= reader->geometry.queue_managers && !atomic_load(reader->stop);
+         worker++) {
         int fd;
         good = open_directory(reader, worker, &fd) && check_mark(reader, fd, worker);
         if (fd >= 0) {
@@ -189,8 +196,10 @@ static bool check_marks(struct reader *reader) {
 static bool refuse_order(struct reader *reader, uint32_t worker) {
     char path[PATH_MAX] = "";
     (void)options_directory(reader->options, worker, path, sizeof path);
-    return refuse(reader, "%s holds the files of queue manager %" PRIu32 ", not of %" PRIu32 ", so nothing can be concluded; name "
-                  "the directories in --dir in the order of the run, each once", path, ring_owner(&reader->ring), worker);
+    return refuse(reader,
+                  "%s holds the files of queue manager %" PRIu32 ", not of %" PRIu32
+                  ", so nothing can be concluded; name the directories in --dir in the order of the run, each once",
+                  path, ring_owner(&reader->ring), worker);
 }
 
 static bool read_queue_manager(struct reader *reader, uint32_t worker) {
@@ -237,7 +246,8 @@ static bool open_memory(struct reader *reader) {
 void reader_run(struct reader *reader) {
     geometry_of(&reader->geometry, reader->mark);
     bool good = open_memory(reader) && check_marks(reader);
-    for (uint32_t worker = 1; good && worker <= reader->geometry.queue_managers && !atomic_load(reader->stop); worker++) {
+    for (uint32_t worker = 1; good && worker <= reader->geometry.queue_managers && !atomic_load(reader->stop);
+         worker++) {
         good = read_queue_manager(reader, worker);
     }
 }

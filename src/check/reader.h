@@ -3,9 +3,9 @@
 //
 // Reads the rings of all queue managers once, each from its beginning to its end, and has them judged.
 //
-// Nothing may come from memory. After a power cut there is nothing of before in the page cache, but a disk alone may have
-// been cut, and the check may be made twice. So files are read with O_DIRECT; if their file system has no such thing, what
-// the page cache holds of them is dropped before.
+// Nothing may come from memory. After a power cut there is nothing of before in the page cache, but a disk alone may
+// have been cut, and the check may be made twice. So files are read with O_DIRECT; if their file system has no such
+// thing, what the page cache holds of them is dropped before.
 #pragma once
 
 #include "check/verdict.h"

@@ -31,8 +31,9 @@ static void put_found(struct text *text, const struct evidence *first) {
     case FINDING_UNREADABLE: text_printf(text, "what cannot be read"); break;
     case FINDING_ZEROED: text_printf(text, "zeros"); break;
     default:
-        text_printf(text, first->damaged ? "damaged data: some of its bytes are what the run wrote there, and others are not"
-                                         : "nothing that the run wrote");
+        text_printf(text, first->damaged
+                              ? "damaged data: some of its bytes are what the run wrote there, and others are not"
+                              : "nothing that the run wrote");
         break;
     }
 }
@@ -42,8 +43,8 @@ void report_finding(struct text *text, const struct reader *reader, const struct
         char path[PATH_MAX];
         reader_path(reader, &first->at, path);
         text_escape(text, path, '\0');
-        text_printf(text, " is missing, too short or unreadable, although it was complete and synced before the first write; if "
-                    "its file system is not mounted here, mount it and check again");
+        text_printf(text, " is missing, too short or unreadable, although it was complete and synced before the first "
+                          "write; if its file system is not mounted here, mount it and check again");
         return;
     }
     put_spot(text, reader, &first->at);

@@ -148,7 +148,8 @@ static void note(const struct judgement *judgement, enum finding finding, uint64
     }
     for (uint32_t i = 0; i < ring->strays_count && finding == FINDING_MISDIRECTED && !first->stray; i++) {
         const struct stray *stray = &ring->strays[i];
-        uint64_t at = stray->at.file * ring->geometry->blocks_a_file + stray->at.offset_bytes / ring->geometry->block_bytes;
+        uint64_t at =
+            stray->at.file * ring->geometry->blocks_a_file + stray->at.offset_bytes / ring->geometry->block_bytes;
         if (at == position) {
             first->at = stray->at;
             first->stray = first->found_known = true;

@@ -3,10 +3,11 @@
 //
 // What a queue manager's ring proves after a power cut, given how many of its writes were acknowledged. No I/O.
 //
-// A queue manager has one write outstanding. So all writes up to A had returned, of which A acknowledgements arrived; and
-// so had all writes before any write W that is found, because W was issued only after them. Of honest storage all these
-// are there, unless a later write took their place. Anything may stand where the one write lies that was in flight. It is
-// W, the last that is found, if that is beyond A and not whole; otherwise it is the one after W or A, whichever is greater.
+// A queue manager has one write outstanding. So all writes up to A had returned, of which A acknowledgements arrived;
+// and so had all writes before any write W that is found, because W was issued only after them. Of honest storage all
+// these are there, unless a later write took their place. Anything may stand where the one write lies that was in
+// flight. It is W, the last that is found, if that is beyond A and not whole; otherwise it is the one after W or A,
+// whichever is greater.
 // Every other deviation is a loss: no state of honest storage has it.
 #pragma once
 
@@ -16,9 +17,9 @@ enum finding { FINDING_NONE, FINDING_LOST_TAIL, FINDING_LOST_OUT_OF_ORDER, FINDI
                FINDING_UNREADABLE, FINDING_ZEROED, FINDING_CORRUPT, FINDING_METADATA_LOST, FINDINGS };
 extern const char *const finding_names[FINDINGS];       // "" is none
 
-// What became of the write in flight. New: the last write that is found was not acknowledged, and is whole. Old: no write
-// beyond the acknowledged ones is found. Torn: its sectors are mixed with those that were there before. Damaged: something
-// else stands there. None: its file is missing. In rising order of harm.
+// What became of the write in flight. New: the last write that is found was not acknowledged, and is whole. Old: no
+// write beyond the acknowledged ones is found. Torn: its sectors are mixed with those that were there before. Damaged:
+// something else stands there. None: its file is missing. In rising order of harm.
 enum in_flight { IN_FLIGHT_NONE, IN_FLIGHT_NEW, IN_FLIGHT_OLD, IN_FLIGHT_TORN, IN_FLIGHT_DAMAGED, IN_FLIGHTS };
 extern const char *const in_flight_names[IN_FLIGHTS];
 
@@ -39,15 +40,16 @@ struct durability {
     uint32_t worker;                    // 0: all
     uint64_t acknowledged, found;       // writes; the greatest one found
     uint64_t kept;                      // positions
-    uint64_t counts[FINDINGS];          // writes of a lost tail and of those out of order, positions of all other findings
+    // writes of a lost tail and of those out of order, positions of all other findings
+    uint64_t counts[FINDINGS];
     uint64_t lost_tail_bytes, lost_tail_ns;
     bool lost_tail_ns_known;
     enum in_flight in_flight;
     struct evidence first;              // FINDING_NONE: kept
 };
 
-// What was read of one queue manager, position after position. Neighbours alike are kept once: a ring of honest storage is
-// five stretches at most.
+// What was read of one queue manager, position after position. Neighbours alike are kept once:
+// a ring of honest storage is five stretches at most.
 struct stretch {
     uint64_t position;                  // the first of it
     uint64_t pass;                      // whole: of its writes, from 1; 0: the preformat. Torn: of the oldest
@@ -61,7 +63,8 @@ struct ring {
     uint64_t newest;                    // write
     struct stretch *stretches;
     size_t count, room;
-    struct stray strays[2];             // the first two misdirected positions; one of them may be that of the write in flight
+    // the first two misdirected positions; one of them may be that of the write in flight
+    struct stray strays[2];
     uint32_t strays_count;
     uint64_t of_another;                // positions that hold what belongs there in the files of another queue manager
     bool incomplete;                    // no memory

@@ -10,9 +10,11 @@
 #define REASON_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 
 static bool refuse_line(const struct witness *witness, const char *line, const char *why, struct failure *failure) {
-    return failure_set(failure, EXIT_REFUSED, OPTION "line %" PRIu64 ", '%.*s', %s; give it the lines that logdisk "
-                       "--acknowledge printed, or what its witness kept of them", witness->lines, (int)strcspn(line, "\n"),
-                       line, why);
+    return failure_set(
+        failure, EXIT_REFUSED,
+        OPTION "line %" PRIu64
+               ", '%.*s', %s; give it the lines that logdisk --acknowledge printed, or what its witness kept of them",
+        witness->lines, (int)strcspn(line, "\n"), line, why);
 }
 
 // Takes the text up to the next blank or the line feed, which *line is then behind; false if it does not fit.
@@ -41,9 +43,11 @@ static bool take_ready(struct witness *witness, const char *line, struct failure
         return refuse_line(witness, line, "does not say what the run wrote", failure);
     }
     if (witness->mark.layout != MARK_LAYOUT) {
-        return failure_set(failure, EXIT_REFUSED, OPTION "the run was made by another version of logdisk (layout %" PRIu64
-                           " of its blocks, this version knows %d), so nothing can be concluded; check with that version",
-                           witness->mark.layout, MARK_LAYOUT);
+        return failure_set(
+            failure, EXIT_REFUSED,
+            OPTION "the run was made by another version of logdisk (layout %" PRIu64
+                   " of its blocks, this version knows %d), so nothing can be concluded; check with that version",
+            witness->mark.layout, MARK_LAYOUT);
     }
     geometry_of(&geometry, &witness->mark);
     witness->counts_max = geometry_writes_max(&geometry);
@@ -112,12 +116,14 @@ bool witness_take(struct witness *witness, const char *line, struct failure *fai
 
 bool witness_complete(const struct witness *witness, struct failure *failure) {
     if (!witness->ready) {
-        return failure_set(failure, EXIT_REFUSED, OPTION "there is no line 'ready': the files were not complete when the run "
-                           "was cut off, so nothing can be concluded; begin again, and cut later");
+        return failure_set(failure, EXIT_REFUSED,
+                           OPTION "there is no line 'ready': the files were not complete when the run was cut off, so "
+                                  "nothing can be concluded; begin again, and cut later");
     }
     return strcmp(witness->reason, "signal") != 0 ||
-           failure_set(failure, EXIT_REFUSED, OPTION "the run was ended by a signal, as in an orderly shutdown, and that is not "
-                       "a power cut, so nothing can be concluded; begin again, and cut the power");
+           failure_set(failure, EXIT_REFUSED,
+                       OPTION "the run was ended by a signal, as in an orderly shutdown, and that is not a power cut, "
+                              "so nothing can be concluded; begin again, and cut the power");
 }
 
 uint64_t witness_writing_ns(const struct witness *witness) {

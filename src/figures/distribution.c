@@ -28,7 +28,8 @@ void distribution_clear(struct distribution *distribution) {
     }
     if (distribution->count > 0) {
         struct bucket_range range = distribution_range(distribution);
-        memset(&distribution->buckets[range.first], 0, (range.last - range.first + 1) * sizeof distribution->buckets[0]);
+        memset(&distribution->buckets[range.first], 0,
+               (range.last - range.first + 1) * sizeof distribution->buckets[0]);
     }
     memset(distribution, 0, offsetof(struct distribution, buckets));
     distribution->min_ns = UINT64_MAX;

@@ -6,9 +6,9 @@
 //
 // A step's time is cut into slots (see struct cut). Every worker counts its operations in a slot of its own. When one
 // completes past the slot's end, the worker adds the slot to the pending slot that all workers share: atomic additions
-// over the occupied buckets, no lock, nothing to wait for. It then publishes how many cuts it has passed. The
-// main thread takes a pending slot over when every worker has passed it. So that rows appear during a stall, main passes
-// a cut for a worker that is in a system call (measure/worker.h).
+// over the occupied buckets, no lock, nothing to wait for. It then publishes how many cuts it has passed. The main
+// thread takes a pending slot over when every worker has passed it. So that rows appear during a stall, main passes a
+// cut for a worker that is in a system call (measure/worker.h).
 //
 // An operation belongs to the slot in which it completes. There are RECORDER_PENDING pending slots; should main fall
 // that many slots behind, workers wait for it between two operations, outside the timed interval.

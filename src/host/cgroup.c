@@ -52,7 +52,8 @@ bool parse_cgroup(const char *text, struct cgroup *cgroup) {
 bool cgroup_locate(struct cgroup *cgroup, const char *root, const char *point) {
     char path[PATH_MAX];
     size_t hidden = strcmp(root, "/") == 0 ? 0 : strlen(root);
-    bool below = strncmp(cgroup->path, root, hidden) == 0 && (cgroup->path[hidden] == '/' || cgroup->path[hidden] == '\0');
+    bool below =
+        strncmp(cgroup->path, root, hidden) == 0 && (cgroup->path[hidden] == '/' || cgroup->path[hidden] == '\0');
     const char *rest = !below || strcmp(cgroup->path + hidden, "/") == 0 ? "" : cgroup->path + hidden;
     int length = snprintf(path, sizeof path, "%s%s", point, rest);
     bool shown = below && strstr(rest, "/..") == NULL && length > 0 && (size_t)length < sizeof path;
@@ -63,7 +64,9 @@ bool cgroup_locate(struct cgroup *cgroup, const char *root, const char *point) {
 
 double parse_throttled_ns(const char *text, bool legacy) {
     uint64_t figure;
-    return parse_figures(text, legacy ? "throttled_time" : "throttled_usec", 1, &figure) ? (double)figure * (legacy ? 1 : 1000) : NAN;
+    return parse_figures(text, legacy ? "throttled_time" : "throttled_usec", 1, &figure)
+               ? (double)figure * (legacy ? 1 : 1000)
+               : NAN;
 }
 
 void cgroup_find(struct cgroup *cgroup) {

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// How long a quota of processor time (cpu.max, CPUQuota, limits.cpu of a pod) kept this process's cgroup from running. A
-// quota can be set on every group above it, too; those outside a container's namespace cannot be seen from within.
+// How long a quota of processor time (cpu.max, CPUQuota, limits.cpu of a pod) kept this process's cgroup from running.
+// A quota can be set on every group above it, too; those outside a container's namespace cannot be seen from within.
 #pragma once
 
 #include "base/standard.h"

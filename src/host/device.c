@@ -148,7 +148,8 @@ void identity_gather(struct identity *identity, int fd) {
     char device[PATH_MAX], disk[PATH_MAX], member[PATH_MAX];
     struct mount holder;
     *identity = (struct identity){0};
-    (void)read_text("/sys/devices/system/clocksource/clocksource0/current_clocksource", identity->clock_source, FACT_BYTES);
+    (void)read_text(
+        "/sys/devices/system/clocksource/clocksource0/current_clocksource", identity->clock_source, FACT_BYTES);
     identity->number = device_of_open(fd);
     if (identity->number.major == 0) {
         (void)mount_of(fd, &identity->mount);
@@ -200,7 +201,8 @@ static uint64_t number_fact(const char *directory, const char *name) {
     return read_fact(directory, name, text, sizeof text) && parse_integer(text, &value) ? value : 0;
 }
 
-// The path is one of the namespace that set the loop device up: it is believed only if a file of the device's size lies there.
+// The path is one of the namespace that set the loop device up: it is believed only if a file of the
+// device's size lies there.
 static int open_backing_file(const char *loop) {
     char path[PATH_MAX];
     struct stat status;

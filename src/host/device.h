@@ -52,7 +52,8 @@ struct identity {
 void identity_gather(struct identity *identity, int fd);
 
 struct backing {
-    // Of the file system at the bottom, "none" of a device without one, or "memory" of a disk that is; memory comes before others.
+    // Of the file system at the bottom, "none" of a device without one, or "memory" of a disk that is;
+    // memory comes before others.
     char type[64];
     const char *unknown;        // what could not be seen; NULL: everything was
     struct disks disks;         // whole disks, or the st_dev of a file system without a block device
@@ -84,10 +85,10 @@ bool device_find_use(struct block_number number, struct device_use *use);
 
 // device_lock.c.
 
-// Two testers at one disk would measure each other. Each holds, for every disk under its directories, an abstract socket that
-// is named mqops-logdisk/<major:minor>/<pid>.<instant>/<run id>, and looks for those of other runs. It needs no root, and
-// the kernel lets go of it with the process, whatever ends that. It reaches as far as the network namespace: neither
-// another container nor another host that has the disk.
+// Two testers at one disk would measure each other. Each holds, for every disk under its directories, an abstract
+// socket that is named mqops-logdisk/<major:minor>/<pid>.<instant>/<run id>, and looks for those of other runs. It
+// needs no root, and the kernel lets go of it with the process, whatever ends that. It reaches as far as the network
+// namespace: neither another container nor another host that has the disk.
 
 #define INSTANCE_BYTES 24
 

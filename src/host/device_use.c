@@ -102,6 +102,6 @@ static bool is_read_only(struct block_number number, struct device_use *use) {
 }
 
 bool device_find_use(struct block_number number, struct device_use *use) {
-    return is_partition(number, use) || has_partitions(number, use) || is_mounted(number, use) || is_held(number, use) ||
-           is_swap(number, use) || is_read_only(number, use);
+    return is_partition(number, use) || has_partitions(number, use) || is_mounted(number, use) ||
+           is_held(number, use) || is_swap(number, use) || is_read_only(number, use);
 }

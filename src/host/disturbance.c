@@ -102,8 +102,9 @@ struct thread_figures thread_figures_now(void) {
     struct thread_figures figures = {0};
     struct rusage usage;
     char text[128];
-    figures.known = read_text("/proc/thread-self/schedstat", text, sizeof text) &&
-                    parse_figures(text, "", 1 << 1, &figures.run_queue_wait_ns) && getrusage(RUSAGE_THREAD, &usage) == 0;
+    figures.known =
+        read_text("/proc/thread-self/schedstat", text, sizeof text) &&
+        parse_figures(text, "", 1 << 1, &figures.run_queue_wait_ns) && getrusage(RUSAGE_THREAD, &usage) == 0;
     figures.involuntary_switches = figures.known ? (uint64_t)usage.ru_nivcsw : 0;
     return figures;
 }

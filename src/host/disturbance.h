@@ -1,8 +1,8 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What else happened on the host while the tester measured, from the kernel's counters. They are sampled before and after
-// each step, and the differences are added up.
+// What else happened on the host while the tester measured, from the kernel's counters. They are sampled before and
+// after each step, and the differences are added up.
 #pragma once
 
 #include "host/cgroup.h"
@@ -42,9 +42,11 @@ double disturbance_sum(const struct disturbance *disturbance, enum counter count
 double disturbance_share(const struct disturbance *disturbance, enum counter part, enum counter whole);
 double disturbance_time_share(const struct disturbance *disturbance, enum counter microseconds);
 
-// How long a quota kept the tester's cgroup or one above it from running, and that as a share of the time; NAN if unknown.
+// How long a quota kept the tester's cgroup or one above it from running, and that as a share of the time;
+// NAN if unknown.
 // The largest of all levels, and no sum: while a group is kept from running, so are those below it, whatever their own
-// quotas say. The kernel adds up what each processor was kept from, so it can be longer than the time; the share ends at 1.
+// quotas say. The kernel adds up what each processor was kept from, so it can be longer than the time; the share ends
+// at 1.
 double disturbance_throttled_ns(const struct disturbance *disturbance);
 double disturbance_throttled_share(const struct disturbance *disturbance);
 

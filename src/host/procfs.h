@@ -9,12 +9,12 @@
 // The file's first size-1 bytes, without trailing white space. If it cannot be read: false, and an empty text.
 bool read_text(const char *path, char *text, size_t size);
 
-// The sum of some of the blank-separated numbers behind the word that begins a line (an empty word: the first line). Bit
-// n of fields selects number n, from 0; a "name=" before a number is skipped. False if one of them does not exist.
+// The sum of some of the blank-separated numbers behind the word that begins a line (an empty word: the first line).
+// Bit n of fields selects number n, from 0; a "name=" before a number is skipped. False if one of them does not exist.
 bool parse_figures(const char *text, const char *word, unsigned fields, uint64_t *sum);
 
-// Of memory that can be had without swapping, in bytes; UINT64_MAX if the kernel does not say. It grants more than it has,
-// and then ends this process or another one.
+// Of memory that can be had without swapping, in bytes; UINT64_MAX if the kernel does not say. It grants more than it
+// has, and then ends this process or another one.
 uint64_t memory_available_bytes(void);
 
 // Which mount an open file lies on, and, if that is an overlay, which file system holds what is written there.

@@ -43,9 +43,13 @@ static void release(struct worker *worker, uint64_t released_ns) {
     uint64_t done = group_commit_done(commits);
     for (uint64_t left = done; left > 0;) {
         struct commit_group group = group_commit_take(commits, left);
-        struct stall stall = {.latency_ns = released_ns - group.since_ns, .start_ns = group.since_ns,
-                              .ordinal = worker->commits_done - worker->warmup_commits + 1, .file = worker->pattern.file,
-                              .offset_bytes = worker->pattern.offset_bytes, .worker = worker->number};
+        struct stall stall = {
+            .latency_ns = released_ns - group.since_ns,
+            .start_ns = group.since_ns,
+            .ordinal = worker->commits_done - worker->warmup_commits + 1,
+            .file = worker->pattern.file,
+            .offset_bytes = worker->pattern.offset_bytes,
+            .worker = worker->number};
         distribution_add_equal(&figures->slot, stall.latency_ns, stall.ordinal, group.count);
         stalls_insert(&figures->stalls, &stall);
         figures->slot.bytes += group.count * commits->message_bytes;
@@ -72,8 +76,8 @@ bool loop_of_commits(struct worker *worker) {
             return loop_end(worker, start_ns, free_ns);
         }
         uint64_t end_ns, flush_ns;
-        enum outcome outcome = operate(worker, fd, worker->pattern.offset_bytes, block, stream_flushes(stream), start_ns,
-                                       &end_ns, &flush_ns);
+        enum outcome outcome = operate(
+            worker, fd, worker->pattern.offset_bytes, block, stream_flushes(stream), start_ns, &end_ns, &flush_ns);
         if (outcome != OUTCOME_DONE) {
             return outcome == OUTCOME_FAILED;
         }

@@ -84,7 +84,9 @@ static void put_places(const struct workload *workload, fidelity_put *put, void 
         if (i + 1 < workload->places_count && strcmp(place->name, workload->places[i + 1].name) == 0) {
             continue;
         }
-        put(context, &(struct fidelity){.property = "capacity_share", .item = place->name, .achieved = share(bytes, all),
+        put(context, &(struct fidelity){.property = "capacity_share",
+                                        .item = place->name,
+                                        .achieved = share(bytes, all),
                                         .asked = (double)place->share_ppm / SHARE_PPM});
         bytes = 0;
     }

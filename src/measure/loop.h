@@ -25,8 +25,8 @@ void loop_pass_own_cut(struct worker *worker);
 void loop_note_first_pass(struct worker *worker);
 // Ends the step at that instant.
 void loop_finish(struct worker *worker, uint64_t end_ns);
-// Ends the step instead of an operation that would start then; the one before ended at end_ns. False if main has abandoned
-// the worker, which is in a call.
+// Ends the step instead of an operation that would start then; the one before ended at end_ns. False if main has
+// abandoned the worker, which is in a call.
 bool loop_end(struct worker *worker, uint64_t start_ns, uint64_t end_ns);
 // Ends the step of all workers. Cold, so that it takes no registers from the loops.
 void __attribute__((cold)) loop_fail(struct worker *worker, bool in_flush, int error, uint64_t end_ns);
@@ -52,13 +52,14 @@ static inline bool leave_call(struct worker *worker) {
 }
 
 // The functions of libc are cancellation points, and pay for that twice per call with an atomic operation inside the
-// timed interval; so the kernel is called directly. The offset is passed as two longs, of which the kernel takes what it
-// needs.
+// timed interval; so the kernel is called directly. The offset is passed as two longs, of which the kernel takes what
+// it needs.
 static inline ssize_t transfer(const struct worker *worker, int fd, uint64_t offset_bytes, void *block) {
     struct iovec vector = {.iov_base = block, .iov_len = worker->pattern.block_bytes};
     long call = worker->operation == OPERATION_READ ? SYS_preadv : SYS_pwritev;
     ssize_t done;
-    while ((done = syscall(call, fd, &vector, 1L, (long)offset_bytes, (long)(offset_bytes >> 32))) < 0 && errno == EINTR) {
+    while ((done = syscall(call, fd, &vector, 1L, (long)offset_bytes, (long)(offset_bytes >> 32))) < 0 &&
+           errno == EINTR) {
     }
     return done;
 }
@@ -74,8 +75,8 @@ static inline bool is_over(const struct step_plan *plan, uint64_t instant_ns) {
 
 enum outcome { OUTCOME_DONE, OUTCOME_FAILED, OUTCOME_ABANDONED };
 
-// Makes the operation that worker and block describe at that offset of the descriptor, for a worker in a call; it starts
-// now, at start_ns. Tells when it ended, and what the flush took of that.
+// Makes the operation that worker and block describe at that offset of the descriptor, for a worker in a call; it
+// starts now, at start_ns. Tells when it ended, and what the flush took of that.
 static inline enum outcome operate(struct worker *worker, int fd, uint64_t offset_bytes, void *block, bool flushes,
                                    uint64_t start_ns, uint64_t *end_ns, uint64_t *flush_ns) {
     atomic_store_explicit(&worker->call_start_ns, start_ns, memory_order_relaxed);

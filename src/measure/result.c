@@ -85,7 +85,8 @@ struct result result_of_worker(const struct worker *worker, enum operation opera
     result.counts_over = stream_counts_workers(worker->stream, operation);
     result.over_counted = !worker->stream->over_too_many;
     bool described = stream_is_described(worker->stream->stream);
-    result.start_skew_ns = since(worker->first_start_ns, described ? worker->first_due_ns : worker_schedule(worker).origin_ns);
+    result.start_skew_ns =
+        since(worker->first_start_ns, described ? worker->first_due_ns : worker_schedule(worker).origin_ns);
     if (figures->first_pass_operations > 0) {
         result.first_pass_operations = figures->first_pass_operations;
         result.first_pass_sum_ns = figures->first_pass_sum_ns;
@@ -181,9 +182,16 @@ struct result result_of_all(const struct stream_step *stream, enum operation ope
 struct result result_of_workload(const struct workers *workers) {
     struct figures *figures = workers->whole;
     struct result whole = {
-        .key = {.step = workers->plan.key.step, .load_point = workers->plan.key.load_point, .stream = "all", .operation = "all"},
-        .start_epoch_ns = workers->plan.start_epoch_ns, .latency = &figures->latency, .response = figures->response,
-        .messages_per_s = NAN, .utilisation_share = NAN, .ring_passes = NAN};
+        .key = {.step = workers->plan.key.step,
+                .load_point = workers->plan.key.load_point,
+                .stream = "all",
+                .operation = "all"},
+        .start_epoch_ns = workers->plan.start_epoch_ns,
+        .latency = &figures->latency,
+        .response = figures->response,
+        .messages_per_s = NAN,
+        .utilisation_share = NAN,
+        .ring_passes = NAN};
     figures_clear(figures, NULL);
     for (uint32_t i = 0; i < workers->workspace->workload->streams_count; i++) {
         const struct stream_step *stream = &workers->streams[i];

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// The figures of one row: one worker of a stream in one step, or all of them together, and one operation. A plain record
-// that points to the distributions it was made of; screen, tables and mqldt's table all print from it.
+// The figures of one row: one worker of a stream in one step, or all of them together, and one operation. A plain
+// record that points to the distributions it was made of; screen, tables and mqldt's table all print from it.
 #pragma once
 
 #include "measure/worker.h"
@@ -15,17 +15,20 @@ struct result {
     double bytes_per_s, operations_per_s;               // 0 if nothing was measured
     bool has_intervals;                 // false if no whole second was measured
     uint64_t interval_bytes_max, interval_bytes_min;
-    uint64_t worker_second_max, worker_second_min;      // bytes per second of a single worker in a second, as mqldt says it
+    // bytes per second of a single worker in a second, as mqldt says it
+    uint64_t worker_second_max, worker_second_min;
     const struct distribution *latency, *flush, *response, *sizes;      // all but latency may be NULL
     uint64_t record_bytes;              // that the writes of those sizes carried
     double messages_per_s;              // of commits; NAN: these are none
-    double utilisation_share;           // of the logger's time: writing or waiting for an acknowledgement; the mean of all
+    // of the logger's time: writing or waiting for an acknowledgement; the mean of all
+    double utilisation_share;
                                         // loggers in the row of all; NAN: there are no commits
     uint64_t max_ns, max_ordinal;       // ordinal 0: none
     bool max_in_flight;                 // the maximum is the age of an operation that had not ended
     uint32_t min_worker, max_worker;
     double ring_passes;                 // NAN: the pattern has no passes
-    uint64_t first_pass_operations, first_pass_sum_ns;      // operations 0: no whole first pass within the measured time
+    // operations 0: no whole first pass within the measured time
+    uint64_t first_pass_operations, first_pass_sum_ns;
     uint64_t operations_not_started;        // in an open loop: due in the measured time; response has their waiting
     uint64_t later_operations, later_sum_ns;                // after the first pass, of those that ended one
     uint64_t start_skew_ns;             // first write after the planned start; the latest of all

@@ -60,14 +60,17 @@ bool stop_above_open(struct stop_above *stop_above, const struct text_list *limi
     for (size_t i = 0; i < limits->count; i++) {
         struct limit limit;
         if (!parse(limits->values[i], &limit)) {
-            return failure_set(failure, EXIT_USAGE, "--stopAbove: '%.200s' is not allowed; allowed: STREAM:OPERATION:FIGURE:TIME, "
-                               "with the figure %s or %s; try --stopAbove=db:read:latency_mean:20ms", limits->values[i],
-                               figures[LATENCY], figures[RESPONSE]);
+            return failure_set(failure, EXIT_USAGE,
+                               "--stopAbove: '%.200s' is not allowed; allowed: STREAM:OPERATION:FIGURE:TIME, with the "
+                               "figure %s or %s; try --stopAbove=db:read:latency_mean:20ms",
+                               limits->values[i], figures[LATENCY], figures[RESPONSE]);
         }
         if (!is_known(&limit, workload)) {
-            return failure_set(failure, EXIT_USAGE, "--stopAbove: '%.200s': the workload does not have this stream with this "
-                               "operation and figure; allowed: a stream and read or write, or all:all; response_mean only of "
-                               "streams with a rate", limits->values[i]);
+            return failure_set(
+                failure, EXIT_USAGE,
+                "--stopAbove: '%.200s': the workload does not have this stream with this operation and figure; "
+                "allowed: a stream and read or write, or all:all; response_mean only of streams with a rate",
+                limits->values[i]);
         }
     }
     return true;
@@ -83,9 +86,10 @@ void stop_above_look(struct stop_above *stop_above, const struct result *all) {
         const struct distribution *times = limit.is_response ? all->response : all->latency;
         double mean_ns = times != NULL ? distribution_mean_ns(times) : 0;
         if (mean_ns > (double)limit.ns) {
-            (void)snprintf(stop_above->reason, sizeof stop_above->reason, "%s of %s, %s was %.0f ns at load point %" PRIu32
-                           ", above the %" PRIu64 " ns of --stopAbove: no further steps were made", limit.figure, limit.stream,
-                           limit.operation, mean_ns, all->key.load_point, limit.ns);
+            (void)snprintf(stop_above->reason, sizeof stop_above->reason,
+                           "%s of %s, %s was %.0f ns at load point %" PRIu32 ", above the %" PRIu64
+                           " ns of --stopAbove: no further steps were made",
+                           limit.figure, limit.stream, limit.operation, mean_ns, all->key.load_point, limit.ns);
         }
     }
 }

@@ -59,10 +59,12 @@ static uint64_t offset_ns(const struct trace *trace, uint64_t instant_ns) {
 
 static void put(struct text *text, const struct trace *trace, const struct traced *traced) {
     const struct stream *stream = &trace->workload->streams[traced->stream];
-    text_printf(text, "%" PRIu32 ",%" PRIu32 ",%s,%s,%" PRIu16 ",%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu32
-                "\n", trace->step, trace->load_point, stream->name, traced->reads ? "read" : "write", traced->worker,
-                stream->terms.place, offset_ns(trace, traced->due_ns), offset_ns(trace, traced->start_ns), traced->latency_ns,
-                traced->offset_bytes, traced->bytes);
+    text_printf(
+        text,
+        "%" PRIu32 ",%" PRIu32 ",%s,%s,%" PRIu16 ",%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu32 "\n",
+        trace->step, trace->load_point, stream->name, traced->reads ? "read" : "write", traced->worker,
+        stream->terms.place, offset_ns(trace, traced->due_ns), offset_ns(trace, traced->start_ns), traced->latency_ns,
+        traced->offset_bytes, traced->bytes);
 }
 
 static void flush_text(struct trace *trace, struct text *text) {

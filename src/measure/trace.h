@@ -8,7 +8,8 @@
 #include "workload/workload.h"
 
 struct traced {
-    uint64_t due_ns, start_ns, latency_ns;      // instants of CLOCK_MONOTONIC; in a closed loop it is due when it may start
+    // instants of CLOCK_MONOTONIC; in a closed loop it is due when it may start
+    uint64_t due_ns, start_ns, latency_ns;
     uint64_t offset_bytes;                      // in the place, all of its files one after the other
     uint32_t bytes;
     uint16_t worker;

@@ -13,14 +13,20 @@ static bool fail(struct verify *verify, const struct mismatch *place, const char
     struct failure *failure = &verify->failure;
     const struct stream_step *stream = verify->stream;
     char write[64] = "";
-    *failure = (struct failure){.call = call, .error = error, .offset_bytes = place->offset_bytes,
-                                .queue_manager = place->worker, .block_bytes = stream->block_bytes, .write = place->ordinal};
+    *failure = (struct failure){
+        .call = call,
+        .error = error,
+        .offset_bytes = place->offset_bytes,
+        .queue_manager = place->worker,
+        .block_bytes = stream->block_bytes,
+        .write = place->ordinal};
     workspace_file_path(verify->workspace, stream->first_worker[place->worker - 1].place, place->file, failure->file);
     if (place->ordinal > 0) {
-        (void)snprintf(write, sizeof write, " (write %" PRIu64 " of step %" PRIu32 ")", place->ordinal, stream->plan->key.step);
+        (void)snprintf(
+            write, sizeof write, " (write %" PRIu64 " of step %" PRIu32 ")", place->ordinal, stream->plan->key.step);
     }
-    return failure_set(failure, EXIT_IO_ERROR, "--verify: %s at offset %" PRIu64 " of %s%s: %s", what, place->offset_bytes,
-                       failure->file, write, failure_error_text(error));
+    return failure_set(failure, EXIT_IO_ERROR, "--verify: %s at offset %" PRIu64 " of %s%s: %s", what,
+                       place->offset_bytes, failure->file, write, failure_error_text(error));
 }
 
 // Makes the next reads come from the disk. The kernel drops clean pages only, and without a sync all may be dirty.
@@ -37,7 +43,8 @@ static bool drop_cache(struct verify *verify, const struct worker *worker, uint3
 }
 
 // Compares the block that was written at that place.
-static void compare(struct verify *verify, struct mismatch place, const unsigned char *found, const unsigned char *wanted) {
+static void
+compare(struct verify *verify, struct mismatch place, const unsigned char *found, const unsigned char *wanted) {
     (void)atomic_fetch_add(&verify->blocks, 1);
     if (memcmp(found, wanted, verify->stream->block_bytes) == 0) {
         return;
@@ -79,7 +86,8 @@ static bool check_worker(struct verify *verify, const struct worker *worker, uns
     uint64_t at_once = READ_BYTES > block_bytes ? READ_BYTES / block_bytes : 1;
     struct payload payload = worker->payload;       // a copy: the worker's next writes continue its sequence of stamps
     bool good = true, direct = verify->workspace->options->direct != 0;
-    for (uint32_t file = 0; good && !direct && file < worker->pattern.files && !atomic_load(verify->workspace->stop); file++) {
+    for (uint32_t file = 0; good && !direct && file < worker->pattern.files && !atomic_load(verify->workspace->stop);
+         file++) {
         good = drop_cache(verify, worker, file);
     }
     while (good && n < worker->operations && !atomic_load(verify->workspace->stop)) {

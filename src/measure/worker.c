@@ -171,7 +171,8 @@ static void count_not_started(struct worker *worker, uint64_t end_ns) {
     if (!stream_is_open_loop(worker->stream->stream)) {
         return;
     }
-    (stream_is_described(worker->stream->stream) ? count_common_not_started : count_own_not_started)(worker, until_ns, end_ns);
+    (stream_is_described(worker->stream->stream) ? count_common_not_started : count_own_not_started)(
+        worker, until_ns, end_ns);
 }
 
 // Applications whose commits no write has ended wait on. Without the longest of them a write that hangs to the end
@@ -278,7 +279,8 @@ static bool loop_of_log(struct worker *worker) {
     for (;;) {
         void *block = next_block(worker);
         int fd = worker->fds[worker->pattern.file];
-        uint64_t due_ns = open_loop ? schedule_due_ns(&schedule, worker->operations) : end_ns + stream->arrival.pause_ns;
+        uint64_t due_ns =
+            open_loop ? schedule_due_ns(&schedule, worker->operations) : end_ns + stream->arrival.pause_ns;
         enter_call(worker);
         if (due_ns > end_ns) {
             loop_sleep_until(plan, due_ns < plan->end_ns ? due_ns : plan->end_ns);

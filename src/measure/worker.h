@@ -5,10 +5,10 @@
 // right around the system call, and records every one in memory of its own. Nothing is allocated, locked, printed or
 // formatted between the first and the last operation of a step.
 //
-// Who owns a worker's figures: the worker while it is WORKER_RUNNING. While it is WORKER_IN_CALL (in the system call, or
-// sleeping until its next operation is due) main may borrow them (WORKER_BORROWED) and give them back; a worker that
-// returns in that moment waits, outside the timed interval. WORKER_ABANDONED is for good: the call hung when the run had
-// to end, main has taken over the figures, and the thread must not touch them any more.
+// Who owns a worker's figures: the worker while it is WORKER_RUNNING. While it is WORKER_IN_CALL (in the system call,
+// or sleeping until its next operation is due) main may borrow them (WORKER_BORROWED) and give them back; a worker that
+// returns in that moment waits, outside the timed interval. WORKER_ABANDONED is for good: the call hung when the run
+// had to end, main has taken over the figures, and the thread must not touch them any more.
 #pragma once
 
 #include "figures/recorder.h"
@@ -55,7 +55,8 @@ struct figures {
     struct distribution slot;           // what completed since the last cut
     struct distribution latency;        // of the measured time
     struct distribution *flush, *response, *sizes;      // sizes: of writes that vary; NULL if there is none
-    struct distribution_over *over;     // of RECORDER_PENDING seconds, one for each threshold of the stream; NULL: it has none
+    // of RECORDER_PENDING seconds, one for each threshold of the stream; NULL: it has none
+    struct distribution_over *over;
     // figures_clear sets all from here on to zero:
     struct stalls stalls;
     uint64_t second_bytes;              // of the running second
@@ -143,7 +144,8 @@ struct worker {
     uint64_t moved_bytes[OPERATIONS];   // if sizes vary: warm-up included
     uint32_t size_index;                // of a stream of --stream: of the operation in flight, or the last
     uint64_t size_counts[STREAM_SIZES_MAX];     // of such a stream: measured operations by size
-    uint64_t due_ns, first_due_ns;      // of such a stream: when the operation in flight, or the next, may start; and the first
+    // of such a stream: when the operation in flight, or the next, may start; and the first
+    uint64_t due_ns, first_due_ns;
     uint64_t record_bytes;              // if sizes vary: that the measured writes carried
     uint64_t remote_ns;                 // in the measured time: waiting for remote acknowledgements
     uint64_t pass_operations;           // in one pass over the files; 0: there are no passes

@@ -34,7 +34,8 @@ static size_t over_bytes(size_t thresholds) {
     return RECORDER_PENDING * thresholds * sizeof(struct distribution_over);
 }
 
-// With what the operation needs right behind: distributions, and what counts above thresholds. NULL if there is no memory.
+// With what the operation needs right behind: distributions, and what counts above thresholds.
+// NULL if there is no memory.
 static struct figures *create_figures(const struct stream *stream, enum operation operation, size_t thresholds) {
     bool flush = operation == OPERATION_WRITE && stream_flushes(stream), response = stream_is_open_loop(stream);
     bool sizes = operation == OPERATION_WRITE && stream_has(stream, OPERATION_COMMIT);
@@ -63,9 +64,13 @@ static void open_pattern(struct worker *worker, const struct workload *workload)
     }
     worker->target = place;
     worker->fds = place->fds + worker->first_file;
-    worker->pattern = (struct pattern){.kind = stream->pattern, .files = end - worker->first_file,
-                                       .file_bytes = place->file_bytes, .block_bytes = 1, .unit_bytes = stream->terms.size_min,
-                                       .leaf_reads = worker->stream->leaf_reads};
+    worker->pattern = (struct pattern){
+        .kind = stream->pattern,
+        .files = end - worker->first_file,
+        .file_bytes = place->file_bytes,
+        .block_bytes = 1,
+        .unit_bytes = stream->terms.size_min,
+        .leaf_reads = worker->stream->leaf_reads};
     pattern_open(&worker->pattern, &stream->terms.pattern, &worker->random);
 }
 
@@ -154,9 +159,11 @@ static bool memory_is_available(uint64_t needed, const struct workload *workload
     char parts[2][THOUSANDS_BYTES];
     uint64_t available = memory_available_bytes();
     return needed < available ||
-           failure_set(failure, EXIT_REFUSED, "%s x %s: the writers take %s bytes of memory, and %s are "
-                       "available; take fewer %ss or smaller blocks", workload->load_option, workload->write_option,
-                       format_thousands(parts[0], needed), format_thousands(parts[1], available), workload->worker_title);
+           failure_set(failure, EXIT_REFUSED,
+                       "%s x %s: the writers take %s bytes of memory, and %s are "
+                       "available; take fewer %ss or smaller blocks",
+                       workload->load_option, workload->write_option, format_thousands(parts[0], needed),
+                       format_thousands(parts[1], available), workload->worker_title);
 }
 
 // Threads.
@@ -167,8 +174,11 @@ static bool pin(pthread_t thread, int cpu, struct failure *failure) {
     CPU_ZERO(&set);
     CPU_SET((size_t)cpu, &set);
     int error = pthread_setaffinity_np(thread, sizeof set, &set);
-    return error == 0 || failure_set(failure, EXIT_REFUSED, "--cpu: the kernel does not pin to processor %d: %s; name "
-                                     "some of those that this process may use (nproc, taskset -p)", cpu, strerror(error));
+    return error == 0 ||
+           failure_set(failure, EXIT_REFUSED,
+                       "--cpu: the kernel does not pin to processor %d: %s; name some of those that this process may "
+                       "use (nproc, taskset -p)",
+                       cpu, strerror(error));
 }
 
 static bool start_threads(struct workers *workers, struct failure *failure) {
@@ -179,9 +189,11 @@ static bool start_threads(struct workers *workers, struct failure *failure) {
     for (workers->count = 0; good && workers->count < wanted; workers->count++) {
         struct worker *worker = &workers->worker[workers->count];
         if (sem_init(&worker->start, 0, 0) != 0 || !thread_start(&worker->thread, worker_main, worker)) {
-            return failure_set(failure, EXIT_REFUSED, "%s: cannot make a thread for %s %" PRIu32 "; raise the "
-                               "limits on processes and on memory (ulimit -u, ulimit -v), or take fewer %ss",
-                               workload->load_option, workload->worker_title, workers->count + 1, workload->worker_title);
+            return failure_set(
+                failure, EXIT_REFUSED,
+                "%s: cannot make a thread for %s %" PRIu32 "; raise the "
+                "limits on processes and on memory (ulimit -u, ulimit -v), or take fewer %ss",
+                workload->load_option, workload->worker_title, workers->count + 1, workload->worker_title);
         }
         if (options->cpus.count > 0) {
             good = pin(worker->thread, (int)options->cpus.values[workers->count % options->cpus.count], failure);
@@ -202,8 +214,8 @@ static uint64_t needed_bytes(const struct workspace *workspace, uint32_t *count)
         extra = stream_has(stream, OPERATION_READ) ? extra : 0;
         uint64_t groups = stream_has(stream, OPERATION_COMMIT) ? workload_load_max(workload) : 0;
         needed += of_stream * (pool_bytes_of(stream, workspace) + sizeof(struct worker) + sizeof(struct figures) +
-                               over_bytes(workspace->options->over_asked.count) + 2 * sizeof(struct distribution) + extra +
-                               groups * sizeof(struct commit_group));
+                               over_bytes(workspace->options->over_asked.count) + 2 * sizeof(struct distribution) +
+                               extra + groups * sizeof(struct commit_group));
         needed += leaf_reads_bytes(stream, workload);
         *count += of_stream;
     }

@@ -15,13 +15,15 @@
 bool acknowledge_look(struct failure *failure) {
     struct stat out, err;
     if (isatty(STDOUT_FILENO) == 1) {
-        return failure_set(failure, EXIT_REFUSED, "--acknowledge: standard output is a terminal, and what has to outlive this "
-                           "host must leave it; run it as ssh HOST logdisk ... > FILE on another machine");
+        return failure_set(failure, EXIT_REFUSED,
+                           "--acknowledge: standard output is a terminal, and what has to outlive this host must leave "
+                           "it; run it as ssh HOST logdisk ... > FILE on another machine");
     }
     bool known = fstat(STDOUT_FILENO, &out) == 0 && fstat(STDERR_FILENO, &err) == 0;
     return !known || S_ISCHR(out.st_mode) || out.st_dev != err.st_dev || out.st_ino != err.st_ino ||
-           failure_set(failure, EXIT_REFUSED, "--acknowledge: standard output and standard error are the same file, so messages "
-                       "could break its lines; send standard error elsewhere, as with 2>messages");
+           failure_set(failure, EXIT_REFUSED,
+                       "--acknowledge: standard output and standard error are the same file, so messages could break "
+                       "its lines; send standard error elsewhere, as with 2>messages");
 }
 
 // Everything here but `end` and `drained` belongs to the thread.

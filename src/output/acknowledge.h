@@ -1,8 +1,8 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// --acknowledge: what another machine is told about the writes that have returned, so that it knows after a power cut what
-// has to be there. Lines on standard output:
+// --acknowledge: what another machine is told about the writes that have returned, so that it knows after a power cut
+// what has to be there. Lines on standard output:
 //
 //   ready ...              see workload/mark.h; the files and their names are on the disk
 //   ack Q COUNT            that many writes of queue manager Q (from 1) have returned, the warm-up's included
@@ -25,7 +25,8 @@ struct acknowledge {
     pthread_t thread;
     _Atomic(const char *) end;          // how the run ended; NULL while it goes on
     atomic_bool drained;                // the thread has nothing left to do
-    bool gone;                          // once it is drained: because standard output takes nothing; outlet.error says why
+    // once it is drained: because standard output takes nothing; outlet.error says why
+    bool gone;
 };
 
 // Refuses a standard output that nobody could read lines from.

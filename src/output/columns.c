@@ -4,8 +4,9 @@
 
 #include <math.h>
 
-const char *const table_names[TABLES] = {"results.csv", "intervals.csv", "histogram.csv", "stalls.csv", "rounds.csv",
-                                         "over.csv", "batches.csv", "responses.csv", "fidelity.csv", "durability.csv", "run.csv"};
+const char *const table_names[TABLES] = {
+    "results.csv", "intervals.csv", "histogram.csv", "stalls.csv",     "rounds.csv", "over.csv",
+    "batches.csv", "responses.csv", "fidelity.csv",  "durability.csv", "run.csv"};
 
 static void put_worker(struct csv *csv, uint32_t worker) {
     char number[16] = "all";
@@ -98,7 +99,8 @@ static void put_result(struct csv *csv, const struct table_row *row) {
     put_percentile(csv, "latency_p99_9_ns", latency, BY_COUNT, 999000);
     put_percentile(csv, "latency_p99_99_ns", latency, BY_COUNT, 999900);
     put_percentile(csv, "latency_p99_999_ns", latency, BY_COUNT, 999990);
-    csv_real(csv, "latency_time_weighted_mean_ns", "ns", measured ? distribution_time_weighted_mean_ns(latency) : NAN, 3);
+    csv_real(csv, "latency_time_weighted_mean_ns", "ns", measured ? distribution_time_weighted_mean_ns(latency) : NAN,
+             3);
     put_percentile(csv, "latency_time_weighted_p50_ns", latency, BY_TIME, 500000);
     put_percentile(csv, "latency_time_weighted_p99_ns", latency, BY_TIME, 990000);
     put_percentile(csv, "latency_time_weighted_p99_9_ns", latency, BY_TIME, 999000);
@@ -184,7 +186,8 @@ static void put_batch(struct csv *csv, const struct table_row *row) {
 
 static void put_fidelity(struct csv *csv, const struct table_row *row) {
     const struct fidelity *fidelity = row->fidelity;
-    double deviation = fidelity->asked > 0 ? fabs(fidelity->achieved - fidelity->asked) / fidelity->asked : fidelity->achieved;
+    double deviation =
+        fidelity->asked > 0 ? fabs(fidelity->achieved - fidelity->asked) / fidelity->asked : fidelity->achieved;
     csv_text(csv, "property", "text", fidelity->property);
     csv_text(csv, "item", "text", fidelity->item);
     csv_real(csv, "asked", "number", fidelity->asked, 6);
@@ -231,17 +234,23 @@ static void put_durability(struct csv *csv, const struct table_row *row) {
 
 void columns_put(struct csv *csv, enum table table, const struct table_row *row) {
     static void (*const puts[TABLE_RUN])(struct csv *, const struct table_row *) = {
-        [TABLE_RESULTS] = put_result, [TABLE_INTERVALS] = put_interval, [TABLE_HISTOGRAM] = put_bucket,
-        [TABLE_STALLS] = put_stall, [TABLE_ROUNDS] = put_round, [TABLE_OVER] = put_over, [TABLE_BATCHES] = put_batch, [TABLE_RESPONSES] = put_response,
-        [TABLE_FIDELITY] = put_fidelity, [TABLE_DURABILITY] = put_durability};
+        [TABLE_RESULTS] = put_result,       [TABLE_INTERVALS] = put_interval, [TABLE_HISTOGRAM] = put_bucket,
+        [TABLE_STALLS] = put_stall,         [TABLE_ROUNDS] = put_round,       [TABLE_OVER] = put_over,
+        [TABLE_BATCHES] = put_batch,        [TABLE_RESPONSES] = put_response, [TABLE_FIDELITY] = put_fidelity,
+        [TABLE_DURABILITY] = put_durability};
     static const struct distribution distribution;
     static const struct result result = {.latency = &distribution, .messages_per_s = NAN, .utilisation_share = NAN};
     static const struct stall stall;
     static const struct round_figures round;
     static const struct fidelity fidelity = {.property = "", .item = ""};
     static const struct durability durability;
-    static const struct table_row nothing = {.result = &result, .latency = &distribution, .stall = &stall, .round = &round,
-                                             .fidelity = &fidelity, .durability = &durability};
+    static const struct table_row nothing = {
+        .result = &result,
+        .latency = &distribution,
+        .stall = &stall,
+        .round = &round,
+        .fidelity = &fidelity,
+        .durability = &durability};
     row = row != NULL ? row : &nothing;
     csv->table = table_names[table];
     if (table != TABLE_DURABILITY) {

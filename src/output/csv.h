@@ -1,8 +1,8 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// CSV as in RFC 4180: comma, LF, fields quoted if they need it, UTF-8; bytes that are not UTF-8, and control characters,
-// appear as \xNN. An unknown value is an empty field.
+// CSV as in RFC 4180: comma, LF, fields quoted if they need it, UTF-8; bytes that are not UTF-8, and control
+// characters, appear as \xNN. An unknown value is an empty field.
 //
 // A column is declared by the call that writes its value: with its name and its unit. The form says what becomes of it.
 #pragma once

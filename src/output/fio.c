@@ -18,12 +18,15 @@ static uint32_t whole_percent(uint32_t ppm) {
 static void print_global(FILE *out, const struct options *options) {
     (void)fprintf(out, "[global]\nioengine=psync\nthread=1\ntime_based=1\nruntime=%" PRIu64 "\nramp_time=%" PRIu64 "\n",
                   options->duration_s, options->warmup_s);
-    // Without refill_buffers: fio alters each block a little by default, as the tester does. Filling a large one anew takes
-    // longer than some writes. Without its hints to the page cache, and without dropping that for each pass through a file.
-    (void)fprintf(out, "norandommap=1\nfallocate=none\ninvalidate=0\nfadvise_hint=0\ngroup_reporting=1\nclocksource=clock_gettime\n"
-                       "; latency_* here is fio's clat with psync, and its slat and clat together with libaio\n"
-                       "; fio has whole percents and whole operations per second\n"
-                       "; fio reads what it finds: make the files first, with --keepFiles instead of --showFio\n");
+    // Without refill_buffers: fio alters each block a little by default, as the tester does. Filling a large one anew
+    // takes longer than some writes. Without its hints to the page cache, and without dropping that for each pass
+    // through a file.
+    (void)fprintf(
+        out,
+        "norandommap=1\nfallocate=none\ninvalidate=0\nfadvise_hint=0\ngroup_reporting=1\nclocksource=clock_gettime\n"
+        "; latency_* here is fio's clat with psync, and its slat and clat together with libaio\n"
+        "; fio has whole percents and whole operations per second\n"
+        "; fio reads what it finds: make the files first, with --keepFiles instead of --showFio\n");
 }
 
 static void print_way(FILE *out, const struct stream *stream, const struct place *place) {
@@ -56,7 +59,8 @@ static void print_files(FILE *out, const struct workload *workload, const struct
     const struct place *place = &workload->places[stream->first_place];
     uint64_t files = stream_is_described(stream) ? stream->terms.files : place->files;
     if (place->is_device) {
-        (void)fprintf(out, "offset=%" PRIu64 "\nsize=%" PRIu64 "\n", place_offset(place, 0, 0), files * place->file_bytes);
+        (void)fprintf(
+            out, "offset=%" PRIu64 "\nsize=%" PRIu64 "\n", place_offset(place, 0, 0), files * place->file_bytes);
         for (uint64_t device = 0; device < files / place->files; device++) {
             print_path(out, place + device);
             (void)fprintf(out, "\n");
@@ -105,7 +109,8 @@ static double rate_of(double per_s) {
     return per_s > 0 && per_s < 1 ? 1 : per_s;
 }
 
-// One job with a rate has all of it and a queue, which is nearest to workers that take the next operation from one plan.
+// One job with a rate has all of it and a queue, which is nearest to workers that take the next operation
+// from one plan.
 static void print_arrivals(FILE *out, const struct stream *stream, uint64_t load, uint32_t workers) {
     const struct stream_terms *terms = &stream->terms;
     if (terms->process == ARRIVAL_CLOSED) {
@@ -138,11 +143,14 @@ static void print_pattern(FILE *out, const struct stream *stream) {
     const struct pattern_terms *terms = &stream->terms.pattern;
     if (stream->pattern == PATTERN_WALK) {
         print_zone(out, terms);
-        (void)fprintf(out, "; fio cannot express the hierarchical walk inside that zone, nor that writes go to every\n"
-                           "; eighth leaf and 15 %% of them are repeated; and fio's zones are of each file, not of all together\n");
+        (void)fprintf(
+            out,
+            "; fio cannot express the hierarchical walk inside that zone, nor that writes go to every\n"
+            "; eighth leaf and 15 %% of them are repeated; and fio's zones are of each file, not of all together\n");
     } else if (stream->pattern == PATTERN_RUNS) {
-        (void)fprintf(out, "; fio cannot express runs of %.1f %% of the place that begin anywhere from %.1f to %.1f %% of\n"
-                           "; it: this job goes through the whole of it\n",
+        (void)fprintf(out,
+                      "; fio cannot express runs of %.1f %% of the place that begin anywhere from %.1f to %.1f %% of\n"
+                      "; it: this job goes through the whole of it\n",
                       percent(terms->extent_ppm), percent(terms->start_from_ppm), percent(terms->start_to_ppm));
     }
 }
@@ -194,13 +202,14 @@ static void print_log(FILE *out, const struct workload *workload, const struct o
         print_files(out, workload, &one);
     }
     if (stream_has(stream, OPERATION_COMMIT)) {
-        (void)fprintf(out, "; fio cannot express that commits gather while a write is under way: sizes are fixed here\n");
+        (void)fprintf(
+            out, "; fio cannot express that commits gather while a write is under way: sizes are fixed here\n");
     }
 }
 
 void fio_print(FILE *out, const struct workload *workload, const struct options *options) {
-    (void)fprintf(out, "; the nearest job of fio to workload %s at load %" PRIu64 " (%s)\n", workload->name, load_of(workload),
-                  workload->load_unit);
+    (void)fprintf(out, "; the nearest job of fio to workload %s at load %" PRIu64 " (%s)\n", workload->name,
+                  load_of(workload), workload->load_unit);
     print_global(out, options);
     if (!stream_is_described(&workload->streams[0])) {
         print_log(out, workload, options);

@@ -115,7 +115,8 @@ void monitor_second(struct monitor *monitor, uint32_t second, bool partial, cons
 
 // The histogram.
 
-// Its bars begin at 0, 100 ns, 125 ns ... 800 ns, 1 us, 1.25 us and so on: the preferred numbers of ISO 3, ten in a decade.
+// Its bars begin at 0, 100 ns, 125 ns ... 800 ns, 1 us, 1.25 us and so on: the preferred numbers of ISO 3,
+// ten in a decade.
 static uint64_t bar_from_ns(unsigned bar) {
     static const uint64_t preferred[] = {100, 125, 160, 200, 250, 315, 400, 500, 630, 800};
     if (bar == 0) {
@@ -152,9 +153,10 @@ static const char *bound_us(char text[THOUSANDS_BYTES], uint64_t ns) {
 static void print_bar(unsigned bar, uint64_t operations, uint64_t most, uint64_t all) {
     char from[THOUSANDS_BYTES], to[THOUSANDS_BYTES], text[THOUSANDS_BYTES];
     int length = (int)((double)operations * BAR_MAX / (double)most + 0.5);
-    console_print("%10s - %10s %14s %6.2f%%%s%.*s\n", bound_us(from, bar_from_ns(bar)), bound_us(to, bar_from_ns(bar + 1)),
-                  format_thousands(text, operations), 100 * (double)operations / (double)all, length > 0 ? "  " : "", length,
-                  "==============================");
+    console_print(
+        "%10s - %10s %14s %6.2f%%%s%.*s\n", bound_us(from, bar_from_ns(bar)), bound_us(to, bar_from_ns(bar + 1)),
+        format_thousands(text, operations), 100 * (double)operations / (double)all, length > 0 ? "  " : "", length,
+        "==============================");
 }
 
 static void print_histogram(const struct distribution *step) {

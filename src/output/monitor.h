@@ -1,8 +1,8 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// --monitor: the table that people know from tracing MQPUT on AIX (ProbeVue), in microseconds. A row for every few seconds
-// of a step, a line if the maximum grew, and a histogram at the end of the step. All workers together.
+// --monitor: the table that people know from tracing MQPUT on AIX (ProbeVue), in microseconds. A row for every few
+// seconds of a step, a line if the maximum grew, and a histogram at the end of the step. All workers together.
 #pragma once
 
 #include "figures/distribution.h"

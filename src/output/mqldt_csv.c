@@ -32,10 +32,17 @@ struct mqldt_row mqldt_row_of(const struct result *all) {
 
 const char *mqldt_title(enum mqldt_column column, uint32_t queue_managers) {
     static const char *const titles[MQLDT_COLUMNS] = {
-        "Blocksize", "Total writes to files", "Total bytes written to files",
-        "Max bytes/sec written to files (over 1 sec interval)", "Min bytes/sec written to files (over 1 sec interval)",
-        "Avg bytes/sec written to files", "Max latency of write (ns)", "Min latency of write (ns)", "Avg latency of write (ns)",
-        "Min bytes/sec (slowest write)", "Max bytes/sec (fastest write)"};
+        "Blocksize",
+        "Total writes to files",
+        "Total bytes written to files",
+        "Max bytes/sec written to files (over 1 sec interval)",
+        "Min bytes/sec written to files (over 1 sec interval)",
+        "Avg bytes/sec written to files",
+        "Max latency of write (ns)",
+        "Min latency of write (ns)",
+        "Avg latency of write (ns)",
+        "Min bytes/sec (slowest write)",
+        "Max bytes/sec (fastest write)"};
     static const char *const of_several[MQLDT_COLUMNS] = {
         [MQLDT_SECOND_MAX] = "Max bytes/sec written to files by a single qm (over 1 sec interval)",
         [MQLDT_SECOND_MIN] = "Min bytes/sec written to files by a single qm (over 1 sec interval)",

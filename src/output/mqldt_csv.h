@@ -1,7 +1,8 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// mqldt's table (--csvFile): the same columns in the same order under the same titles, a block of rows for each load point.
+// mqldt's table (--csvFile): the same columns in the same order under the same titles,
+// a block of rows for each load point.
 // It is written in place to what the user named, as mqldt does, so that links, owner and mode are kept and a pipe, the
 // screen or a mounted file will do as well: replaced if there is never more than one queue manager, else appended to.
 // What is there is kept until there is something to replace it.
@@ -27,7 +28,8 @@ struct csvfile {
     const char *path;       // NULL: not asked for
     int fd;                 // -1: not open, since on_screen or unread
     bool on_screen;         // it is what standard output is
-    bool unread;            // a named pipe that nobody had open for reading at the start: whoever writes waits for a reader
+    // a named pipe that nobody had open for reading at the start: whoever writes waits for a reader
+    bool unread;
     bool made;              // by csvfile_open
     int error;              // of csvfile_write
     uint32_t queue_managers;// of the last row

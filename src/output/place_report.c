@@ -36,7 +36,8 @@ static void print_mean(uint64_t sum_ns, uint64_t count) {
 }
 
 // Response times are shown if all of the operations have one.
-static void print_row(const char *when, const char *place, const char *operation, const struct place_figures *row, double s) {
+static void
+print_row(const char *when, const char *place, const char *operation, const struct place_figures *row, double s) {
     char count[THOUSANDS_BYTES];
     console_print("%8s %-16s %-9s %12s %10.1f", when, place, operation, format_thousands(count, row->count),
                   s > 0 ? (double)row->count / s : 0);
@@ -47,11 +48,12 @@ static void print_row(const char *when, const char *place, const char *operation
 }
 
 // Each place with its reads and writes, and all of them.
-static void print_rows(const struct place_report *report, const char *when, struct place_figures of[][OPERATIONS], double s) {
+static void
+print_rows(const struct place_report *report, const char *when, struct place_figures of[][OPERATIONS], double s) {
     struct place_figures all[OPERATIONS + 1] = {0};
     uint32_t number = 0;
-    console_print("%8s %-16s %-9s %12s %10s %12s %12s %12s\n", "Seconds", "Place", "Operation", "Count", "IOPS", "MaxTime",
-                  "AvgTime", "AvgResponse");
+    console_print("%8s %-16s %-9s %12s %10s %12s %12s %12s\n", "Seconds", "Place", "Operation", "Count", "IOPS",
+                  "MaxTime", "AvgTime", "AvgResponse");
     for (uint32_t i = 0; i < report->workload->places_count; i++) {
         if (!begins_place(report->workload, i)) {
             continue;
@@ -93,12 +95,13 @@ static void end_period(struct place_report *report) {
     report->next++;
 }
 
-void place_report_second(struct place_report *report, const struct stream *stream, enum operation operation, uint32_t second,
-                         const struct distribution *latency) {
+void place_report_second(struct place_report *report, const struct stream *stream, enum operation operation,
+                         uint32_t second, const struct distribution *latency) {
     if (report->every_s == 0) {
         return;
     }
-    uint32_t number = (uint32_t)((second - 1) / report->every_s), in_period = (uint32_t)((second - 1) % report->every_s) + 1;
+    uint32_t number = (uint32_t)((second - 1) / report->every_s),
+             in_period = (uint32_t)((second - 1) % report->every_s) + 1;
     while (number >= report->next + PLACE_PERIODS) {
         end_period(report);
     }

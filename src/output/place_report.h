@@ -1,8 +1,8 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What people see of the places of --place: reads and writes of all streams of a place together, and in total, after each
-// step and, with --monitor, for every few seconds of it.
+// What people see of the places of --place: reads and writes of all streams of a place together, and in total, after
+// each step and, with --monitor, for every few seconds of it.
 #pragma once
 
 #include "measure/result.h"
@@ -31,9 +31,10 @@ struct place_report {
 
 // For a workload of --stream; with any other one nothing is shown.
 void place_report_start_step(struct place_report *report, const struct workload *workload, uint64_t every_s);
-// A whole second of a stream's operation, from 1. Streams may be some seconds apart: a period appears when all have ended it.
-void place_report_second(struct place_report *report, const struct stream *stream, enum operation operation, uint32_t second,
-                         const struct distribution *latency);
+// A whole second of a stream's operation, from 1. Streams may be some seconds apart:
+// a period appears when all have ended it.
+void place_report_second(struct place_report *report, const struct stream *stream, enum operation operation,
+                         uint32_t second, const struct distribution *latency);
 // The last period, if it is shorter.
 void place_report_end_periods(struct place_report *report);
 // The whole step of a stream's operation.

@@ -40,14 +40,16 @@ bool progress_open(struct progress *progress, const char *path, struct failure *
     progress->path = path;
     int error = look_at_existing(progress);
     if (error == EEXIST) {
-        return failure_set(failure, EXIT_REFUSED, "--progress=%s already exists and is not a progress file of yours; name "
-                           "another file", path);
+        return failure_set(failure, EXIT_REFUSED,
+                           "--progress=%s already exists and is not a progress file of yours; name another file", path);
     }
     int fd = error == 0 ? open_aside(progress) : -1;
     error = fd < 0 && error == 0 ? errno : error;
     if (error == EEXIST) {
-        return failure_set(failure, EXIT_REFUSED, "--progress=%s: %s already exists, from a run that was killed or is still "
-                           "going on; remove it, or name another file", path, progress->path_aside);
+        return failure_set(failure, EXIT_REFUSED,
+                           "--progress=%s: %s already exists, from a run that was killed or is still going on; remove "
+                           "it, or name another file",
+                           path, progress->path_aside);
     }
     if (error != 0) {
         return failure_set(failure, EXIT_REFUSED, "--progress=%s cannot be written: %s", path, strerror(error));

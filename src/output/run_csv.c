@@ -52,8 +52,12 @@ static void put_outcome(struct csv *csv, const struct run *run) {
     const struct failure *failure = run->failure.status != EXIT_MEASURED ? &run->failure : &run->tables.failure;
     const char *stopped = run->stop_above.reason;
     const char *const reasons[] = {
-        [EXIT_MEASURED] = run->options->check_acknowledged != NULL ? "kept" : stopped[0] != '\0' ? "stopped_above" : "measured",
-        [EXIT_LOST] = "lost", [EXIT_REFUSED] = "tables_missing", [EXIT_IO_ERROR] = "io_error",
+        [EXIT_MEASURED] = run->options->check_acknowledged != NULL ? "kept"
+                          : stopped[0] != '\0'                     ? "stopped_above"
+                                                                   : "measured",
+        [EXIT_LOST] = "lost",
+        [EXIT_REFUSED] = "tables_missing",
+        [EXIT_IO_ERROR] = "io_error",
         [EXIT_INTERRUPTED] = run->supervisor.reason == STOP_DEADLINE ? "deadline" : "interrupted"};
     csv_integer(csv, "exit_status", "number", failure->status);
     csv_text(csv, "exit_reason", "text", reasons[failure->status]);
@@ -217,7 +221,8 @@ static void put_events(struct csv *csv, const struct run *run) {
 
 // Where it was run.
 
-static void put_nfs(struct csv *csv, const char *name, const char *unit, const struct mount *mount, const char *option) {
+static void
+put_nfs(struct csv *csv, const char *name, const char *unit, const struct mount *mount, const char *option) {
     char value[128] = "";
     if (applies(csv, strncmp(mount->type, "nfs", 3) == 0)) {
         (void)parse_mount_option(mount->super_options, option, value, sizeof value);
@@ -246,7 +251,8 @@ static void put_sync_probe(struct csv *csv, const struct sync_probe *probe) {
     bool known = probe->plain_p50_ns > 0 && probe->sync_p50_ns > 0;
     csv_integer_if(csv, "sync_probe_plain_p50_ns", "ns", known, probe->plain_p50_ns);
     csv_integer_if(csv, "sync_probe_sync_p50_ns", "ns", known, probe->sync_p50_ns);
-    csv_real(csv, "sync_probe_ratio", "ratio", known ? (double)probe->sync_p50_ns / (double)probe->plain_p50_ns : NAN, 3);
+    csv_real(csv, "sync_probe_ratio", "ratio", known ? (double)probe->sync_p50_ns / (double)probe->plain_p50_ns : NAN,
+             3);
 }
 
 static void put_storage(struct csv *csv, const struct run *run) {

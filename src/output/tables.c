@@ -43,8 +43,9 @@ static bool open_directory(struct tables *tables, struct failure *failure) {
     if (tables->made_directory || errno == EEXIST) {
         tables->dir_fd = open(tables->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     }
-    return tables->dir_fd >= 0 || failure_set(failure, EXIT_REFUSED, "--tables=%s: cannot make or open the directory: %s",
-                                              tables->path, strerror(errno));
+    return tables->dir_fd >= 0 ||
+           failure_set(failure, EXIT_REFUSED, "--tables=%s: cannot make or open the directory: %s", tables->path,
+                       strerror(errno));
 }
 
 // Some file systems cannot reserve space.
@@ -59,20 +60,23 @@ static bool open_table(struct tables *tables, int table, struct failure *failure
         return failure_set(failure, EXIT_REFUSED, "--tables=%s: %s already exists; name a directory without tables",
                            tables->path, table_names[table]);
     }
-    file->fd = tables->printed ? open_in_memory(table_names[table])
-                               : openat(tables->dir_fd, name_of(table), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                                        0644);
+    file->fd = tables->printed
+                   ? open_in_memory(table_names[table])
+                   : openat(tables->dir_fd, name_of(table), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
     if (file->fd < 0 && errno == EEXIST && table == TABLE_RUN) {
-        return failure_set(failure, EXIT_REFUSED, "--tables=%s: %s/%s already exists, from a run that was killed or is "
-                           "still going on; remove it, or name another directory", tables->path, tables->path, RUN_ASIDE);
+        return failure_set(failure, EXIT_REFUSED,
+                           "--tables=%s: %s/%s already exists, from a run that was killed or is still going on; remove "
+                           "it, or name another directory",
+                           tables->path, tables->path, RUN_ASIDE);
     }
     if (file->fd < 0) {
         return failure_set(failure, EXIT_REFUSED, "--tables=%s: cannot create %s: %s", tables->path, table_names[table],
                            strerror(errno));
     }
     if (!reserve(file->fd, reserved_bytes[table])) {
-        return failure_set(failure, EXIT_REFUSED, "--tables=%s: no space for %s: %s; free some, or name another directory",
-                           tables->path, table_names[table], strerror(errno));
+        return failure_set(
+            failure, EXIT_REFUSED, "--tables=%s: no space for %s: %s; free some, or name another directory",
+            tables->path, table_names[table], strerror(errno));
     }
     file->rows.form = table == TABLE_RUN ? CSV_PAIRS : CSV_NAMES;
     if (table == TABLE_RUN) {
@@ -188,7 +192,8 @@ void tables_flush(struct tables *tables, struct job_thread *files) {
     report(tables);
 }
 
-// Writes what is left, gives back the space behind the end, and makes sure that the disk has it. Returns 0 or the error.
+// Writes what is left, gives back the space behind the end, and makes sure that the disk has it.
+// Returns 0 or the error.
 static int complete_table(struct tables *tables, int table) {
     struct table_file *file = &tables->files[table];
     if (file->fd < 0) {

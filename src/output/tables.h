@@ -1,13 +1,13 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// The full result as CSV tables in a directory; docs/columns.md explains every column. The files are created exclusively
-// at the start. run.csv gets its name last: if it exists, the tables are complete, and it names those that could not be
-// written. Such a table is given up at once and costs no other. results.csv and run.csv, which are small, have their
-// space reserved from the start.
+// The full result as CSV tables in a directory; docs/columns.md explains every column. The files are created
+// exclusively at the start. run.csv gets its name last: if it exists, the tables are complete, and it names those that
+// could not be written. Such a table is given up at once and costs no other. results.csv and run.csv, which are small,
+// have their space reserved from the start.
 //
-// A container has no place for files, and its log is all that is kept of it. There the files are in memory (memfd_create),
-// and at the end they are printed.
+// A container has no place for files, and its log is all that is kept of it. There the files are in memory
+// (memfd_create), and at the end they are printed.
 //
 // The main thread collects rows in memory; the thread that writes files (base/supervisor.h) does everything else.
 #pragma once
@@ -33,7 +33,8 @@ struct table_row {
     const struct result *result;        // results.csv
     uint32_t number;                    // the second, batch, rank or round
     bool partial;
-    const struct distribution *latency; // intervals.csv: of the second; histogram.csv: of the batch; responses.csv: response
+    // intervals.csv: of the second; histogram.csv: of the batch; responses.csv: response
+    const struct distribution *latency;
     unsigned bucket;                    // histogram.csv and responses.csv
     const struct stall *stall;          // stalls.csv
     uint64_t step_start_ns;
@@ -47,7 +48,8 @@ struct table_row {
     const char *from_file;
 };
 
-// columns.c declares each column of every table but run.csv once, as csv.h says; header, rows and --columns are made from it.
+// columns.c declares each column of every table but run.csv once, as csv.h says; header,
+// rows and --columns are made from it.
 // Writes all columns of a table. row may be NULL if the form wants no values.
 void columns_put(struct csv *csv, enum table table, const struct table_row *row);
 
@@ -86,7 +88,7 @@ bool tables_complete(struct tables *tables);
 // Writes run.csv, whose rows are in files[TABLE_RUN].rows, and gives it its name; false if that fails.
 bool tables_complete_run(struct tables *tables);
 
-// Prints the tables that are complete, a part whenever wait(context) has made room. Ends early and returns false if that
-// returns false, or a table cannot be read. Every line begins with "|", with tabs between its rows. docs/columns.md
-// describes the frame.
+// Prints the tables that are complete, a part whenever wait(context) has made room. Ends early and returns false if
+// that returns false, or a table cannot be read. Every line begins with "|", with tabs between its rows.
+// docs/columns.md describes the frame.
 bool tables_print(struct tables *tables, bool (*wait)(void *context), void *context);

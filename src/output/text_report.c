@@ -14,7 +14,8 @@ static const char *number(uint64_t value) {
     return format_thousands(text, value);
 }
 
-static void print_option(const char *label, const char *names, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void print_option(const char *label, const char *names, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 static void print_option(const char *label, const char *names, const char *format, ...) {
     va_list arguments;
@@ -81,7 +82,8 @@ void screen_options(const struct options *options) {
         print_option("Delay after each write", "(--delay)", "%" PRIu64 " us", options->delay_us);
     }
     if (options->rate_micro_per_s > 0) {
-        print_option("Rate of each queue manager", "(--rate)", "%.3f writes/s", (double)options->rate_micro_per_s / 1e6);
+        print_option("Rate of each queue manager", "(--rate)", "%.3f writes/s",
+                     (double)options->rate_micro_per_s / 1e6);
     }
     if (options->background_threads > 0) {
         print_option("Background threads", "(--backgroundThreads)", "%" PRIu64, options->background_threads);
@@ -104,16 +106,18 @@ static void print_elapsed(struct screen *screen, uint64_t elapsed_s) {
     char size[SIZE_NAME_BYTES];
     const char *unit = screen->workload->load_unit;
     size_t length = strlen(unit);
-    int unit_length = (int)length - (screen->load_point == 1 && length > 1 && unit[length - 1] == 's');   // without its plural
+    // without its plural
+    int unit_length = (int)length - (screen->load_point == 1 && length > 1 && unit[length - 1] == 's');
     if (screen->size_bytes == 0) {
         console_print("%sExecuting test for %" PRIu32 " %.*s. Seconds elapsed -> %" PRIu64 "/%" PRIu64 "%s",
-                      screen->terminal ? "\r" : "", screen->load_point, unit_length, unit, elapsed_s, screen->duration_s,
-                      screen->terminal ? "" : "\n");
-    } else {
-        console_print("%sExecuting test for %s %" PRIu64 " (%s), %" PRIu32 " %.*s. Seconds elapsed -> %" PRIu64 "/%" PRIu64 "%s",
-                      screen->terminal ? "\r" : "", screen->workload->step_title, screen->size_bytes,
-                      format_size(size, screen->size_bytes), screen->load_point, unit_length, unit, elapsed_s,
+                      screen->terminal ? "\r" : "", screen->load_point, unit_length, unit, elapsed_s,
                       screen->duration_s, screen->terminal ? "" : "\n");
+    } else {
+        console_print(
+            "%sExecuting test for %s %" PRIu64 " (%s), %" PRIu32 " %.*s. Seconds elapsed -> %" PRIu64 "/%" PRIu64 "%s",
+            screen->terminal ? "\r" : "", screen->workload->step_title, screen->size_bytes,
+            format_size(size, screen->size_bytes), screen->load_point, unit_length, unit, elapsed_s, screen->duration_s,
+            screen->terminal ? "" : "\n");
     }
     console_flush();
     screen->shown_s = elapsed_s;
@@ -179,7 +183,8 @@ void screen_result(const struct mqldt_row *row, const struct result *all) {
     print_mqldt(row, MQLDT_FASTEST, "", 0);
     print_mqldt(row, MQLDT_MEAN, "", 0);
     if (all->latency->count > 0) {
-        print_figure("Deviation of latency (ns)", NARROW, "", (uint64_t)(distribution_deviation_ns(all->latency) + 0.5), 0);
+        print_figure("Deviation of latency (ns)", NARROW, "", (uint64_t)(distribution_deviation_ns(all->latency) + 0.5),
+                     0);
     }
     print_percentiles(all);
     console_print("%-*s : %15.3f\n\n", NARROW, "Passes over the test files", all->ring_passes);
@@ -190,8 +195,10 @@ void screen_result(const struct mqldt_row *row, const struct result *all) {
 static void print_latency(const struct result *all) {
     uint64_t count = all->latency->count;
     print_figure("Max latency (ns)", NARROW, all->max_in_flight ? ">= " : "", all->max_ns, all->max_ordinal);
-    print_figure("Min latency (ns)", NARROW, "", count > 0 ? all->latency->min_ns : 0, count > 0 ? all->latency->min_ordinal : 0);
-    print_figure("Avg latency (ns)", NARROW, "", count > 0 ? (uint64_t)(distribution_mean_ns(all->latency) + 0.5) : 0, 0);
+    print_figure("Min latency (ns)", NARROW, "", count > 0 ? all->latency->min_ns : 0,
+                 count > 0 ? all->latency->min_ordinal : 0);
+    print_figure("Avg latency (ns)", NARROW, "", count > 0 ? (uint64_t)(distribution_mean_ns(all->latency) + 0.5) : 0,
+                 0);
     print_percentiles(all);
 }
 
@@ -277,7 +284,7 @@ void screen_summarize(struct screen *screen, const struct result *all) {
 }
 
 void screen_summary(const struct screen *screen) {
-    console_print("\nSummary (latencies in microseconds)\n%10s %6s  %-10s %-9s %12s %14s %10s %10s %10s %10s %10s\n%s", "Size", "Load",
-                  "Stream", "Operation", "Operations", "Bytes/sec", "Avg", "p50", "p99", "p99.9", "Max",
+    console_print("\nSummary (latencies in microseconds)\n%10s %6s  %-10s %-9s %12s %14s %10s %10s %10s %10s %10s\n%s",
+                  "Size", "Load", "Stream", "Operation", "Operations", "Bytes/sec", "Avg", "p50", "p99", "p99.9", "Max",
                   screen->summary.bytes != NULL ? screen->summary.bytes : "");
 }

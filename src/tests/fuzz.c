@@ -38,12 +38,14 @@ static void fuzz_stream(const char *text) {
         return;
     }
     const struct stream_terms *of = &stream.terms;
-    require(of->sizes_count >= 1 && of->sizes_count <= STREAM_SIZES_MAX && of->upto_ppm[of->sizes_count - 1] == SHARE_PPM);
+    require(of->sizes_count >= 1 && of->sizes_count <= STREAM_SIZES_MAX &&
+            of->upto_ppm[of->sizes_count - 1] == SHARE_PPM);
     require(of->size_min >= 512 && of->size_max <= UINT64_C(67108864) && stream.read_ppm <= SHARE_PPM);
     require(of->pattern.start_from_ppm <= of->pattern.start_to_ppm);
     require(of->pattern.start_to_ppm + of->pattern.extent_ppm <= SHARE_PPM);
     require(stream.workers >= 1 && stream.workers <= STREAM_WORKERS_MAX);
-    require((of->process != ARRIVAL_CLOSED) == (of->rate_micro_per_s > 0) && stream.name == of->name && of->name[0] != '\0');
+    require((of->process != ARRIVAL_CLOSED) == (of->rate_micro_per_s > 0) && stream.name == of->name &&
+            of->name[0] != '\0');
 }
 
 // Arguments are separated by line ends. What is accepted must be within the ranges that the manual promises.
@@ -70,7 +72,8 @@ static void fuzz_options(char *text) {
         bool good = grammar_place(options.places.values[i], &place, &failure);
         require(good == (failure.message[0] == '\0'));
         const char *slash = strrchr(place.device, '/');
-        require(!good || slash == NULL || (slash == place.device + 15 && strncmp(place.device, "/dev/disk/by-id/", 16) == 0));
+        require(!good || slash == NULL ||
+                (slash == place.device + 15 && strncmp(place.device, "/dev/disk/by-id/", 16) == 0));
         failure.message[0] = '\0';
     }
     for (size_t i = 0; i < options.streams.count; i++) {
@@ -164,10 +167,12 @@ static void fuzz_witness(char *text) {
         return;
     }
     geometry_of(&geometry, &witness.mark);
-    require(geometry.positions >= 1 && geometry.block_bytes % 4096 == 0 && strchr(witness.mark.file_prefix, '/') == NULL);
+    require(geometry.positions >= 1 && geometry.block_bytes % 4096 == 0 &&
+            strchr(witness.mark.file_prefix, '/') == NULL);
     require(geometry.queue_managers >= 1 && geometry.queue_managers <= OPTIONS_QUEUE_MANAGERS_MAX);
     for (uint32_t i = 0; i <= OPTIONS_QUEUE_MANAGERS_MAX; i++) {
-        require(witness.counts[i] <= witness.counts_max && (witness.counts[i] == 0 || (i >= 1 && i <= geometry.queue_managers)));
+        require(witness.counts[i] <= witness.counts_max &&
+                (witness.counts[i] == 0 || (i >= 1 && i <= geometry.queue_managers)));
     }
     require(strcmp(witness.reason, "signal") != 0 && witness.last_tick_ns >= witness.first_tick_ns);
 }

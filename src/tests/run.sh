@@ -28,7 +28,8 @@ suite() {
 
 # A short run of the fuzzer: a fixed number of inputs, so that its length is no matter of the machine's speed.
 fuzz() {
-    if output=$("$build/fuzz" -runs=600000 -seed=1 -max_len=1024 -dict="$here/fuzz.dict" -artifact_prefix="$build/" 2>&1); then
+    if output=$("$build/fuzz" -runs=600000 -seed=1 -max_len=1024 -dict="$here/fuzz.dict" \
+        -artifact_prefix="$build/" 2>&1); then
         echo "1 passed, 0 failed"
     else
         printf '%s\n' "$output" | tail -n 40

@@ -20,7 +20,8 @@ static void push(struct group_commit *commits, uint64_t count, uint64_t since_ns
     }
 }
 
-void group_commit_start(struct group_commit *commits, uint64_t applications, uint64_t message_bytes, uint64_t begin_ns) {
+void group_commit_start(struct group_commit *commits, uint64_t applications, uint64_t message_bytes,
+                        uint64_t begin_ns) {
     commits->message_bytes = commits->terms.puts * message_bytes;
     commits->record_bytes = commits->terms.puts * (message_bytes + MESSAGE_OVERHEAD_BYTES);
     commits->first = commits->used = 0;
@@ -30,7 +31,8 @@ void group_commit_start(struct group_commit *commits, uint64_t applications, uin
 }
 
 uint64_t group_commit_gather(struct group_commit *commits, uint64_t free_ns) {
-    uint64_t oldest_ns = group_commit_oldest_ns(commits), room_bytes = commits->terms.buffer_bytes - commits->tail_bytes;
+    uint64_t oldest_ns = group_commit_oldest_ns(commits),
+             room_bytes = commits->terms.buffer_bytes - commits->tail_bytes;
     uint64_t wanted_bytes = room_bytes + commits->front_bytes, waiting_bytes = 0;
     bool some_wait = oldest_ns < free_ns;
     for (uint32_t i = 0; i < commits->used && waiting_bytes < wanted_bytes; i++) {

@@ -4,14 +4,14 @@
 // The commits of many applications of one queue manager, and what its logger gathers of them: pure arithmetic, with the
 // instants of the writes given. docs/commit.md has the model for people.
 //
-// Every application does the same for ever: it commits, waits until the write that holds the last byte of its commit has
-// ended, and thinks. All think for the same time, so they commit in the order in which they were released, and those
-// that were released together are one group: a count. The groups are a ring, from the commit that has waited longest to
-// those that are still thinking. A write creates one group, however many thousand applications it releases.
+// Every application does the same for ever: it commits, waits until the write that holds the last byte of its commit
+// has ended, and thinks. All think for the same time, so they commit in the order in which they were released, and
+// those that were released together are one group: a count. The groups are a ring, from the commit that has waited
+// longest to those that are still thinking. A write creates one group, however many thousand applications it releases.
 //
-// The logger has one write outstanding. When it is free it takes what waits, up to its buffer, from a stream of bytes: a
-// commit may take several writes, and an application that was released by one write returns just after the next has begun,
-// unless none waits. If none waits, the next commit is written as soon as it comes.
+// The logger has one write outstanding. When it is free it takes what waits, up to its buffer, from a stream of bytes:
+// a commit may take several writes, and an application that was released by one write returns just after the next has
+// begun, unless none waits. If none waits, the next commit is written as soon as it comes.
 #pragma once
 
 #include "workload/workload.h"

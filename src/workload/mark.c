@@ -31,9 +31,12 @@ void mark_format(const struct mark *mark, char line[MARK_LINE_BYTES]) {
     if (mark->layout > 1) {
         (void)snprintf(layout, sizeof layout, " layout=%" PRIu64, mark->layout);
     }
-    (void)snprintf(line, MARK_LINE_BYTES, "ready %s %s seed=%" PRIu64 " bsize=%" PRIu64 " file_size=%" PRIu64 " files=%" PRIu64
-                   " qm=%" PRIu64 " prefix=%s%s\n", mark->run_id, mark->boot_id, mark->seed, mark->block_bytes,
-                   mark->file_bytes, mark->files, mark->queue_managers, mark->file_prefix, layout);
+    (void)snprintf(
+        line, MARK_LINE_BYTES,
+        "ready %s %s seed=%" PRIu64 " bsize=%" PRIu64 " file_size=%" PRIu64 " files=%" PRIu64 " qm=%" PRIu64
+        " prefix=%s%s\n",
+        mark->run_id, mark->boot_id, mark->seed, mark->block_bytes, mark->file_bytes, mark->files, mark->queue_managers,
+        mark->file_prefix, layout);
 }
 
 static bool is_name(const char *text) {
@@ -55,10 +58,12 @@ _Static_assert(OPTIONS_RUN_ID_MAX == 64 && MARK_BOOT_ID_MAX == 36 && OPTIONS_FIL
 // What is not what mark_format would have written is refused: signs, leading zeros, other blanks, a line that was cut.
 bool mark_parse(struct mark *mark, const char *line) {
     char again[MARK_LINE_BYTES];
-    int fields = sscanf(line, "ready %64s %36s seed=%20" SCNu64 " bsize=%20" SCNu64 " file_size=%20" SCNu64 " files=%20" SCNu64
-                        " qm=%20" SCNu64 " prefix=%200s layout=%20" SCNu64, mark->run_id, mark->boot_id, &mark->seed,
-                        &mark->block_bytes, &mark->file_bytes, &mark->files, &mark->queue_managers, mark->file_prefix,
-                        &mark->layout);
+    int fields = sscanf(
+        line,
+        "ready %64s %36s seed=%20" SCNu64 " bsize=%20" SCNu64 " file_size=%20" SCNu64 " files=%20" SCNu64
+        " qm=%20" SCNu64 " prefix=%200s layout=%20" SCNu64,
+        mark->run_id, mark->boot_id, &mark->seed, &mark->block_bytes, &mark->file_bytes, &mark->files,
+        &mark->queue_managers, mark->file_prefix, &mark->layout);
     mark->layout = fields == 8 ? 1 : mark->layout;
     if (fields < 8 || !is_possible(mark)) {
         return false;
@@ -179,7 +184,8 @@ bool mark_sync_directories(int dir_fd, bool names_own) {
     return sync_upwards(dir_fd, names_own, ANCESTORS_MAX);
 }
 
-// Removal: first a look at all of it, and then the same again with unlink, so that nothing is removed beside what is refused.
+// Removal: first a look at all of it, and then the same again with unlink,
+// so that nothing is removed beside what is refused.
 
 #define refuse(failure, ...) failure_set(failure, EXIT_REFUSED, "--removeAcknowledged: " __VA_ARGS__)
 
@@ -209,14 +215,17 @@ static bool remove_file(const struct removal *removal, uint32_t file) {
     (void)snprintf(name, sizeof name, "%s.%04" PRIu32, removal->mark.file_prefix, file);
     int fd = openat(removal->dir_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0) {
-        return errno == ENOENT || refuse(removal->failure, "cannot open %s/%s: %s", removal->path, name, strerror(errno));
+        return errno == ENOENT ||
+               refuse(removal->failure, "cannot open %s/%s: %s", removal->path, name, strerror(errno));
     }
     bool ours = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink == 1 &&
                 status.st_uid == removal->mark_status.st_uid && (uint64_t)status.st_size <= removal->mark.file_bytes;
-    bool good = ours ? unlink_open(removal, name, fd)
-                     : refuse(removal->failure, "%s/%s is not a file that the test made: it is a link, a directory, larger, or "
-                              "somebody else's; nothing was removed beside it, so remove by hand what is yours", removal->path,
-                              name);
+    bool good =
+        ours ? unlink_open(removal, name, fd)
+             : refuse(removal->failure,
+                      "%s/%s is not a file that the test made: it is a link, a directory, larger, or somebody else's; "
+                      "nothing was removed beside it, so remove by hand what is yours",
+                      removal->path, name);
     (void)close(fd);
     return good;
 }
@@ -224,8 +233,9 @@ static bool remove_file(const struct removal *removal, uint32_t file) {
 static bool refuse_mark(const struct removal *removal, const char *name, int error) {
     return error == EBUSY ? refuse(removal->failure, "the test of %s/%s still runs; end it first", removal->path, name)
            : error == EBADMSG || error == ELOOP
-               ? refuse(removal->failure, "%s/%s is not a mark of --acknowledge with this --filePrefix; remove by hand what is "
-                        "yours", removal->path, name)
+               ? refuse(removal->failure,
+                        "%s/%s is not a mark of --acknowledge with this --filePrefix; remove by hand what is yours",
+                        removal->path, name)
                : refuse(removal->failure, "cannot read %s/%s: %s", removal->path, name, strerror(error));
 }
 

@@ -2,15 +2,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // The mark of --acknowledge: a file beside test files that survive the run, PREFIX.acknowledge. It says in one line who
-// made them and what they are. The same line is the first that the run sends, so a check knows that both are of one run. A
-// second line, "end signal", says that the run was told to end.
+// made them and what they are. The same line is the first that the run sends, so a check knows that both are of one
+// run. A second line, "end signal", says that the run was told to end.
 #pragma once
 
 #include "base/options.h"
 
 #define MARK_LINE_BYTES 640
 #define MARK_BOOT_ID_MAX 36
-#define MARK_LAYOUT 2                           // of the blocks that this version writes; docs/power_cut.md describes it
+// of the blocks that this version writes; docs/power_cut.md describes it
+#define MARK_LAYOUT 2
 
 struct mark {
     char run_id[OPTIONS_RUN_ID_MAX + 1];        // "-" if the run had none
@@ -33,12 +34,12 @@ bool mark_parse(struct mark *mark, const char *line);
 // run lasts. -1 and errno if that fails: then there is no mark.
 int mark_create(const struct mark *mark, int dir_fd);
 void mark_name(char name[NAME_MAX + 1], const char *file_prefix);
-// Reads the mark of that prefix from a directory, and leaves its descriptor open. -1 if it fails: errno is ENOENT if there
-// is none, EBADMSG if it is not a mark, EBUSY if the run that made it has not ended.
+// Reads the mark of that prefix from a directory, and leaves its descriptor open. -1 if it fails: errno is ENOENT if
+// there is none, EBADMSG if it is not a mark, EBUSY if the run that made it has not ended.
 int mark_open(struct mark *mark, int dir_fd, const char *file_prefix);
 
-// Notes in the mark that the run was told to end. In an orderly shutdown the connection may go before that can be said, and
-// then only the files know that it was no power cut. False and errno if that fails.
+// Notes in the mark that the run was told to end. In an orderly shutdown the connection may go before that can be said,
+// and then only the files know that it was no power cut. False and errno if that fails.
 bool mark_note_end(int fd);
 
 // Makes the names in a directory survive a power cut, and those of the directory and of what is above it on its file

@@ -32,7 +32,8 @@ static uint64_t leaves_of(uint64_t files, uint64_t file_bytes, uint64_t unit_byt
     return file_bytes / (unit_bytes * WALK_BLOCKS_A_LEAF) * files;
 }
 
-uint64_t pattern_walk_leaves(const struct pattern_terms *terms, uint64_t files, uint64_t file_bytes, uint64_t unit_bytes) {
+uint64_t
+pattern_walk_leaves(const struct pattern_terms *terms, uint64_t files, uint64_t file_bytes, uint64_t unit_bytes) {
     uint64_t region = share_of(leaves_of(files, file_bytes, unit_bytes), terms->extent_ppm);
     return region > 0 ? region : 1;
 }

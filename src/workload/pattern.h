@@ -3,9 +3,9 @@
 //
 // Where the next operation goes, in files of one size that follow one another.
 //
-// Ring, as MQ's log: sequential inside a file; a write that would cross the file's end goes to the next file instead and
-// leaves the tail unwritten; after the last file, the first again. Varying: the same for writes of any size, whose maker
-// places them. The patterns of --stream draw each place, see pattern_draw.
+// Ring, as MQ's log: sequential inside a file; a write that would cross the file's end goes to the next file instead
+// and leaves the tail unwritten; after the last file, the first again. Varying: the same for writes of any size, whose
+// maker places them. The patterns of --stream draw each place, see pattern_draw.
 #pragma once
 
 #include "base/standard.h"
@@ -17,11 +17,11 @@
 enum pattern_kind { PATTERN_RING, PATTERN_RANDOM, PATTERN_WALK, PATTERN_RUNS, PATTERN_VARYING };
 extern const char *const pattern_names[];       // by kind, of those of --stream
 
-// A hierarchical random walk over the leaves of a region, of eight blocks each, as in goioworkload's spc1.c (HRRW_V2). Each
-// step goes to a leaf of the subtree that holds the leaf before and is WALK_HEIGHT_MIN high; with WALK_CLIMB_PPM it is one
-// higher, and so on up to the top; beyond the region it is drawn again from there. Writes go to every eighth leaf only. Reads
-// take the blocks of a leaf in turn, whichever worker reads; half of the writes go to the block that was read last. Of the
-// writes, WALK_REWRITE_PPM are followed by a rewrite: the next write goes to the same block.
+// A hierarchical random walk over the leaves of a region, of eight blocks each, as in goioworkload's spc1.c (HRRW_V2).
+// Each step goes to a leaf of the subtree that holds the leaf before and is WALK_HEIGHT_MIN high; with WALK_CLIMB_PPM
+// it is one higher, and so on up to the top; beyond the region it is drawn again from there. Writes go to every eighth
+// leaf only. Reads take the blocks of a leaf in turn, whichever worker reads; half of the writes go to the block that
+// was read last. Of the writes, WALK_REWRITE_PPM are followed by a rewrite: the next write goes to the same block.
 #define WALK_BLOCKS_A_LEAF 8
 #define WALK_HEIGHT_MIN 6
 #define WALK_CLIMB_PPM 440000
@@ -56,7 +56,8 @@ struct pattern {
     uint32_t first_file;        // of the step
     uint64_t unit_bytes;        // of the patterns of --stream: their smallest size
     uint64_t align_bytes;       // random: of offsets; 0: the operation's size
-    _Atomic uint8_t *leaf_reads;        // walk: reads of each leaf of its region up to now; its stream's workers share them
+    // walk: reads of each leaf of its region up to now; its stream's workers share them
+    _Atomic uint8_t *leaf_reads;
     struct walk walk;
     struct runs runs;
 };
@@ -105,7 +106,8 @@ struct pattern_terms {
 };
 
 // How many leaves the region of a walk has, in files of that size.
-uint64_t pattern_walk_leaves(const struct pattern_terms *terms, uint64_t files, uint64_t file_bytes, uint64_t unit_bytes);
+uint64_t
+pattern_walk_leaves(const struct pattern_terms *terms, uint64_t files, uint64_t file_bytes, uint64_t unit_bytes);
 
 // For a pattern whose kind, files, file_bytes, unit_bytes and leaf_reads are set. random: the worker's random numbers.
 void pattern_open(struct pattern *pattern, const struct pattern_terms *terms, uint64_t *random);

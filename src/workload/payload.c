@@ -106,8 +106,8 @@ bool payload_stamp_of(const unsigned char *sector, uint32_t *worker, uint64_t *n
 
 #define SECTOR_WORDS (PAYLOAD_SECTOR_BYTES / sizeof(uint64_t))
 
-// What the words of a sector are changed by, if they are of that pool. The generator is a counter, so any word of a pool can
-// be made without those before it, and no pool is needed.
+// What the words of a sector are changed by, if they are of that pool. The generator is a counter, so any word of a
+// pool can be made without those before it, and no pool is needed.
 static void find_masks(uint64_t masks[SECTOR_WORDS], const unsigned char *sector, uint64_t seed, uint32_t worker,
                        size_t at_bytes) {
     uint64_t state = pool_state(seed, worker) + SPLITMIX_STEP * (at_bytes / sizeof(uint64_t) + 1);

@@ -3,11 +3,12 @@
 //
 // What is written: incompressible data that is never the same twice. Each worker has a pool of pseudo-random bytes, of
 // which every write takes the next window, so that no bytes repeat within 32 KiB, or within a block. Before each write
-// every 512 bytes of the window get a new 64-bit stamp. Stamps are a Weyl sequence (a counter times an odd constant), so
-// no two are equal in 2^64, across workers as well; pools differ by seed and worker. The bytes of write number n of a
-// step can be made again afterwards (payload_expect), which is what --verify compares with.
+// every 512 bytes of the window get a new 64-bit stamp. Stamps are a Weyl sequence (a counter times an odd constant),
+// so no two are equal in 2^64, across workers as well; pools differ by seed and worker. The bytes of write number n of
+// a step can be made again afterwards (payload_expect), which is what --verify compares with.
 //
-// With passes (payload_start_passes), each place has the same window in every pass over the files, and in pass p (from 0)
+// With passes (payload_start_passes), each place has the same window in every pass over the files,
+// and in pass p (from 0)
 // all its bytes but the stamps are those of the pool XOR p mod 256. So a block of another pass differs from it in every
 // byte, and no mixture of the two can be taken for either of them. The pool is changed once per pass.
 #pragma once
@@ -74,7 +75,8 @@ static inline unsigned char *payload_next_of(struct payload *payload, size_t byt
         __builtin_memcpy(block + in_block, &payload->stamp, sizeof payload->stamp);
         payload->stamp += PAYLOAD_STAMP_STEP;
     }
-    payload->next_at = (at + bytes + payload->alignment_bytes - 1) / payload->alignment_bytes * payload->alignment_bytes;
+    payload->next_at =
+        (at + bytes + payload->alignment_bytes - 1) / payload->alignment_bytes * payload->alignment_bytes;
     return block;
 }
 

@@ -295,7 +295,8 @@ static const struct key stream_keys[] = {
     {"name", take_stream_name, .allowed = NAME_ALLOWED, .example = "db", .required = true},
     {"place", take_stream_place, .allowed = NAME_ALLOWED, .example = "data"},
     {"pattern", take_pattern, .allowed = "ring random walk runs", .example = "random", .required = true},
-    {"size", take_size, .allowed = "a size from 512 to 64M, or up to 16 of them with shares that add up to 100, as 4K:60+8K:40",
+    {"size", take_size,
+     .allowed = "a size from 512 to 64M, or up to 16 of them with shares that add up to 100, as 4K:60+8K:40",
      .example = "8K", .required = true},
     {"read", take_read, .allowed = "a percentage from 0% to 100%", .example = "70%"},
     {"sync", take_sync, .allowed = "dsync sync fdatasync fsync none", .example = "dsync"},
@@ -308,7 +309,8 @@ static const struct key stream_keys[] = {
      .required = true, .patterns = FOR(PATTERN_WALK) | FOR(PATTERN_RUNS)},
     {"align", take_align, .allowed = "a size from 512 to 64M", .example = "8K", .patterns = FOR(PATTERN_RANDOM)},
     {"run", take_extent, .allowed = PERCENT_ALLOWED, .example = "10%", .required = true, .patterns = FOR(PATTERN_RUNS)},
-    {"width", take_extent, .allowed = PERCENT_ALLOWED, .example = "5%", .required = true, .patterns = FOR(PATTERN_WALK)},
+    {"width", take_extent, .allowed = PERCENT_ALLOWED, .example = "5%", .required = true,
+     .patterns = FOR(PATTERN_WALK)},
 };
 
 // Reading.
@@ -358,8 +360,8 @@ static bool read_key(struct reading *reading, const char *text, size_t length, v
     size_t value_length = length - name_length - 1;
     (void)snprintf(value, sizeof value, "%.*s", (int)(value_length < VALUE_BYTES ? value_length : VALUE_BYTES), start);
     if (value_length >= VALUE_BYTES || !key->take(value, terms)) {
-        return refuse(reading, "%s: '%.100s' is not allowed; allowed: %s; try %s=%s", key->name, value, key->allowed, key->name,
-                      key->example);
+        return refuse(reading, "%s: '%.100s' is not allowed; allowed: %s; try %s=%s", key->name, value, key->allowed,
+                      key->name, key->example);
     }
     return true;
 }
@@ -398,7 +400,8 @@ static bool check_keys(struct reading *reading, enum pattern_kind pattern, enum 
 }
 
 bool grammar_place(const char *text, struct place_terms *terms, struct failure *failure) {
-    struct reading reading = start_reading("--place", text, place_keys, sizeof place_keys / sizeof place_keys[0], failure);
+    struct reading reading =
+        start_reading("--place", text, place_keys, sizeof place_keys / sizeof place_keys[0], failure);
     *terms = (struct place_terms){.direct = UINT64_MAX};
     if (!read_keys(&reading, text, terms) || !check_keys(&reading, PATTERN_RING, ARRIVAL_CLOSED)) {
         return false;
@@ -422,13 +425,15 @@ static bool check_sizes(struct reading *reading, struct stream *stream) {
     }
     for (uint32_t i = 0; i < of->sizes_count; i++) {
         if (of->sizes[i] % of->size_min != 0) {
-            return refuse(reading, "size: %" PRIu64 " is not a multiple of the smallest size, %" PRIu64 "; change one of them",
-                          of->sizes[i], of->size_min);
+            return refuse(
+                reading, "size: %" PRIu64 " is not a multiple of the smallest size, %" PRIu64 "; change one of them",
+                of->sizes[i], of->size_min);
         }
     }
     if (of->pattern.align_bytes % of->size_max != 0) {
-        return refuse(reading, "align: %" PRIu64 " is not a multiple of the largest size, %" PRIu64 "; change one of them",
-                      of->pattern.align_bytes, of->size_max);
+        return refuse(
+            reading, "align: %" PRIu64 " is not a multiple of the largest size, %" PRIu64 "; change one of them",
+            of->pattern.align_bytes, of->size_max);
     }
     stream->block_bytes = of->sizes_count == 1 ? of->sizes[0] : 0;
     return stream->pattern != PATTERN_WALK || of->sizes_count == 1 ||
@@ -441,12 +446,14 @@ static bool check_extent(struct reading *reading, const struct stream *stream) {
         return refuse(reading, "%s", "start: a walk has one start, not a range; try start=15%");
     }
     return of->start_to_ppm + of->extent_ppm <= SHARE_PPM ||
-           refuse(reading, "start and %s go beyond the end of the place; allowed: together up to 100%%; try a smaller %s",
+           refuse(reading,
+                  "start and %s go beyond the end of the place; allowed: together up to 100%%; try a smaller %s",
                   stream->pattern == PATTERN_WALK ? "width" : "run", stream->pattern == PATTERN_WALK ? "width" : "run");
 }
 
 bool grammar_stream(const char *text, enum sync_mode sync, struct stream *stream, struct failure *failure) {
-    struct reading reading = start_reading("--stream", text, stream_keys, sizeof stream_keys / sizeof stream_keys[0], failure);
+    struct reading reading =
+        start_reading("--stream", text, stream_keys, sizeof stream_keys / sizeof stream_keys[0], failure);
     *stream = (struct stream){.sync = sync, .workers = 1, .shares_place = true};
     stream->name = stream->terms.name;
     return read_keys(&reading, text, stream) && check_keys(&reading, stream->pattern, stream->terms.process) &&

@@ -4,7 +4,8 @@
 
 #define PAGE_BYTES UINT64_C(4096)
 
-enum operation stream_draw(const struct stream *stream, struct pattern *pattern, uint64_t *random, uint32_t *size_index) {
+enum operation
+stream_draw(const struct stream *stream, struct pattern *pattern, uint64_t *random, uint32_t *size_index) {
     const struct stream_terms *terms = &stream->terms;
     enum operation operation = stream_next(stream, random);
     uint32_t drawn_ppm = terms->sizes_count > 1 ? (uint32_t)(splitmix64(random) % SHARE_PPM) : 0;
@@ -83,11 +84,14 @@ static bool check_devices_of(struct plan *plan, const struct place_terms *place)
     char device[PLACE_DEVICE_BYTES];
     for (const char *at = place->device; take_next_device(&at, device);) {
         if (times_named(plan, device) > 1) {
-            return refuse(plan, "--place %s: %s is named twice in the places; name each device once", place->name, device);
+            return refuse(
+                plan, "--place %s: %s is named twice in the places; name each device once", place->name, device);
         }
         if (!may_erase(plan, device)) {
-            return refuse(plan, "--place %s: a test overwrites %s, and no --eraseDevice permits that; if nothing on it is "
-                          "needed, add --eraseDevice=%s", place->name, device, device);
+            return refuse(plan,
+                          "--place %s: a test overwrites %s, and no --eraseDevice permits that; if nothing on it is "
+                          "needed, add --eraseDevice=%s",
+                          place->name, device, device);
         }
     }
     return true;
@@ -132,8 +136,11 @@ static bool give_directories(struct plan *plan) {
         list += count > 1 && without < count ? terms->directories_length + 1 : 0;
     }
     return count == 1 || count == without ||
-           refuse(plan, "--dir names %" PRIu32 " directories, but %" PRIu32 " of the places have no dir; allowed: one directory, or "
-                  "one for each of them; try --dir=/a, or dir in each --place", count, without);
+           refuse(plan,
+                  "--dir names %" PRIu32 " directories, but %" PRIu32
+                  " of the places have no dir; allowed: one directory, or one for each of them; try --dir=/a, or dir "
+                  "in each --place",
+                  count, without);
 }
 
 // All shares, which add up to 100 %, or none: then the places have equal ones.
@@ -147,8 +154,9 @@ static bool check_shares(struct plan *plan) {
     if (given > 0 && given < count) {
         for (uint32_t i = 0; i < count; i++) {
             if (plan->places[i].share_ppm == 0) {
-                return refuse(plan, "--place %s: missing key share, which other places have; name it for all or for none",
-                              plan->places[i].name);
+                return refuse(
+                    plan, "--place %s: missing key share, which other places have; name it for all or for none",
+                    plan->places[i].name);
             }
         }
     }
@@ -172,8 +180,8 @@ static bool find_place(struct plan *plan, uint32_t number) {
             return true;
         }
     }
-    return refuse(plan, "--stream %s: there is no place '%s'; add --place=name=%s,dir=..., or try place=%s", stream->name,
-                  stream->terms.place, stream->terms.place, plan->places[0].name);
+    return refuse(plan, "--stream %s: there is no place '%s'; add --place=name=%s,dir=..., or try place=%s",
+                  stream->name, stream->terms.place, stream->terms.place, plan->places[0].name);
 }
 
 // At the greatest load.
@@ -181,12 +189,16 @@ static bool check_load(struct plan *plan, const struct stream *stream) {
     uint64_t load = workload_load_max(plan->workload);
     uint64_t workers = stream_workers(stream, load), rate_per_s = stream_rate_micro_per_s(stream, load) / 1000000;
     if (workers > STREAM_WORKERS_MAX) {
-        return refuse(plan, "--stream %s: workers: %" PRIu64 " at the greatest load of --load are not allowed; allowed: up to %d; "
-                      "try fewer, or rate=N*load", stream->name, workers, STREAM_WORKERS_MAX);
+        return refuse(plan,
+                      "--stream %s: workers: %" PRIu64
+                      " at the greatest load of --load are not allowed; allowed: up to %d; try fewer, or rate=N*load",
+                      stream->name, workers, STREAM_WORKERS_MAX);
     }
     return rate_per_s <= STREAM_RATE_MAX_PER_S ||
-           refuse(plan, "--stream %s: rate: %" PRIu64 " per second at the greatest load of --load are not allowed; allowed: up to "
-                  "%d; try less", stream->name, rate_per_s, STREAM_RATE_MAX_PER_S);
+           refuse(plan,
+                  "--stream %s: rate: %" PRIu64
+                  " per second at the greatest load of --load are not allowed; allowed: up to %d; try less",
+                  stream->name, rate_per_s, STREAM_RATE_MAX_PER_S);
 }
 
 static bool read_streams(struct plan *plan) {
@@ -254,9 +266,10 @@ static bool agree_on_sync(struct plan *plan, uint32_t place, enum sync_mode *syn
             continue;
         }
         if (first != NULL && opening_of(stream->sync) != *sync) {
-            return refuse(plan, "--stream %s: sync=%s is not possible beside sync=%s of stream %s, because files of one place "
-                          "are opened in one way; choose the same, or give each a place", stream->name,
-                          sync_names[stream->sync], sync_names[first->sync], first->name);
+            return refuse(plan,
+                          "--stream %s: sync=%s is not possible beside sync=%s of stream %s, because files of one "
+                          "place are opened in one way; choose the same, or give each a place",
+                          stream->name, sync_names[stream->sync], sync_names[first->sync], first->name);
         }
         *sync = opening_of(stream->sync);
         first = first != NULL ? first : stream;
@@ -294,7 +307,8 @@ static char *name_prefix(const struct plan *plan, const char *place) {
 static bool open_place(struct plan *plan, uint32_t number) {
     const struct place_terms *terms = &plan->places[number];
     struct workload *workload = plan->workload;
-    uint64_t capacity = (uint64_t)((uint128)(plan->options->file_bytes * plan->options->files) * terms->share_ppm / SHARE_PPM);
+    uint64_t capacity =
+        (uint64_t)((uint128)(plan->options->file_bytes * plan->options->files) * terms->share_ppm / SHARE_PPM);
     uint32_t directories = count_directories(terms);
     uint64_t files = divide_up(divide_up(capacity, plan->options->file_bytes), directories);
     uint64_t for_rings = divide_up(ring_workers(plan, number), directories);
@@ -374,14 +388,18 @@ static bool check_room(struct plan *plan) {
         uint64_t needed = stream->pattern == PATTERN_WALK ? WALK_BLOCKS_A_LEAF * of->size_max : of->size_max;
         needed = of->pattern.align_bytes > needed ? of->pattern.align_bytes : needed;
         if (needed > file_bytes) {
-            return refuse(plan, "--stream %s: %" PRIu64 " bytes do not fit into the files of place %s, which have %" PRIu64
-                          "; take larger or more files (--fileSize, --numFiles), a larger share, or fewer workers", stream->name,
-                          needed, of->place, file_bytes);
+            return refuse(plan,
+                          "--stream %s: %" PRIu64 " bytes do not fit into the files of place %s, which have %" PRIu64
+                          "; take larger or more files (--fileSize, --numFiles), a larger share, or fewer workers",
+                          stream->name, needed, of->place, file_bytes);
         }
-        uint64_t run = (uint64_t)((uint128)(file_bytes / of->size_min * of->files) * of->pattern.extent_ppm / SHARE_PPM);
+        uint64_t run =
+            (uint64_t)((uint128)(file_bytes / of->size_min * of->files) * of->pattern.extent_ppm / SHARE_PPM);
         if (stream->pattern == PATTERN_RUNS && run < of->size_max / of->size_min) {
-            return refuse(plan, "--stream %s: run: a run is shorter than its largest size of %" PRIu64 " bytes; take more files "
-                          "(--numFiles), or a longer run", stream->name, of->size_max);
+            return refuse(plan,
+                          "--stream %s: run: a run is shorter than its largest size of %" PRIu64
+                          " bytes; take more files (--numFiles), or a longer run",
+                          stream->name, of->size_max);
         }
     }
     return true;

@@ -40,7 +40,8 @@ static int write_some(int fd, uint64_t file_bytes, struct payload *payload, cons
 }
 
 // The flag O_DSYNC of an open file cannot be changed, and the file may have no name, so it is opened anew.
-static int write_with(int flags, int fd, uint64_t file_bytes, struct payload *payload, const atomic_bool *stop, uint64_t *p50_ns) {
+static int
+write_with(int flags, int fd, uint64_t file_bytes, struct payload *payload, const atomic_bool *stop, uint64_t *p50_ns) {
     char path[40];
     (void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     int again = open(path, O_WRONLY | O_DIRECT | O_CLOEXEC | flags);

@@ -1,9 +1,9 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What a synchronous write costs beside a plain direct one, on a file of the run before its first step. If both take the
-// same time, no flush reaches the disk: its write cache is off or is said to be, or the mount suppresses flushes. More is
-// not to be learnt from it: a disk that only pretends to flush looks like one with a battery.
+// What a synchronous write costs beside a plain direct one, on a file of the run before its first step. If both take
+// the same time, no flush reaches the disk: its write cache is off or is said to be, or the mount suppresses flushes.
+// More is not to be learnt from it: a disk that only pretends to flush looks like one with a battery.
 #pragma once
 
 #include "base/standard.h"

@@ -35,7 +35,8 @@ static bool find_node(struct opening *opening) {
     const char *path = opening->place->path;
     struct stat status;
     if (lstat(path, &status) != 0) {
-        return refuse(opening, "cannot be found: %s; /dev/disk/by-id has the names of this host's devices", strerror(errno));
+        return refuse(
+            opening, "cannot be found: %s; /dev/disk/by-id has the names of this host's devices", strerror(errno));
     }
     if (!S_ISLNK(status.st_mode)) {
         return refuse(opening, "%s", "is not a link, as udev makes them; name one that is");
@@ -45,7 +46,8 @@ static bool find_node(struct opening *opening) {
     }
     size_t nodes = strlen(NODES);
     if (strncmp(opening->node, NODES, nodes) != 0 || strchr(opening->node + nodes, '/') != NULL) {
-        return refuse(opening, "leads to %s, which is not a device in /dev; name a link as udev makes them", opening->node);
+        return refuse(
+            opening, "leads to %s, which is not a device in /dev; name a link as udev makes them", opening->node);
     }
     return true;
 }
@@ -59,8 +61,9 @@ static int pin_node(struct opening *opening) {
     } else if (!S_ISBLK(status.st_mode)) {
         (void)refuse(opening, "leads to %s, which is not a block device; name the link of a disk", opening->node);
     } else if (!device_has_name(number_of(status.st_rdev), opening->node + strlen(NODES))) {
-        (void)refuse(opening, "leads to %s, but that is not the kernel's name of device %u:%u; name a link as udev makes them",
-                     opening->node, major(status.st_rdev), minor(status.st_rdev));
+        (void)refuse(
+            opening, "leads to %s, but that is not the kernel's name of device %u:%u; name a link as udev makes them",
+            opening->node, major(status.st_rdev), minor(status.st_rdev));
     } else {
         opening->device->number = status.st_rdev;
         return pin;
@@ -82,8 +85,10 @@ static bool open_pinned(struct opening *opening, int pin, int flags) {
         return refuse(opening, "(%s) %s; %s", opening->node, use.what, use.next);
     }
     if (fd < 0 && error == EBUSY) {
-        return refuse(opening, "(%s) is in use: a process, the kernel or another place has it exclusively, or it is mounted in "
-                      "another mount namespace; name another device", opening->node);
+        return refuse(opening,
+                      "(%s) is in use: a process, the kernel or another place has it exclusively, or it is mounted in "
+                      "another mount namespace; name another device",
+                      opening->node);
     }
     return fd >= 0 || refuse(opening, "(%s) cannot be opened: %s; the tester's user must be able to read and write it",
                              opening->node, strerror(error));
@@ -92,9 +97,11 @@ static bool open_pinned(struct opening *opening, int pin, int flags) {
 // The name may have gone to another device meanwhile.
 static bool is_still_named(struct opening *opening) {
     struct stat named, opened;
-    return (fstat(opening->device->fd, &opened) == 0 && stat(opening->place->path, &named) == 0 && S_ISBLK(opened.st_mode) &&
-            S_ISBLK(named.st_mode) && opened.st_rdev == opening->device->number && named.st_rdev == opened.st_rdev) ||
-           refuse(opening, "%s", "was changed while it was being opened; look whether it is still the device that you mean");
+    return (fstat(opening->device->fd, &opened) == 0 && stat(opening->place->path, &named) == 0 &&
+            S_ISBLK(opened.st_mode) && S_ISBLK(named.st_mode) && opened.st_rdev == opening->device->number &&
+            named.st_rdev == opened.st_rdev) ||
+           refuse(opening, "%s",
+                  "was changed while it was being opened; look whether it is still the device that you mean");
 }
 
 static bool measure(struct opening *opening, uint64_t *device_bytes) {
@@ -107,26 +114,31 @@ static bool measure(struct opening *opening, uint64_t *device_bytes) {
         return refuse(opening, "(%s) does not tell its size: %s; name another device", opening->node, strerror(errno));
     }
     if (*device_bytes < needed) {
-        return refuse(opening, "(%s) has %s bytes, and the test takes %s (its share of the capacity, and 1 MiB at both ends that "
-                      "is never written to); take less (--numFiles, --fileSize, share)", opening->node,
-                      format_thousands(text[0], *device_bytes), format_thousands(text[1], needed));
+        return refuse(opening,
+                      "(%s) has %s bytes, and the test takes %s (its share of the capacity, and 1 MiB at both ends "
+                      "that is never written to); take less (--numFiles, --fileSize, share)",
+                      opening->node, format_thousands(text[0], *device_bytes), format_thousands(text[1], needed));
     }
     opening->device->sector_bytes = (uint32_t)sector_bytes;
     return (sector_bytes > 0 && sector_bytes <= SECTOR_MAX_BYTES) ||
-           refuse(opening, "(%s) has sectors of %d bytes; allowed: up to %d; name another device", opening->node, sector_bytes,
-                  SECTOR_MAX_BYTES);
+           refuse(opening, "(%s) has sectors of %d bytes; allowed: up to %d; name another device", opening->node,
+                  sector_bytes, SECTOR_MAX_BYTES);
 }
 
-static bool is_empty_at(struct opening *opening, const unsigned char *memory, uint64_t offset_bytes, uint64_t device_bytes) {
+static bool
+is_empty_at(struct opening *opening, const unsigned char *memory, uint64_t offset_bytes, uint64_t device_bytes) {
     size_t at = 0;
     while (at < DEVICE_END_BYTES && memory[at] == 0) {
         at++;
     }
     return at == DEVICE_END_BYTES ||
-           refuse(opening, "(%s) is not empty: byte %" PRIu64 " is not 0, and only a device whose first and last 1 MiB are zeros "
-                  "is overwritten; name another device, or, if nothing on this one is needed, let its owner zero them: "
-                  "blkdiscard -z -l 1M %s; blkdiscard -z -o %" PRIu64 " -l 1M %s", opening->node, offset_bytes + at,
-                  opening->place->path, device_bytes - DEVICE_END_BYTES, opening->place->path);
+           refuse(opening,
+                  "(%s) is not empty: byte %" PRIu64
+                  " is not 0, and only a device whose first and last 1 MiB are zeros is overwritten; name another "
+                  "device, or, if nothing on this one is needed, let its owner zero them: blkdiscard -z -l 1M %s; "
+                  "blkdiscard -z -o %" PRIu64 " -l 1M %s",
+                  opening->node, offset_bytes + at, opening->place->path, device_bytes - DEVICE_END_BYTES,
+                  opening->place->path);
 }
 
 static bool ends_are_empty(struct opening *opening, unsigned char *memory, uint64_t device_bytes) {
@@ -138,8 +150,8 @@ static bool ends_are_empty(struct opening *opening, unsigned char *memory, uint6
         }
         empty = done == (ssize_t)DEVICE_END_BYTES
                     ? is_empty_at(opening, memory, offsets[i], device_bytes)
-                    : refuse(opening, "(%s) cannot be read at offset %" PRIu64 ": %s; name another device", opening->node,
-                             offsets[i], failure_error_text(done < 0 ? errno : FAILURE_SHORT_WRITE));
+                    : refuse(opening, "(%s) cannot be read at offset %" PRIu64 ": %s; name another device",
+                             opening->node, offsets[i], failure_error_text(done < 0 ? errno : FAILURE_SHORT_WRITE));
     }
     return empty;
 }

@@ -46,8 +46,8 @@ void workspace_file_path(const struct workspace *workspace, uint32_t place, uint
     }
 }
 
-// Notes what the thread does next with a test file or, if that is NO_FILE, with its directory. Returns the path, which is
-// good until the next activity. The offset is that of its descriptor.
+// Notes what the thread does next with a test file or, if that is NO_FILE, with its directory. Returns the path, which
+// is good until the next activity. The offset is that of its descriptor.
 static const char *begin_activity(struct workspace *workspace, const char *call, uint32_t place, uint32_t file,
                                   uint64_t offset_bytes) {
     struct activity *activity = &workspace->activity;
@@ -93,8 +93,10 @@ static bool same_file_system(struct workspace *workspace, const struct place *pl
         !S_ISDIR(base.st_mode) || base.st_dev == place->device) {
         return true;
     }
-    return refuse(workspace, "--createDirs: %s would be on another file system than %s; name directories inside it, such as "
-                  "--dir=%s/qm", place->path, dir, dir);
+    return refuse(
+        workspace,
+        "--createDirs: %s would be on another file system than %s; name directories inside it, such as --dir=%s/qm",
+        place->path, dir, dir);
 }
 
 // Two names of one directory: the queue managers would have the same files.
@@ -102,8 +104,8 @@ static bool not_named_before(struct workspace *workspace, const struct place *pl
     for (const struct place *other = workspace->workload->places; other < place; other++) {
         bool same_files = strcmp(other->file_prefix, place->file_prefix) == 0;
         if (other->device == place->device && other->inode == place->inode && same_files) {
-            return refuse(workspace, "%s: %s and %s are the same directory; name %s", option_of(place), other->path, place->path,
-                          place->name[0] != '\0' ? "each once" : "a separate one for each queue manager");
+            return refuse(workspace, "%s: %s and %s are the same directory; name %s", option_of(place), other->path,
+                          place->path, place->name[0] != '\0' ? "each once" : "a separate one for each queue manager");
         }
     }
     return true;
@@ -153,15 +155,20 @@ static bool enough_descriptors(struct workspace *workspace) {
         return refuse(workspace, "cannot read the limit on open files: %s", strerror(errno));
     }
     if (limit.rlim_cur < needed && limit.rlim_max >= needed) {      // RLIM_INFINITY is the greatest of all
-        limit.rlim_cur = setrlimit(RLIMIT_NOFILE, &(struct rlimit){needed, limit.rlim_max}) == 0 ? needed : limit.rlim_cur;
+        limit.rlim_cur =
+            setrlimit(RLIMIT_NOFILE, &(struct rlimit){needed, limit.rlim_max}) == 0 ? needed : limit.rlim_cur;
     }
     if (limit.rlim_cur < needed) {
-        return refuse(workspace, "--numFiles x --qm needs %" PRIu64 " open files, and the limit is %" PRIu64 "; raise it "
-                      "(ulimit -n), or take fewer files", needed, (uint64_t)limit.rlim_max);
+        return refuse(workspace,
+                      "--numFiles x --qm needs %" PRIu64 " open files, and the limit is %" PRIu64
+                      "; raise it (ulimit -n), or take fewer files",
+                      needed, (uint64_t)limit.rlim_max);
     }
     if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < largest_bytes) {
-        return refuse(workspace, "--fileSize=%" PRIu64 " is above the limit on file size of %" PRIu64 " bytes; raise it "
-                      "(ulimit -f), or take smaller files", largest_bytes, (uint64_t)limit.rlim_cur);
+        return refuse(workspace,
+                      "--fileSize=%" PRIu64 " is above the limit on file size of %" PRIu64
+                      " bytes; raise it (ulimit -f), or take smaller files",
+                      largest_bytes, (uint64_t)limit.rlim_cur);
     }
     return true;
 }
@@ -214,9 +221,10 @@ static bool enough_space(struct workspace *workspace, uint32_t number) {
         }
     }
     if (free_bytes < footprint || free_bytes - footprint < reserve) {
-        return refuse(workspace, "%s has %s bytes free, but the test files take %s and %s must stay free; take fewer or "
-                      "smaller files (--numFiles, --fileSize), or less --reserve", place->path,
-                      format_thousands(text[0], free_bytes), format_thousands(text[1], footprint),
+        return refuse(workspace,
+                      "%s has %s bytes free, but the test files take %s and %s must stay free; take fewer or smaller "
+                      "files (--numFiles, --fileSize), or less --reserve",
+                      place->path, format_thousands(text[0], free_bytes), format_thousands(text[1], footprint),
                       format_thousands(text[2], reserve));
     }
     if (space.f_files > 0 && space.f_favail < files) {
@@ -239,21 +247,25 @@ static bool same_file(const struct stat *left, const struct stat *right) {
 
 bool test_file_unlink(int dir_fd, const char *name, int fd) {
     struct stat ours, named;
-    return fstat(fd, &ours) == 0 && fstatat(dir_fd, name, &named, AT_SYMLINK_NOFOLLOW) == 0 && same_file(&ours, &named) &&
-           unlinkat(dir_fd, name, 0) == 0;
+    return fstat(fd, &ours) == 0 && fstatat(dir_fd, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+           same_file(&ours, &named) && unlinkat(dir_fd, name, 0) == 0;
 }
 
 static bool refuse_open(struct workspace *workspace, const struct place *place, const char *path, int error) {
     return error == EINVAL && place->direct
-               ? refuse(workspace, "the file system of %s refuses O_DIRECT; choose another --dir, or measure without it by "
-                        "--direct=no (MQ itself would use it)", path)
+               ? refuse(workspace,
+                        "the file system of %s refuses O_DIRECT; choose another --dir, or measure without it by "
+                        "--direct=no (MQ itself would use it)",
+                        path)
                : refuse(workspace, "cannot open %s: %s", path, strerror(error));
 }
 
 static bool refuse_creation(struct workspace *workspace, const char *path, int error) {
     return error == EEXIST
-               ? refuse(workspace, "%s already exists, and logdisk writes only to files that it created itself; remove it, or "
-                        "choose another --dir or --filePrefix", path)
+               ? refuse(workspace,
+                        "%s already exists, and logdisk writes only to files that it created itself; remove it, or "
+                        "choose another --dir or --filePrefix",
+                        path)
                : refuse(workspace, "cannot create %s: %s", path, strerror(error));
 }
 
@@ -279,8 +291,10 @@ static bool create_named(struct workspace *workspace, const struct place *place,
     }
     if (!ours) {
         (void)close(second);
-        return refuse(workspace, "%s was changed by another process while it was being created; choose a directory that only "
-                      "you can write to", path);
+        return refuse(workspace,
+                      "%s was changed by another process while it was being created; choose a directory that only you "
+                      "can write to",
+                      path);
     }
     *fd = second;
     return true;
@@ -306,7 +320,8 @@ static bool create_file(struct workspace *workspace, uint32_t number, uint32_t f
     // The answers of a kernel or file system that has no such files. EINVAL may also mean that it refuses O_DIRECT;
     // creating the file under a name then tells for certain.
     bool impossible = errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL || errno == ENOENT;
-    return impossible ? create_named(workspace, place, path, &place->fds[file]) : refuse_creation(workspace, path, errno);
+    return impossible ? create_named(workspace, place, path, &place->fds[file])
+                      : refuse_creation(workspace, path, errno);
 }
 
 // One write as the test makes it. 0, errno, or FAILURE_SHORT_WRITE.
@@ -362,7 +377,8 @@ static void close_files(struct workspace *workspace, bool remove_names) {
 }
 
 // Removes directories that we made while their files live on without a name; the last first, as one may lie in another.
-// On NFS and FUSE they have to wait: an open file gets another name there when it is removed (.nfs..., .fuse_hidden...).
+// On NFS and FUSE they have to wait: an open file gets another name there when it is removed (.nfs...,
+// .fuse_hidden...).
 static void remove_made_directories(struct workspace *workspace) {
     for (uint32_t i = workspace->workload->places_count; i-- > 0;) {
         struct place *place = &workspace->workload->places[i];
@@ -395,13 +411,16 @@ static bool try_block(struct workspace *workspace, const struct place *place, co
     }
     free(memory);
     if (works > 0) {
-        return refuse(workspace, "%s: a write of %" PRIu64 " bytes is refused by the disk of %s; the next size that works "
-                      "is %" PRIu64, workspace->workload->write_option, block_bytes, path, works);
+        return refuse(
+            workspace,
+            "%s: a write of %" PRIu64 " bytes is refused by the disk of %s; the next size that works is %" PRIu64,
+            workspace->workload->write_option, block_bytes, path, works);
     }
     if (error == EINVAL) {
-        return refuse(workspace, "%s: a write of %" PRIu64 " bytes from memory aligned to %" PRIu64 " is refused by the "
-                      "disk of %s; try --alignment=4096, or --direct=no", workspace->workload->write_option, block_bytes,
-                      workspace->alignment_bytes, path);
+        return refuse(workspace,
+                      "%s: a write of %" PRIu64 " bytes from memory aligned to %" PRIu64
+                      " is refused by the disk of %s; try --alignment=4096, or --direct=no",
+                      workspace->workload->write_option, block_bytes, workspace->alignment_bytes, path);
     }
     return error == 0 || write_failed(workspace, path, error);
 }
@@ -441,8 +460,12 @@ static bool format_failed(struct workspace *workspace, int error, uint64_t bytes
     struct failure *failure = &workspace->failure;
     bool refused = error == ENOSPC || error == EDQUOT || error == EFBIG || error == EINVAL || error == EROFS ||
                    error == EPERM || error == EACCES;
-    *failure = (struct failure){.error = error, .queue_manager = activity->place, .offset_bytes = activity->offset_bytes,
-                                .call = activity->call, .block_bytes = bytes};
+    *failure = (struct failure){
+        .error = error,
+        .queue_manager = activity->place,
+        .offset_bytes = activity->offset_bytes,
+        .call = activity->call,
+        .block_bytes = bytes};
     (void)snprintf(failure->file, sizeof failure->file, "%s", activity->file);
     return failure_set(failure, refused ? EXIT_REFUSED : EXIT_IO_ERROR,
                        "cannot preformat %s at offset %" PRIu64 ": %s%s", failure->file, failure->offset_bytes,
@@ -479,7 +502,8 @@ static bool format_file(struct workspace *workspace, uint32_t number, uint32_t f
 
 static bool for_each(struct workspace *workspace, bool (*step)(struct workspace *, uint32_t)) {
     bool good = true;
-    for (uint32_t number = 1; good && number <= workspace->workload->places_count && !atomic_load(workspace->stop); number++) {
+    for (uint32_t number = 1; good && number <= workspace->workload->places_count && !atomic_load(workspace->stop);
+         number++) {
         good = step(workspace, number);
     }
     return good;
@@ -505,8 +529,10 @@ static bool create_mark(struct workspace *workspace, uint32_t number) {
     int fd = mark_create(&workspace->mark, place->fd);
     if (fd < 0) {
         return errno == EEXIST
-                   ? refuse(workspace, "%s already has the mark of files that --acknowledge left there; remove them with "
-                            "--removeAcknowledged, or choose another --dir or --filePrefix", path)
+                   ? refuse(workspace,
+                            "%s already has the mark of files that --acknowledge left there; remove them with "
+                            "--removeAcknowledged, or choose another --dir or --filePrefix",
+                            path)
                    : refuse(workspace, "cannot create the mark of --acknowledge in %s: %s", path, strerror(errno));
     }
     place->mark = fd;
@@ -517,8 +543,8 @@ static bool sync_directories(struct workspace *workspace, uint32_t number) {
     const struct place *place = &workspace->workload->places[number - 1];
     const char *path = begin_activity(workspace, "fsync", number, NO_FILE, 0);
     return mark_sync_directories(place->fd, place->made) ||
-           failure_set(&workspace->failure, EXIT_IO_ERROR, "--acknowledge: cannot sync %s and the directories above it: %s",
-                       path, strerror(errno));
+           failure_set(&workspace->failure, EXIT_IO_ERROR,
+                       "--acknowledge: cannot sync %s and the directories above it: %s", path, strerror(errno));
 }
 
 static bool mark_files(struct workspace *workspace) {
@@ -542,9 +568,11 @@ static bool has_whole_sectors(struct workspace *workspace, uint32_t number, uint
     for (size_t i = 0; i < sizes->count && place->direct; i++) {
         uint64_t bytes = sizes->values[i];
         if (bytes % sector_bytes != 0 && is_tried(workspace, number, bytes)) {
-            return refuse(workspace, "%s: operations of %" PRIu64 " bytes are not possible with %s, whose sectors have %" PRIu32
-                          "; the next size that works is %" PRIu64, workspace->workload->write_option, bytes, place->path,
-                          sector_bytes, (bytes / sector_bytes + 1) * sector_bytes);
+            return refuse(workspace,
+                          "%s: operations of %" PRIu64 " bytes are not possible with %s, whose sectors have %" PRIu32
+                          "; the next size that works is %" PRIu64,
+                          workspace->workload->write_option, bytes, place->path, sector_bytes,
+                          (bytes / sector_bytes + 1) * sector_bytes);
         }
     }
     return true;
@@ -589,7 +617,8 @@ static bool probe_sync(struct workspace *workspace) {
         return true;
     }
     const char *path = begin_activity(workspace, "the sync probe", 1, 0, 0);
-    int error = sync_probe_run(&workspace->sync_probe, place->fds[0], place->file_bytes, workspace->options->seed, workspace->stop);
+    int error = sync_probe_run(
+        &workspace->sync_probe, place->fds[0], place->file_bytes, workspace->options->seed, workspace->stop);
     return error == 0 || write_failed(workspace, path, error);
 }
 

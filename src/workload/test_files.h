@@ -18,7 +18,8 @@
 
 #include <pthread.h>
 
-#define FORMAT_PART_BYTES ((size_t)1 << 20)     // of preformatting; each part takes this many bytes' stamps, the last of a file too
+// of preformatting; each part takes this many bytes' stamps, the last of a file too
+#define FORMAT_PART_BYTES ((size_t)1 << 20)
 
 // What the preparing thread is doing, for a report while it hangs.
 struct activity {

@@ -43,8 +43,8 @@ uint64_t schedule_due_before(const struct schedule *schedule, uint64_t instant_n
 void schedule_add_waits(const struct schedule *schedule, uint64_t first, uint64_t count, uint64_t instant_ns,
                         struct distribution *response);
 
-// The plan of a stream of --stream. All its workers take their operations from it, each the next one when it is free, so
-// an operation waits only while all of them are busy. No lock: `next` is all that changes.
+// The plan of a stream of --stream. All its workers take their operations from it, each the next one when it is free,
+// so an operation waits only while all of them are busy. No lock: `next` is all that changes.
 
 enum arrival_process { ARRIVAL_CLOSED, ARRIVAL_EVEN, ARRIVAL_EXPONENTIAL };
 extern const char *const arrival_names[];       // by process
@@ -53,7 +53,8 @@ struct arrival_plan {
     enum arrival_process process;       // not closed
     struct schedule schedule;           // of all workers together; if exponential, its mean
     uint64_t seed;
-    _Atomic uint64_t next;              // even: the number of the next operation; exponential: when it is due after the origin
+    // even: the number of the next operation; exponential: when it is due after the origin
+    _Atomic uint64_t next;
 };
 
 void arrival_start(struct arrival_plan *plan, enum arrival_process process, struct schedule schedule, uint64_t seed);
@@ -76,9 +77,9 @@ static inline const char *operation_name(enum operation operation) {
 }
 
 // A directory, and the files in it. What --place names may be several of them, one after the other: then their files
-// follow one another, in one array. Or a block device or several, each of which holds its files one after the other as well,
-// and has none in its first and its last DEVICE_END_BYTES: a device is accepted only if these hold zeros (test_device.h), and a test
-// leaves them so.
+// follow one another, in one array. Or a block device or several, each of which holds its files one after the other as
+// well, and has none in its first and its last DEVICE_END_BYTES: a device is accepted only if these hold zeros
+// (test_device.h), and a test leaves them so.
 #define DEVICE_END_BYTES (UINT64_C(1) << 20)
 
 struct place {
@@ -193,9 +194,10 @@ static inline enum operation stream_next(const struct stream *stream, uint64_t *
     return splitmix64(random) % OPERATION_PPM < stream->read_ppm ? OPERATION_READ : OPERATION_WRITE;
 }
 
-// The next operation of a stream of --stream: what it is, which of the stream's sizes it has, and where it goes. All that
-// changes is the pattern and the random numbers, so a stream can be drawn without a disk.
-enum operation stream_draw(const struct stream *stream, struct pattern *pattern, uint64_t *random, uint32_t *size_index);
+// The next operation of a stream of --stream: what it is, which of the stream's sizes it has, and where it goes. All
+// that changes is the pattern and the random numbers, so a stream can be drawn without a disk.
+enum operation
+stream_draw(const struct stream *stream, struct pattern *pattern, uint64_t *random, uint32_t *size_index);
 
 // The greatest load point.
 uint64_t workload_load_max(const struct workload *workload);
@@ -214,6 +216,6 @@ bool mq_log_open(struct workload *workload, const struct options *options);
 // applications of each queue manager.
 bool commit_open(struct workload *workload, const struct options *options);
 
-// streams: what --place, --stream and --load describe (stream_grammar.h). False if there is no memory, or if they cannot
-// be: then failure says why.
+// streams: what --place, --stream and --load describe (stream_grammar.h). False if there is no memory, or if they
+// cannot be: then failure says why.
 bool streams_open(struct workload *workload, const struct options *options, struct failure *failure);

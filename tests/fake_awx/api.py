@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The part of AWX's API that the modules of awx.awx call to set it up, with the checks that AWX makes, in memory.
 
-It answers in the shapes of AWX 24.6.1: lists with ``count`` and ``results``, items with ``id``, ``url``, ``type`` and ``related``, 400 with an error for each
-field. What AWX does later it does later too: a project has no playbooks before its update has ended.
+It answers in the shapes of AWX 24.6.1: lists with ``count`` and ``results``, items with ``id``, ``url``, ``type`` and
+``related``, 400 with an error for each field. What AWX does later it does later too: a project has no playbooks before
+its update has ended.
 """
 
 import json
@@ -17,14 +18,51 @@ from urllib.parse import parse_qsl, urlsplit
 
 from fake_awx import rules
 
-PROMPTED = ("limit", "job_slice_count", "inventory", "scm_branch", "job_tags", "skip_tags", "verbosity", "forks", "timeout", "extra_data")
-ASKED = ("credential", "diff_mode", "execution_environment", "instance_groups", "job_type", "labels", "tags", "variables")
+PROMPTED = (
+    "limit",
+    "job_slice_count",
+    "inventory",
+    "scm_branch",
+    "job_tags",
+    "skip_tags",
+    "verbosity",
+    "forks",
+    "timeout",
+    "extra_data",
+)
+ASKED = (
+    "credential",
+    "diff_mode",
+    "execution_environment",
+    "instance_groups",
+    "job_type",
+    "labels",
+    "tags",
+    "variables",
+)
 ASK_FIELDS = {f"ask_{name}_on_launch" for name in (*PROMPTED, *ASKED)}
 TEMPLATES = ("job_templates", "workflow_job_templates")
-FOREIGN = {"organization": "organizations", "project": "projects", "inventory": "inventories", "execution_environment": "execution_environments"}
+FOREIGN = {
+    "organization": "organizations",
+    "project": "projects",
+    "inventory": "inventories",
+    "execution_environment": "execution_environments",
+}
 KINDS = {
-    **{name: name.removesuffix("s") for name in ("organizations", "credentials", "credential_types", "execution_environments", "notification_templates")},
-    **{name: name.removesuffix("s") for name in ("projects", "project_updates", "schedules", "workflow_job_template_nodes", *TEMPLATES)},
+    **{
+        name: name.removesuffix("s")
+        for name in (
+            "organizations",
+            "credentials",
+            "credential_types",
+            "execution_environments",
+            "notification_templates",
+        )
+    },
+    **{
+        name: name.removesuffix("s")
+        for name in ("projects", "project_updates", "schedules", "workflow_job_template_nodes", *TEMPLATES)
+    },
     "inventories": "inventory",
     "hosts": "host",
     "labels": "label",
@@ -64,7 +102,11 @@ class Awx:
     @property
     def changes(self) -> list[tuple[str, str, Any]]:
         """The requests that were to change something; logging in and updating a project do not."""
-        return [request for request in self.requests if request[0] != "GET" and not re.search(r"/(tokens|update)/", request[1])]
+        return [
+            request
+            for request in self.requests
+            if request[0] != "GET" and not re.search(r"/(tokens|update)/", request[1])
+        ]
 
     def named(self, table: str, name: str) -> Item:
         (item,) = [item for item in self.tables[table].values() if item["name"] == name]
@@ -75,7 +117,10 @@ class Awx:
 
     def linked_names(self, table: str, name: str, relation: str) -> set[str]:
         target = "workflow_job_template_nodes" if relation.endswith("_nodes") else self._target(relation)
-        return {self.tables[target][other]["name"] for other in self.linked.get((table, self.named(table, name)["id"], relation), [])}
+        return {
+            self.tables[target][other]["name"]
+            for other in self.linked.get((table, self.named(table, name)["id"], relation), [])
+        }
 
     def answer(self, method: str, path: str, query: Mapping[str, str], body: Any) -> tuple[int, Any]:
         """Answer a request to a path below the root."""
@@ -102,10 +147,14 @@ class Awx:
                 case "POST", ["projects", number, "update"]:
                     return 202, self._project_update(self._got("projects", number))
                 case "POST", [table, number, "workflow_nodes"]:
-                    return 201, self.create("workflow_job_template_nodes", {**body, "workflow_job_template": self._got(table, number)["id"]})
+                    return 201, self.create(
+                        "workflow_job_template_nodes", {**body, "workflow_job_template": self._got(table, number)["id"]}
+                    )
                 case "GET", [table, number, "workflow_nodes"]:
                     nodes = self.tables["workflow_job_template_nodes"].values()
-                    return 200, listed(found([node for node in nodes if node["workflow_job_template"] == int(number)], query))
+                    return 200, listed(
+                        found([node for node in nodes if node["workflow_job_template"] == int(number)], query)
+                    )
                 case _, [table, number, relation]:
                     return self._link(method, (table, self._got(table, number)["id"], relation), body)
         except Refused as refused:
@@ -119,7 +168,15 @@ class Awx:
         self.last_id += 1
         url = f"{self.root}{table}/{self.last_id}/"
         related = {name: f"{url}{name}/" for name in ("survey_spec", "update", "workflow_nodes")}
-        item = {"id": self.last_id, "url": url, "type": KINDS[table], "related": related, "summary_fields": {}, "description": "", **body}
+        item = {
+            "id": self.last_id,
+            "url": url,
+            "type": KINDS[table],
+            "related": related,
+            "summary_fields": {},
+            "description": "",
+            **body,
+        }
         self.tables[table][self.last_id] = item
         if table == "projects":
             item |= {"scm_revision": "", "playbooks": []}
@@ -154,7 +211,9 @@ class Awx:
                 raise Refused(400, {"rrule": rules.rule_errors(new["rrule"])})
             case "notification_templates" if rules.message_errors(new.get("messages") or {}):
                 raise Refused(400, {"messages": rules.message_errors(new["messages"])})
-            case "credential_types" if any(name.startswith("ANSIBLE_") for name in new.get("injectors", {}).get("env", {})):
+            case "credential_types" if any(
+                name.startswith("ANSIBLE_") for name in new.get("injectors", {}).get("env", {})
+            ):
                 raise Refused(400, {"injectors": ["ANSIBLE_ environment variables are not allowed."]})
         if table in ("schedules", "workflow_job_template_nodes"):
             self._check_prompts(new)
@@ -169,11 +228,15 @@ class Awx:
 
     def _check_prompts(self, item: Item) -> None:
         table, template = next(
-            (table, self.tables[table][item["unified_job_template"]]) for table in TEMPLATES if item["unified_job_template"] in self.tables[table]
+            (table, self.tables[table][item["unified_job_template"]])
+            for table in TEMPLATES
+            if item["unified_job_template"] in self.tables[table]
         )
         survey = self.surveys.get((table, template["id"]), {}) if template.get("survey_enabled") else {}
         prompts = {name: item.get(name) for name in PROMPTED}
-        inventory = (prompts["inventory"] if template.get("ask_inventory_on_launch") else None) or template.get("inventory")
+        inventory = (prompts["inventory"] if template.get("ask_inventory_on_launch") else None) or template.get(
+            "inventory"
+        )
         hosts = sum(host["inventory"] == inventory for host in self.tables["hosts"].values()) if inventory else None
         errors = rules.prompt_errors(template, survey.get("spec", []), prompts, hosts)
         if errors:
@@ -192,8 +255,18 @@ class Awx:
     def _project_update(self, project: Item) -> Item:
         self.last_id += 1
         url = f"{self.root}project_updates/{self.last_id}/"
-        update = {"id": self.last_id, "url": url, "type": "project_update", "project": project["id"], "name": project["name"]}
-        self.tables["project_updates"][self.last_id] = update | {"status": "pending", "failed": False, "event_processing_finished": False}
+        update = {
+            "id": self.last_id,
+            "url": url,
+            "type": "project_update",
+            "project": project["id"],
+            "name": project["name"],
+        }
+        self.tables["project_updates"][self.last_id] = update | {
+            "status": "pending",
+            "failed": False,
+            "event_processing_finished": False,
+        }
         return {"project_update": self.last_id, **update}
 
     def _advance(self, number: int) -> None:
@@ -203,7 +276,11 @@ class Awx:
             update["status"] = "running"
         elif update["status"] == "running":
             update |= {"status": "successful", "event_processing_finished": True, "scm_revision": REVISION}
-            self.tables["projects"][update["project"]] |= {"scm_revision": REVISION, "playbooks": sorted(self.playbooks), "summary_fields": {}}
+            self.tables["projects"][update["project"]] |= {
+                "scm_revision": REVISION,
+                "playbooks": sorted(self.playbooks),
+                "summary_fields": {},
+            }
 
     def _target(self, relation: str) -> str:
         return "notification_templates" if relation.startswith("notification_templates") else relation
@@ -226,7 +303,9 @@ class Awx:
 
     def _check_link(self, target: str, number: int, others: list[int]) -> None:
         if target == "credentials":
-            error = rules.credential_error(self.tables[target][number], [self.tables[target][other] for other in others])
+            error = rules.credential_error(
+                self.tables[target][number], [self.tables[target][other] for other in others]
+            )
             if error:
                 raise Refused(400, {"error": error})
 

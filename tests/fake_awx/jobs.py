@@ -33,7 +33,12 @@ class StartingAwx(Awx):
         url = f"{self.root}job_templates/{self.last_id}/"
         known = {"id": self.last_id, "url": url, "type": "job_template", "related": {"launch": f"{url}launch/"}}
         organization = {"organization": {"name": template["organization"]}}
-        self.tables["job_templates"][self.last_id] = {**dict.fromkeys(ASK_FIELDS, False), **template, **known, "summary_fields": organization}
+        self.tables["job_templates"][self.last_id] = {
+            **dict.fromkeys(ASK_FIELDS, False),
+            **template,
+            **known,
+            "summary_fields": organization,
+        }
 
     def wait_for(self, limits: set[str], timeout_s: float) -> None:
         """Wait until jobs with these limits have been started."""
@@ -58,4 +63,11 @@ class StartingAwx(Awx):
 
     def _job(self, number: int) -> Item:
         url = f"{self.root}jobs/{number}/"
-        return {"id": number, "type": "job", "url": url, "status": "successful", "created": "2026-11-22T12:00:00Z", "artifacts": {}}
+        return {
+            "id": number,
+            "type": "job",
+            "url": url,
+            "status": "successful",
+            "created": "2026-11-22T12:00:00Z",
+            "artifacts": {},
+        }

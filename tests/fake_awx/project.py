@@ -9,7 +9,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 
 # AWX takes a YAML file for a playbook if one of its lines matches this, in any directory ...
-PLAYBOOK = re.compile(r"^\s*?-?\s*?(?:hosts|(?:ansible\.builtin\.)?include|(?:ansible\.builtin\.)?import_playbook):\s*?.*?$")
+PLAYBOOK = re.compile(
+    r"^\s*?-?\s*?(?:hosts|(?:ansible\.builtin\.)?include|(?:ansible\.builtin\.)?import_playbook):\s*?.*?$"
+)
 # ... unless a part of its path is one of these or begins with a dot.
 SKIPPED = {"roles", "tasks", "group_vars", "host_vars"}
 
@@ -22,7 +24,11 @@ def project_files() -> list[Path]:
 
 
 def playbooks(root: Path, files: Iterable[Path]) -> set[str]:
-    return {str(path) for path in files if path.suffix in (".yml", ".yaml") and not _skipped(path) and _matches((root / path).read_text())}
+    return {
+        str(path)
+        for path in files
+        if path.suffix in (".yml", ".yaml") and not _skipped(path) and _matches((root / path).read_text())
+    }
 
 
 def _skipped(path: Path) -> bool:

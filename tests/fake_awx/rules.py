@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the API of AWX refuses, and its messages: rules of schedules, surveys, their answers, prompts, credentials, and messages of notifications.
+"""What the API of AWX refuses, and its messages: rules of schedules, surveys, their answers, prompts, credentials,
+and messages of notifications.
 
-Every function returns what is wrong in the words of AWX, and nothing if it accepts. Each names the place in the source of AWX 24.6.1 that it restates.
+Every function returns what is wrong in the words of AWX, and nothing if it accepts. Each names the place in the source
+of AWX 24.6.1 that it restates.
 """
 
 import json
@@ -13,7 +15,15 @@ from jinja2 import StrictUndefined
 from jinja2.exceptions import TemplateError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-TYPES = {"text": str, "textarea": str, "password": str, "multiplechoice": str, "multiselect": str, "integer": int, "float": float}
+TYPES = {
+    "text": str,
+    "textarea": str,
+    "password": str,
+    "multiplechoice": str,
+    "multiselect": str,
+    "integer": int,
+    "float": float,
+}
 FREQUENCIES = {"MINUTELY", "HOURLY", "DAILY", "WEEKLY", "MONTHLY", "YEARLY"}
 # What a message may use: the fields of a job that AWX hands out, as they are when it tries the message.
 JOB = {
@@ -26,7 +36,12 @@ JOB = {
     "artifacts": {},
     "host_status_counts": {"skipped": 1, "ok": 5, "changed": 3, "failures": 0, "dark": 0},
 }
-CONTEXT = {"job": JOB, "job_friendly_name": "Job", "url": "https://awx.example/#/jobs/playbook/1010", "job_metadata": "{}"}
+CONTEXT = {
+    "job": JOB,
+    "job_friendly_name": "Job",
+    "url": "https://awx.example/#/jobs/playbook/1010",
+    "job_metadata": "{}",
+}
 
 
 def rule_errors(rrule: str) -> list[str]:
@@ -67,9 +82,14 @@ def _errors_of_one_rule(rule: str) -> list[str]:
 
 
 def survey_error(survey: Mapping[str, Any]) -> str:
-    """Check a survey (awx/api/views/__init__.py, JobTemplateSurveySpec._validate_spec_data). AWX reports one error: of the survey the last, then the first."""
+    """Check a survey (awx/api/views/__init__.py, JobTemplateSurveySpec._validate_spec_data). AWX reports one error: of
+    the survey the last, then the first."""
     error = ""
-    for field, kind, label in (("name", str, "string"), ("description", str, "string"), ("spec", list, "list of items")):
+    for field, kind, label in (
+        ("name", str, "string"),
+        ("description", str, "string"),
+        ("spec", list, "list of items"),
+    ):
         if field not in survey:
             error = f"Field '{field}' is missing from survey spec."
         elif not isinstance(survey[field], kind):
@@ -93,7 +113,12 @@ def survey_error(survey: Mapping[str, Any]) -> str:
 def _question_error(number: int, question: Any) -> str:
     if not isinstance(question, Mapping):
         return f"Survey question {number} is not a json object."
-    for field, kind, label in (("type", str, "string"), ("question_name", str, "string"), ("variable", str, "string"), ("required", bool, "boolean")):
+    for field, kind, label in (
+        ("type", str, "string"),
+        ("question_name", str, "string"),
+        ("variable", str, "string"),
+        ("required", bool, "boolean"),
+    ):
         if field not in question:
             return f"'{field}' missing from survey question {number}"
         if not isinstance(question[field], kind):
@@ -107,7 +132,10 @@ def _type_error(number: int, question: Mapping[str, Any]) -> str:
         return f"'{kind}' in survey question {number} is not one of '{', '.join(TYPES)}' allowed question types."
     default = question.get("default", "")
     if default != "" and not isinstance(default, TYPES[kind]):
-        return f"Default value {default} in survey question {number} expected to be {'string' if TYPES[kind] is str else kind}."
+        return (
+            f"Default value {default} in survey question {number} expected to be "
+            f"{'string' if TYPES[kind] is str else kind}."
+        )
     for limit in ("min", "max"):
         if question.get(limit) is not None and not isinstance(question[limit], int):
             return f"The {limit} limit in survey question {number} expected to be integer."
@@ -131,7 +159,8 @@ def choices(question: Mapping[str, Any]) -> list[Any]:
 
 
 def answer_errors(questions: Sequence[Mapping[str, Any]], answers: Mapping[str, Any]) -> list[str]:
-    """Check the answers of a launch, a schedule or a node (awx/main/models/mixins.py, SurveyJobTemplateMixin._survey_element_validation).
+    """Check the answers of a launch, a schedule or a node (awx/main/models/mixins.py,
+    SurveyJobTemplateMixin._survey_element_validation).
 
     The defaults of a survey are no answers.
     """
@@ -148,14 +177,25 @@ def answer_errors(questions: Sequence[Mapping[str, Any]], answers: Mapping[str, 
 def _errors_of_one_answer(question: Mapping[str, Any], value: Any) -> list[str]:
     variable, kind = question["variable"], question["type"]
     if kind == "multiplechoice":
-        return [] if value in choices(question) else [f"Value {value} for '{variable}' expected to be one of {choices(question)}."]
+        return (
+            []
+            if value in choices(question)
+            else [f"Value {value} for '{variable}' expected to be one of {choices(question)}."]
+        )
     if kind == "multiselect":
         if not isinstance(value, list):
             return [f"'{variable}' value is expected to be a list."]
-        return [f"Value {one} for '{variable}' expected to be one of {choices(question)}." for one in value if one not in choices(question)]
+        return [
+            f"Value {one} for '{variable}' expected to be one of {choices(question)}."
+            for one in value
+            if one not in choices(question)
+        ]
     wanted = (int, float) if kind == "float" else TYPES[kind]
     if not isinstance(value, wanted) or isinstance(value, bool):
-        return [f"Value {value} for '{variable}' expected to be {'an integer' if kind == 'integer' else 'a numeric type' if kind == 'float' else 'a string'}."]
+        return [
+            f"Value {value} for '{variable}' expected to be "
+            f"{'an integer' if kind == 'integer' else 'a numeric type' if kind == 'float' else 'a string'}."
+        ]
     size = value if kind in ("integer", "float") else len(value)
     if question.get("min") is not None and size < question["min"]:
         return [f"'{variable}' value {value} is too small (must be at least {question['min']})."]
@@ -165,13 +205,18 @@ def _errors_of_one_answer(question: Mapping[str, Any], value: Any) -> list[str]:
 
 
 def prompt_errors(
-    template: Mapping[str, Any], questions: Sequence[Mapping[str, Any]], prompts: Mapping[str, Any], inventory_hosts: int | None = None
+    template: Mapping[str, Any],
+    questions: Sequence[Mapping[str, Any]],
+    prompts: Mapping[str, Any],
+    inventory_hosts: int | None = None,
 ) -> dict[str, list[str]]:
     """Check what a launch, a schedule or a node gives to a template beyond its name: fields by awx/main/models/jobs.py,
-    JobTemplate._accept_or_ignore_job_kwargs, and variables by awx/main/models/mixins.py, SurveyJobTemplateMixin._accept_or_ignore_variables.
+    JobTemplate._accept_or_ignore_job_kwargs, and variables by awx/main/models/mixins.py,
+    SurveyJobTemplateMixin._accept_or_ignore_variables.
 
-    ``inventory_hosts`` is how many hosts the inventory of the job has, None if it is not known. What equals the template's own value is not looked at. The
-    slices of the template itself are checked by nothing: it gets as many as there are hosts (jobs.py, JobTemplate.get_effective_slice_ct).
+    ``inventory_hosts`` is how many hosts the inventory of the job has, None if it is not known. What equals the
+    template's own value is not looked at. The slices of the template itself are checked by nothing: it gets as many as
+    there are hosts (jobs.py, JobTemplate.get_effective_slice_ct).
     """
     errors: dict[str, list[str]] = {}
     for field, value in prompts.items():
@@ -179,7 +224,12 @@ def prompt_errors(
             continue
         if not template.get(f"ask_{field}_on_launch"):
             errors[field] = ["Field is not configured to prompt on launch."]
-        elif field == "job_slice_count" and value > 1 and inventory_hosts is not None and min(value, inventory_hosts) <= 1:  # jobs.py:483
+        elif (
+            field == "job_slice_count"
+            and value > 1
+            and inventory_hosts is not None
+            and min(value, inventory_hosts) <= 1
+        ):  # jobs.py:483
             errors[field] = ["Job inventory does not have enough hosts for slicing"]
     extra = prompts.get("extra_data") or {}
     missing = answer_errors(questions, extra)
@@ -190,7 +240,8 @@ def prompt_errors(
     unknown = sorted(name for name in set(extra) - asked if name not in own or own[name] != extra[name])
     if unknown and not template.get("ask_variables_on_launch"):
         errors["extra_data"] = [
-            f"Variables {', '.join(unknown)} are not allowed on launch. Check the Prompt on Launch setting on the Job Template to include Extra Variables."
+            f"Variables {', '.join(unknown)} are not allowed on launch. Check the Prompt on Launch setting on the Job "
+            "Template to include Extra Variables."
         ]
     return errors
 
@@ -202,7 +253,8 @@ def template_variables(template: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def credential_error(credential: Mapping[str, Any], others: Sequence[Mapping[str, Any]]) -> str:
-    """Check a credential that is to be added to the others of a template (awx/api/views/__init__.py, JobTemplateCredentialsList.is_valid_relation).
+    """Check a credential that is to be added to the others of a template (awx/api/views/__init__.py,
+    JobTemplateCredentialsList.is_valid_relation).
 
     A template has one of each type. Those of vaults, of which it can have several, are not distinguished.
     """
@@ -219,7 +271,9 @@ def message_errors(messages: Mapping[str, Any]) -> list[str]:
     errors = []
     for event, texts in messages.items():
         if event not in ("started", "success", "error", "workflow_approval"):
-            errors.append(f"Event '{event}' invalid, must be one of 'started', 'success', 'error', or 'workflow_approval'")
+            errors.append(
+                f"Event '{event}' invalid, must be one of 'started', 'success', 'error', or 'workflow_approval'"
+            )
             continue
         for kind, text in texts.items():
             if kind not in ("message", "body"):

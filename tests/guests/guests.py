@@ -31,7 +31,10 @@ BUILD = PROJECT / "build/guests"
 TESTER = PROJECT / "src/build/static/logdisk"
 DISK_PLUGIN = PROJECT / "tests/testbed/cutdisk.py"
 FILE_SYSTEMS = ("ext4", "xfs")
-DEVICES = {"virtio": ("virtio-blk-pci", "vda", "vdb"), "nvme": ("nvme", "nvme0n1", "vda")}  # of QEMU; the disk; the disk with the log
+DEVICES = {
+    "virtio": ("virtio-blk-pci", "vda", "vdb"),
+    "nvme": ("nvme", "nvme0n1", "vda"),
+}  # of QEMU; the disk; the disk with the log
 SIZES = {"ext4": 64 << 20, "xfs": 320 << 20}  # mkfs.xfs refuses less than 300 MB
 LOG_BYTES = 4 << 30  # sparse
 VIRTIO = ("virtio_ring", "virtio", "virtio_pci_modern_dev", "virtio_pci_legacy_dev", "virtio_pci", "virtio_blk")
@@ -108,20 +111,52 @@ class Workshop:
         run(f"mkfs.{file_system}", "-q", *(["-F", "-b", "4096"] if file_system == "ext4" else ["-f"]), self.medium)
 
     @contextlib.contextmanager
-    def guest(self, device: str, file_system: str, disk: str, recorded: bool, seconds: int) -> Iterator[subprocess.Popen]:
+    def guest(
+        self, device: str, file_system: str, disk: str, recorded: bool, seconds: int
+    ) -> Iterator[subprocess.Popen]:
         model, name, log = DEVICES[device]
-        words = f"disk={name} file_system={file_system} seconds={seconds} seed={random.randrange(1, 2**32)}" + (f" log={log}" if recorded else "")
+        words = f"disk={name} file_system={file_system} seconds={seconds} seed={random.randrange(1, 2**32)}" + (
+            f" log={log}" if recorded else ""
+        )
         # Without no_timer_check a busy machine may fail the kernel's test of the timer.
         line = f"console=ttyS0 quiet mitigations=off panic=-1 no_timer_check {words}"
-        command = ["qemu-system-x86_64", "-accel", "tcg", "-M", "q35", "-cpu", "max", "-smp", "1", "-m", "256", "-nodefaults", "-no-reboot", "-display", "none"]
+        command = [
+            "qemu-system-x86_64",
+            "-accel",
+            "tcg",
+            "-M",
+            "q35",
+            "-cpu",
+            "max",
+            "-smp",
+            "1",
+            "-m",
+            "256",
+            "-nodefaults",
+            "-no-reboot",
+            "-display",
+            "none",
+        ]
         command += ["-serial", f"file:{self.path}/console", "-serial", f"file:{self.acknowledged}"]
-        command += ["-drive", f"{disk},format=raw,if=none,id=disk,cache=writeback", "-device", f"{model},drive=disk,serial=1"]
+        command += [
+            "-drive",
+            f"{disk},format=raw,if=none,id=disk,cache=writeback",
+            "-device",
+            f"{model},drive=disk,serial=1",
+        ]
         if recorded:
             self.log.unlink(missing_ok=True)
             with self.log.open("wb") as file:
                 file.truncate(LOG_BYTES)
             command += ["-drive", f"file={self.log},format=raw,if=none,id=log", "-device", "virtio-blk-pci,drive=log"]
-        command += ["-kernel", str(next(kernel().glob("boot/vmlinuz-*"))), "-initrd", f"{self.path}/initrd", "-append", line]
+        command += [
+            "-kernel",
+            str(next(kernel().glob("boot/vmlinuz-*"))),
+            "-initrd",
+            f"{self.path}/initrd",
+            "-append",
+            line,
+        ]
         self.acknowledged.unlink(missing_ok=True)
         with (self.path / "messages").open("wb") as messages:
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=messages, stderr=messages)
@@ -134,7 +169,11 @@ class Workshop:
     @property
     def console(self) -> str:
         """With what QEMU says."""
-        return "".join((self.path / name).read_text(errors="replace") for name in ("messages", "console") if (self.path / name).exists())
+        return "".join(
+            (self.path / name).read_text(errors="replace")
+            for name in ("messages", "console")
+            if (self.path / name).exists()
+        )
 
     @property
     def facts(self) -> str:
@@ -167,7 +206,9 @@ def check(image: Path, acknowledged: str) -> tuple[int, dict[str, str], str]:
     (image.parent / "witness").write_text(acknowledged)
     with mounted(image) as point:
         command = [TESTER, f"--checkAcknowledged={image.parent}/witness", f"--dir={point}/log", f"--tables={tables}"]
-        done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        done = subprocess.run(
+            [str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+        )
     rows = {}
     if (tables / "durability.csv").exists():
         with (tables / "durability.csv").open() as file:
@@ -180,7 +221,8 @@ def check(image: Path, acknowledged: str) -> tuple[int, dict[str, str], str]:
 
 @dataclass
 class State:
-    """All entries before `end`; of those behind it, which had not been flushed yet, some sectors; and without one of them, if the disk lies."""
+    """All entries before `end`; of those behind it, which had not been flushed yet, some sectors;
+    and without one of them, if the disk lies."""
 
     end: int
     acknowledged: str
@@ -192,7 +234,9 @@ def states(log: list[Entry], ready: str, count: int) -> list[State]:
     """Drawn from all that follow the moment from which something may be convicted."""
     begin = next(number for number, entry in enumerate(log) if entry.mark == "ready")
     boundaries = [number + 1 for number in range(begin, len(log)) if log[number].is_boundary]
-    chosen = sorted(random.choices(boundaries, k=count) if len(boundaries) < count else random.sample(boundaries, count))
+    chosen = sorted(
+        random.choices(boundaries, k=count) if len(boundaries) < count else random.sample(boundaries, count)
+    )
     found, counts, at = [], {}, 0
     for end in chosen:
         for entry in log[at:end]:
@@ -206,7 +250,8 @@ def states(log: list[Entry], ready: str, count: int) -> list[State]:
 
 
 def unsettled(log: list[Entry], state: State) -> Iterator[tuple[int, bytes]]:
-    """What had reached an honest disk before it was flushed: any sectors of the writes up to the next boundary. None in every second state."""
+    """What had reached an honest disk before it was flushed: any sectors of the writes up to the next boundary.
+    None in every second state."""
     chance = random.Random(state.seed)
     if chance.random() < 0.5:
         return
@@ -225,8 +270,11 @@ def apply(image, log: list[Entry]) -> None:
             image.write(entry.data)
 
 
-def replay(workshop: Workshop, log: list[Entry], found: list[State]) -> Iterator[tuple[State, tuple[int, dict[str, str], str]]]:
-    """Each state with what the check says of it. The medium is as it was before the recording, and follows the states."""
+def replay(
+    workshop: Workshop, log: list[Entry], found: list[State]
+) -> Iterator[tuple[State, tuple[int, dict[str, str], str]]]:
+    """Each state with what the check says of it. The medium is as it was before the recording,
+    and follows the states."""
     at, scratch = 0, workshop.path / "scratch"
     with workshop.medium.open("r+b") as medium:
         for state in found:
@@ -286,7 +334,9 @@ def replay_all(workshop: Workshop) -> list[str]:
             convicted += sum(answer[0] == LOST for _state, answer in replay(workshop, without_one(log, state), [state]))
         print(f"  one write left out: {convicted} of {LIES} convicted", flush=True)
         if convicted < LIES:
-            complaints.append(f"{device}, {file_system}: a write was left out, and that was seen in {convicted} of {LIES} states only")
+            complaints.append(
+                f"{device}, {file_system}: a write was left out, and that was seen in {convicted} of {LIES} states only"
+            )
     return complaints
 
 
@@ -310,7 +360,10 @@ def disk(workshop: Workshop) -> Iterator[subprocess.Popen]:
 
 def cut_one(workshop: Workshop, device: str, file_system: str) -> list[str]:
     workshop.make_medium(file_system)
-    with disk(workshop) as server, workshop.guest(device, file_system, f"file=nbd:unix:{workshop.path}/socket", False, LONGEST_S) as guest:
+    with (
+        disk(workshop) as server,
+        workshop.guest(device, file_system, f"file=nbd:unix:{workshop.path}/socket", False, LONGEST_S) as guest,
+    ):
 
         def is_writing() -> bool:
             if guest.poll() is not None:
@@ -319,7 +372,9 @@ def cut_one(workshop: Workshop, device: str, file_system: str) -> list[str]:
 
         wait_for(is_writing, "the guest writes", workshop)
         time.sleep(SECONDS)
-        server.send_signal(signal.SIGKILL)  # first: what is acknowledged after the disk's death would make a liar look honest
+        server.send_signal(
+            signal.SIGKILL
+        )  # first: what is acknowledged after the disk's death would make a liar look honest
         guest.kill()
     text = workshop.acknowledged.read_text().replace("\r\n", "\n")
     status, row, said = check(workshop.medium, text)
@@ -330,16 +385,26 @@ def cut_one(workshop: Workshop, device: str, file_system: str) -> list[str]:
     # The two writers may share a flush.
     expected = KEPT if flushes >= writes / 4 else LOST
     outcome = {KEPT: "kept", LOST: "lost"}.get(status, f"status {status}: {said}")
-    print(f"{device}, {file_system}: {workshop.facts}; {writes} writes acknowledged, {flushes} flushes and FUA at the disk: {outcome}", flush=True)
+    print(
+        f"{device}, {file_system}: {workshop.facts}; {writes} writes acknowledged, {flushes} flushes "
+        f"and FUA at the disk: {outcome}",
+        flush=True,
+    )
     if status == LOST:
-        print(f"  lost tail {row['lost_tail_writes']}, out of order {row['lost_out_of_order_writes']}, metadata {row['metadata_lost']}", flush=True)
+        print(
+            f"  lost tail {row['lost_tail_writes']}, out of order {row['lost_out_of_order_writes']}, "
+            f"metadata {row['metadata_lost']}",
+            flush=True,
+        )
     if status != expected or (device == "virtio" and status != KEPT):
         return [f"{device}, {file_system}: {outcome}, expected status {expected}\n{said}"]
     return []
 
 
 def cut_all(workshop: Workshop) -> list[str]:
-    combinations = [(device, file_system) for device in DEVICES for file_system in FILE_SYSTEMS for _number in range(CUTS)]
+    combinations = [
+        (device, file_system) for device in DEVICES for file_system in FILE_SYSTEMS for _number in range(CUTS)
+    ]
     return [complaint for combination in combinations for complaint in cut_one(workshop, *combination)]
 
 

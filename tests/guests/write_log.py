@@ -11,7 +11,8 @@ from pathlib import Path
 MAGIC, VERSION = 0x6A736677736872, 1
 SECTOR = 512
 FLUSH, FUA, DISCARD, MARK = 1, 2, 4, 8
-# The stamp of each sector that the tester writes is a number, which holds the queue manager's, times this: see src/workload/payload.h.
+# The stamp of each sector that the tester writes is a number, which holds the queue manager's, times this:
+# see src/workload/payload.h.
 STAMP_STEP = 0x9E3779B97F4A7C15
 STAMP_INVERSE = pow(STAMP_STEP, -1, 2**64)
 

@@ -19,8 +19,9 @@ from testbed.shell import wait_for
 
 PROJECT = Path(__file__).resolve().parents[2]
 
-# A profile that a healthy disk passes however busy this machine is, also in the one second of a quick sweep, which shows nothing
-# with confidence; and a delay that no busy machine needs to explain: a mean above 10 ms is a hard failure in every profile.
+# A profile that a healthy disk passes however busy this machine is, also in the one second of a quick sweep, which
+# shows nothing with confidence; and a delay that no busy machine needs to explain: a mean above 10 ms is a hard failure
+# in every profile.
 PROFILE = {
     "name": "test",
     "version": 1,
@@ -28,7 +29,8 @@ PROFILE = {
     "limits": [{"metric": "latency_mean", "max": "9 ms"}],
 }
 SLOW_MS = 30
-# Tests run side by side: the hosts' disks and testers go before everybody's controller, as if they had processors of their own.
+# Tests run side by side: the hosts' disks and testers go before everybody's controller,
+# as if they had processors of their own.
 NICE = ("nice", "-n", "10")
 
 QUICK = {
@@ -40,7 +42,8 @@ QUICK = {
     "sweep_file_size": "1M",
     "sweep_files": 4,
     "sweep_poll_interval": 1,
-    # Built once on the controller: on hosts that compile it, the compiler would take most of the processor time of these tests.
+    # Built once on the controller: on hosts that compile it, the compiler would take most of the processor time of
+    # these tests.
     "tester_method": "binary",
 }
 COMPILE = {"tester_method": "compile"}
@@ -50,7 +53,10 @@ COMPILE = {"tester_method": "compile"}
 def first_of(cases: Iterable[object]) -> list[object]:
     """Cases of a parametrized test, of which `make test` runs the first alone."""
     first, *others = cases
-    return [first, *(pytest.param(*(each if isinstance(each, tuple) else [each]), marks=pytest.mark.thorough) for each in others)]
+    return [
+        first,
+        *(pytest.param(*(each if isinstance(each, tuple) else [each]), marks=pytest.mark.thorough) for each in others),
+    ]
 
 
 @dataclass(frozen=True)
@@ -69,7 +75,11 @@ class Outcome:
     @property
     def certifications(self) -> list[Certification]:
         """What its run directories hold, oldest first."""
-        return [Certification(path.parent) for path in sorted((self.directory / "reports").glob("*/run.json")) if not path.parent.is_symlink()]
+        return [
+            Certification(path.parent)
+            for path in sorted((self.directory / "reports").glob("*/run.json"))
+            if not path.parent.is_symlink()
+        ]
 
     @property
     def certification(self) -> Certification:
@@ -81,7 +91,8 @@ MOST_TRIES = 6
 
 
 def is_undisturbed(outcome: Outcome) -> bool:
-    """Nothing but the hosts' own disks can have made a difference: only such runs are compared, and only of those does a limit say that it is broken."""
+    """Nothing but the hosts' own disks can have made a difference: only such runs are compared, and only of those does
+    a limit say that it is broken."""
     return not any(record["disturbances"] for record in outcome.certifications[-1].records.values())
 
 
@@ -93,7 +104,14 @@ class Controller:
     directory: Path
     environment: dict[str, str]
 
-    def run(self, playbook: Path | str, *arguments: str, env: dict[str, str] | None = None, timeout_s: float = 900, **variables: object) -> Outcome:
+    def run(
+        self,
+        playbook: Path | str,
+        *arguments: str,
+        env: dict[str, str] | None = None,
+        timeout_s: float = 900,
+        **variables: object,
+    ) -> Outcome:
         """Run a playbook of the collection (its name) or another (its path); keywords become extra variables."""
         if isinstance(playbook, str):
             playbook = PROJECT / "playbooks" / f"{playbook}.yml"
@@ -113,15 +131,25 @@ class Controller:
         print(done.stdout)  # pytest shows it where the test fails
         return Outcome(done.returncode, done.stdout, self.directory)
 
-    def start(self, playbook: str, *arguments: str, stdout: int | IO[str] = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
+    def start(
+        self, playbook: str, *arguments: str, stdout: int | IO[str] = subprocess.DEVNULL
+    ) -> subprocess.Popen[bytes]:
         """Start a playbook of the collection in a process group of its own, to be interrupted or killed."""
-        command = [*NICE, str(self.tools / "ansible-playbook"), str(PROJECT / "playbooks" / f"{playbook}.yml"), *arguments]
+        command = [
+            *NICE,
+            str(self.tools / "ansible-playbook"),
+            str(PROJECT / "playbooks" / f"{playbook}.yml"),
+            *arguments,
+        ]
         output = {"stdin": subprocess.DEVNULL, "stdout": stdout, "stderr": subprocess.STDOUT}
-        return subprocess.Popen(command, cwd=self.directory, env=self._environment({}), start_new_session=True, **output)
+        return subprocess.Popen(
+            command, cwd=self.directory, env=self._environment({}), start_new_session=True, **output
+        )
 
     @staticmethod
     def interrupt(running: subprocess.Popen[bytes]) -> int:
-        """Send a playbook what Ctrl-C sends, and return its exit status. Not while Ansible starts a process: Python drops an interrupt that comes then."""
+        """Send a playbook what Ctrl-C sends, and return its exit status. Not while Ansible starts a process: Python
+        drops an interrupt that comes then."""
         children = Path(f"/proc/{running.pid}/task/{running.pid}/children")
 
         def is_waiting() -> bool:
@@ -138,16 +166,29 @@ class Controller:
         words = shlex.split(line)
         words[0] = str(self.tools / words[0])
         environment = self._environment({})
-        done = subprocess.run([*words, *arguments], cwd=self.directory, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [*words, *arguments],
+            cwd=self.directory,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         print(done.stdout, done.stderr)
         return Outcome(done.returncode, done.stdout, self.directory)
 
-    def certify(self, inventory: Path, *arguments: str, env: dict[str, str] | None = None, **variables: object) -> Outcome:
+    def certify(
+        self, inventory: Path, *arguments: str, env: dict[str, str] | None = None, **variables: object
+    ) -> Outcome:
         """Certify the inventory's hosts with a quick sweep."""
         return self.run("certify", "-i", str(inventory), *arguments, env=env, **{**QUICK, **variables})
 
-    def certify_until(self, is_good: Callable[[Outcome], bool], inventory: Path, *arguments: str, **variables: object) -> Outcome:
-        """Certify until this machine does not spoil the run. One that it spoiled is forgotten, with what it left in the history."""
+    def certify_until(
+        self, is_good: Callable[[Outcome], bool], inventory: Path, *arguments: str, **variables: object
+    ) -> Outcome:
+        """Certify until this machine does not spoil the run. One that it spoiled is forgotten,
+        with what it left in the history."""
         history = self.directory / "reports/history.sqlite"
         for _ in range(MOST_TRIES):
             before = history.read_bytes() if history.exists() else b""
@@ -161,7 +202,11 @@ class Controller:
         pytest.fail(f"this machine spoiled each of {MOST_TRIES} runs")
 
     def _environment(self, env: dict[str, str]) -> dict[str, str]:
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("ANSIBLE_", "LOGDISK_", "PYTHON", "VIRTUAL_ENV"))}
+        kept = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("ANSIBLE_", "LOGDISK_", "PYTHON", "VIRTUAL_ENV"))
+        }
         path = f"{self.tools}{os.pathsep}{os.environ['PATH']}"
         config = {"ANSIBLE_CONFIG": str(PROJECT / "ansible.cfg"), "XDG_CACHE_HOME": str(PROJECT / "build/cache")}
         return {**kept, "PATH": path, "NO_COLOR": "1", "ANSIBLE_NOCOLOR": "1", **config, **self.environment, **env}

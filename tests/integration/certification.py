@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reading what a certification left in its run directory, each format by a reader of its own that shares nothing with the collection."""
+"""Reading what a certification left in its run directory, each format by a reader of its own that shares nothing with
+the collection."""
 
 import csv
 import json
@@ -37,7 +38,11 @@ class Certification:
 
     def table(self, host: str, name: str = "results.csv") -> list[dict[str, str]]:
         """A table as the tester wrote it on the host."""
-        (path,) = [record for record in self.path.glob("hosts/*/*/record.json") if json.loads(record.read_text())["host"] == host]
+        (path,) = [
+            record
+            for record in self.path.glob("hosts/*/*/record.json")
+            if json.loads(record.read_text())["host"] == host
+        ]
         return read_csv(path.with_name(name))
 
     # The formats
@@ -52,7 +57,10 @@ class Certification:
 
     @cached_property
     def suites(self) -> dict[str, ElementTree.Element]:
-        return {suite.get("name", ""): suite for suite in ElementTree.parse(self.path / "junit.xml").getroot().iter("testsuite")}
+        return {
+            suite.get("name", ""): suite
+            for suite in ElementTree.parse(self.path / "junit.xml").getroot().iter("testsuite")
+        }
 
     @cached_property
     def html(self) -> "Page":
@@ -74,7 +82,9 @@ class Certification:
             "report.json": {entry["host"]: entry["verdict"] for entry in self.report["hosts"]},
             "results.csv": {row["host"]: row["host_verdict"] for row in self.results},
             "junit.xml": {name: junit_verdict(suite) for name, suite in self.suites.items()},
-            "report.md": dict(re.findall(rf"^\| (\S+) \| ({'|'.join(VERDICTS)}) \| (?:yes|no) \|", self.markdown, re.MULTILINE)),
+            "report.md": dict(
+                re.findall(rf"^\| (\S+) \| ({'|'.join(VERDICTS)}) \| (?:yes|no) \|", self.markdown, re.MULTILINE)
+            ),
             "index.html": self.html.verdicts,
         }
 
@@ -85,7 +95,8 @@ def read_csv(path: Path) -> list[dict[str, str]]:
 
 
 def junit_verdict(suite: ElementTree.Element) -> str:
-    """What a system that knows JUnit only takes from a suite: the worst of its cases, checked against the suite's own counts."""
+    """What a system that knows JUnit only takes from a suite: the worst of its cases,
+    checked against the suite's own counts."""
     found = defaultdict(list)
     for case in suite.iter("testcase"):
         for result in case:
@@ -100,9 +111,13 @@ def junit_verdict(suite: ElementTree.Element) -> str:
 
 
 def summary_verdicts(screen: str, hosts: Iterable[str]) -> dict[str, str]:
-    """Of these hosts, those that the summary on the screen names, each with the first verdict under which it is named: in causes, or as the only host."""
+    """Of these hosts, those that the summary on the screen names, each with the first verdict under which it is named:
+    in causes, or as the only host."""
     causes = re.findall(rf"^  ({'|'.join(VERDICTS)}) +(.+)$", screen, re.MULTILINE)
-    causes += [(verdict, host) for host, verdict in re.findall(rf"^  result   (\S+): ({'|'.join(VERDICTS)})$", screen, re.MULTILINE)]
+    causes += [
+        (verdict, host)
+        for host, verdict in re.findall(rf"^  result   (\S+): ({'|'.join(VERDICTS)})$", screen, re.MULTILINE)
+    ]
     found: dict[str, str] = {}
     for verdict, text in causes:
         for host in hosts:
@@ -113,7 +128,11 @@ def summary_verdicts(screen: str, hosts: Iterable[str]) -> dict[str, str]:
 
 def summaries(screen: str) -> list[str]:
     """The first line of each summary on the screen."""
-    return re.findall(r"^(?:(?:PASS|WARN|FAIL|INCONCLUSIVE|ERROR|MISSING|UNREACHABLE|NOT MEASURED|NOT READY|USAGE|INTERNAL)\b).*$", screen, re.MULTILINE)
+    return re.findall(
+        r"^(?:(?:PASS|WARN|FAIL|INCONCLUSIVE|ERROR|MISSING|UNREACHABLE|NOT MEASURED|NOT READY|USAGE|INTERNAL)\b).*$",
+        screen,
+        re.MULTILINE,
+    )
 
 
 class Page(HTMLParser):

@@ -36,15 +36,20 @@ def _nothing_left(settings: Settings) -> Iterator[None]:
 
 @pytest.fixture
 def podman(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Podman with a storage of its own, which needs no leave to mount. Containers are run by runc: crun refuses some arrangements of cgroups.
+    """Podman with a storage of its own, which needs no leave to mount. Containers are run by runc:
+    crun refuses some arrangements of cgroups.
 
-    Not below the test's own directory: sockets have short names, and with longer ones podman never learns that a container has ended.
+    Not below the test's own directory: sockets have short names, and with longer ones podman never learns that a
+    container has ended.
     """
     with tempfile.TemporaryDirectory(prefix="podman-", ignore_cleanup_errors=True) as path:
         storage = Path(path, "storage.conf")
         storage.write_text(f'[storage]\ndriver = "vfs"\ngraphroot = "{path}/graph"\nrunroot = "{path}/run"\n')
         containers = Path(path, "containers.conf")
-        engine = f'cgroup_manager = "cgroupfs"\nevents_logger = "file"\nlock_type = "file"\nruntime = "runc"\ntmp_dir = "{path}/tmp"\n'
+        engine = (
+            'cgroup_manager = "cgroupfs"\nevents_logger = "file"\nlock_type = "file"\nruntime = '
+            f'"runc"\ntmp_dir = "{path}/tmp"\n'
+        )
         containers.write_text(f"[containers]\ndefault_ulimits = []\n[engine]\n{engine}")
         monkeypatch.setenv("CONTAINERS_STORAGE_CONF", str(storage))
         monkeypatch.setenv("CONTAINERS_CONF", str(containers))
@@ -64,7 +69,8 @@ def tester() -> Path:
 
 @pytest.fixture
 def machine() -> Iterator[None]:
-    """Held by one test at a time: the machine sees the queue managers that run on hosts of its own, and would be refused like them."""
+    """Held by one test at a time: the machine sees the queue managers that run on hosts of its own,
+    and would be refused like them."""
     (PROJECT / "build").mkdir(exist_ok=True)
     with (PROJECT / "build/machine.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -87,15 +93,20 @@ def background() -> Iterator[Callable[..., Future]]:
 
 @pytest.fixture
 def controller_of(settings: Settings, tmp_path: Path) -> Callable[[str], Controller]:
-    """controller_of("2.16"): that ansible-core in an empty working directory; skips where this machine has no Python for it."""
+    """controller_of("2.16"): that ansible-core in an empty working directory;
+    skips where this machine has no Python for it."""
 
     def make(name: str) -> Controller:
         core = controllers.core(name)
         if not core.make():
-            pytest.skip(f"ansible-core {core.version} needs Python {core.oldest_python} to {core.newest_python}, none is found")
+            pytest.skip(
+                f"ansible-core {core.version} needs Python {core.oldest_python} to {core.newest_python}, none is found"
+            )
         directory = tmp_path / "work"
         directory.mkdir()
-        return Controller(core.directory / "bin", directory, {"ANSIBLE_SSH_CONTROL_PATH_DIR": str(settings.state / "cp")})
+        return Controller(
+            core.directory / "bin", directory, {"ANSIBLE_SSH_CONTROL_PATH_DIR": str(settings.state / "cp")}
+        )
 
     return make
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""An API server of Kubernetes that knows as much as a test of a storage class asks for. What a class does is its name; nothing runs in it."""
+"""An API server of Kubernetes that knows as much as a test of a storage class asks for.
+What a class does is its name; nothing runs in it."""
 
 import json
 import re
@@ -25,11 +26,19 @@ _PATH = re.compile(r"/(?:api/v1|apis/[^/]+/[^/]+)(?:/namespaces/([^/]+))?/([a-z]
 class Refusal(Exception):
     def __init__(self, code: int, reason: str, message: str) -> None:
         super().__init__(message)
-        self.status = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "message": message, "reason": reason, "code": code}
+        self.status = {
+            "kind": "Status",
+            "apiVersion": "v1",
+            "status": "Failure",
+            "message": message,
+            "reason": reason,
+            "code": code,
+        }
 
 
 class Cluster:
-    """Objects by kind and name. ``measure`` returns exit status and log of a tester on a host of that name with these arguments."""
+    """Objects by kind and name. ``measure`` returns exit status and log of a tester on a host of that name
+    with these arguments."""
 
     def __init__(self, classes: list[str], measure: Callable[[str, list[str]], tuple[int, str]]) -> None:
         self.objects: dict[str, dict[str, Object]] = {kind: {} for kind in KINDS}
@@ -39,12 +48,20 @@ class Cluster:
         self.measure = measure
         self.lock = threading.RLock()
         for name in classes:
-            self.objects["storageclasses"][name] = {"metadata": {"name": name}, "provisioner": "fake.example.com", "reclaimPolicy": "Delete"}
+            self.objects["storageclasses"][name] = {
+                "metadata": {"name": name},
+                "provisioner": "fake.example.com",
+                "reclaimPolicy": "Delete",
+            }
 
     def create(self, kind: str, namespace: str, made: Object) -> Object:
         if namespace != "mq":
             raise Refusal(404, "NotFound", f'namespaces "{namespace}" not found')
-        made["metadata"] |= {"uid": str(uuid.uuid4()), "creationTimestamp": "2026-11-22T10:00:00Z", "namespace": namespace}
+        made["metadata"] |= {
+            "uid": str(uuid.uuid4()),
+            "creationTimestamp": "2026-11-22T10:00:00Z",
+            "namespace": namespace,
+        }
         self.objects[kind][made["metadata"]["name"]] = made
         self.made.append(f"{kind}/{made['metadata']['name']}")
         if kind == "persistentvolumeclaims":
@@ -71,7 +88,11 @@ class Cluster:
         if behaviour == "pending":
             self._event(name, "ProvisioningFailed", "failed to provision volume: rpc error: storage pool full")
         if behaviour == "no-pod":
-            self._event(name, "FailedCreate", f'Error creating: pods "{name}-x1" is forbidden: violates PodSecurity "restricted"')
+            self._event(
+                name,
+                "FailedCreate",
+                f'Error creating: pods "{name}-x1" is forbidden: violates PodSecurity "restricted"',
+            )
             return
         job = self.objects["jobs"][name]
         spec = job["spec"]["template"]["spec"]
@@ -92,10 +113,15 @@ class Cluster:
         if behaviour == "no-image":
             waiting = {"reason": "ErrImagePull", "message": "failed to resolve reference: not found"}
             return {"phase": "Pending", "containerStatuses": [{"name": "logdisk", "state": {"waiting": waiting}}]}
-        code, log = (2, NO_SPACE) if behaviour == "no-space" else self.measure(spec["hostname"], spec["containers"][0]["args"])
+        code, log = (
+            (2, NO_SPACE) if behaviour == "no-space" else self.measure(spec["hostname"], spec["containers"][0]["args"])
+        )
         self.logs[f"{name}-x1"] = log
         ended = {"exitCode": code, "reason": "Completed" if code == 0 else "Error", "message": log[-2000:]}
-        return {"phase": "Failed" if code else "Succeeded", "containerStatuses": [{"name": "logdisk", "state": {"terminated": ended}}]}
+        return {
+            "phase": "Failed" if code else "Succeeded",
+            "containerStatuses": [{"name": "logdisk", "state": {"terminated": ended}}],
+        }
 
     def _event(self, about: str, reason: str, message: str) -> None:
         name = f"{about}.{len(self.objects['events'])}"
@@ -110,11 +136,23 @@ class Cluster:
 
     def forbid(self, method: str, kind: str, body: Object) -> None:
         """Nobody may create a job for the class of that name, which is known from the mount's path."""
-        if method == "POST" and kind == "jobs" and body["spec"]["template"]["spec"]["containers"][0]["volumeMounts"][0]["mountPath"] == "/data/forbidden":
-            raise Refusal(403, "Forbidden", 'jobs.batch is forbidden: User "ci" cannot create resource "jobs" in API group "batch" in the namespace "mq"')
+        if (
+            method == "POST"
+            and kind == "jobs"
+            and body["spec"]["template"]["spec"]["containers"][0]["volumeMounts"][0]["mountPath"] == "/data/forbidden"
+        ):
+            raise Refusal(
+                403,
+                "Forbidden",
+                'jobs.batch is forbidden: User "ci" cannot create resource "jobs" in API group '
+                '"batch" in the namespace "mq"',
+            )
 
 
-NO_SPACE = "Creating files...\nlogdisk: /data/no-space/QM1 has 1000000 bytes free, but the test files take 4194304 and 16777216 must stay free\n"
+NO_SPACE = (
+    "Creating files...\nlogdisk: /data/no-space/QM1 has 1000000 bytes free, but the test files take 4194304 "
+    "and 16777216 must stay free\n"
+)
 
 
 def handler(cluster: Cluster) -> type[BaseHTTPRequestHandler]:
@@ -174,7 +212,11 @@ def handler(cluster: Cluster) -> type[BaseHTTPRequestHandler]:
                     raise Refusal(404, "NotFound", f'{kind} "{name}" not found')
                 return {"apiVersion": version, "kind": word, **cluster.objects[kind][name]}
             wanted = dict(each.split("=", 1) for each in query.get("labelSelector", [""])[0].split(",") if each)
-            items = [each for each in cluster.objects[kind].values() if wanted.items() <= each["metadata"].get("labels", {}).items()]
+            items = [
+                each
+                for each in cluster.objects[kind].values()
+                if wanted.items() <= each["metadata"].get("labels", {}).items()
+            ]
             return {"apiVersion": version, "kind": f"{word}List", "metadata": {}, "items": items}
 
     return Handler
@@ -189,11 +231,20 @@ def discovery(path: str) -> Object | None:
         return {"kind": "APIVersions", "versions": ["v1"]}
     if path == "/apis":
         versions = [{"groupVersion": each, "version": each.split("/")[1]} for each in groups]
-        found = [{"name": each["groupVersion"].split("/")[0], "versions": [each], "preferredVersion": each} for each in versions]
+        found = [
+            {"name": each["groupVersion"].split("/")[0], "versions": [each], "preferredVersion": each}
+            for each in versions
+        ]
         return {"kind": "APIGroupList", "apiVersion": "v1", "groups": found}
     group = path.removeprefix("/apis/").removeprefix("/api/")
     resources = [
-        {"name": name, "singularName": "", "namespaced": name != "storageclasses", "kind": word, "verbs": ["create", "delete", "get", "list", "patch"]}
+        {
+            "name": name,
+            "singularName": "",
+            "namespaced": name != "storageclasses",
+            "kind": word,
+            "verbs": ["create", "delete", "get", "list", "patch"],
+        }
         for name, (version, word) in KINDS.items()
         if version == group
     ]

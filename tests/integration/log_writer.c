@@ -5,8 +5,9 @@
 //
 //   log_writer FILE ACCOUNT WAY COUNT
 //
-// WAY is dsync (pwrite to a file opened with O_DSYNC), flagged (pwritev2 with RWF_DSYNC), flushed (pwrite and fdatasync), grouped (three times pwrite, then
-// fsync), unflushed (pwrite alone), aio (io_submit) or uring (io_uring). ACCOUNT gets a line "log NS" for each log write, when all are done.
+// WAY is dsync (pwrite to a file opened with O_DSYNC), flagged (pwritev2 with RWF_DSYNC), flushed (pwrite and
+// fdatasync), grouped (three times pwrite, then fsync), unflushed (pwrite alone), aio (io_submit) or uring (io_uring).
+// ACCOUNT gets a line "log NS" for each log write, when all are done.
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/aio_abi.h>
@@ -38,8 +39,12 @@ static void write_by_aio(int file)
 	static aio_context_t context;
 	if (!context)
 		check(syscall(SYS_io_setup, 1, &context) == 0, "io_setup");
-	struct iocb one = { .aio_fildes = (uint32_t)file, .aio_lio_opcode = IOCB_CMD_PWRITE, .aio_buf = (uintptr_t)block, .aio_nbytes = SIZE };
-	struct iocb *all[] = { &one };
+        struct iocb one = {
+            .aio_fildes = (uint32_t)file,
+            .aio_lio_opcode = IOCB_CMD_PWRITE,
+            .aio_buf = (uintptr_t)block,
+            .aio_nbytes = SIZE};
+        struct iocb *all[] = { &one };
 	struct io_event event;
 	check(syscall(SYS_io_submit, context, 1, all) == 1, "io_submit");
 	check(syscall(SYS_io_getevents, context, 1, 1, &event, NULL) == 1 && event.res == SIZE, "io_getevents");
@@ -68,8 +73,9 @@ static void write_by_uring(int file)
 	__atomic_store_n(tail, *tail + 1, __ATOMIC_RELEASE);
 	check(syscall(SYS_io_uring_enter, ring, 1, 1, IORING_ENTER_GETEVENTS, NULL, 0) == 1, "io_uring_enter");
 	uint32_t *head = (uint32_t *)(void *)(rings + parameters.cq_off.head);
-	struct io_uring_cqe *done = (struct io_uring_cqe *)(void *)(rings + parameters.cq_off.cqes) + (*head & (parameters.cq_entries - 1));
-	check(done->res == SIZE, "io_uring write");
+        struct io_uring_cqe *done =
+            (struct io_uring_cqe *)(void *)(rings + parameters.cq_off.cqes) + (*head & (parameters.cq_entries - 1));
+        check(done->res == SIZE, "io_uring write");
 	__atomic_store_n(head, *head + 1, __ATOMIC_RELEASE);
 }
 

@@ -56,7 +56,10 @@ class Job:
 
     @cached_property
     def events(self) -> list[dict]:
-        return sorted((json.loads(path.read_text()) for path in (self.artifacts / "job_events").glob("*.json")), key=lambda event: event["counter"])
+        return sorted(
+            (json.loads(path.read_text()) for path in (self.artifacts / "job_events").glob("*.json")),
+            key=lambda event: event["counter"],
+        )
 
     @property
     def largest_event(self) -> int:
@@ -65,7 +68,8 @@ class Job:
 
     @cached_property
     def stats(self) -> dict:
-        """The event that AWX takes the artifacts of a job and its summaries of hosts from; empty if the job was killed before it."""
+        """The event that AWX takes the artifacts of a job and its summaries of hosts from;
+        empty if the job was killed before it."""
         found = [event["event_data"] for event in self.events if event["event"] == "playbook_on_stats"]
         return found[-1] if found else {}
 
@@ -86,7 +90,8 @@ class Job:
         return Certification(only)
 
     def lines_with(self, hosts: int) -> int:
-        """How many lines the job would print if it had so many hosts like its last one, without those of the progress."""
+        """How many lines the job would print if it had so many hosts like its last one,
+        without those of the progress."""
         lines = [line for line in self.lines if not line.startswith(PROGRESS)]
         about = [found[1] or found[2] for line in lines if (found := OF_ONE_HOST.match(line))]
         names = sorted(set(about) - {"localhost"})
@@ -96,23 +101,31 @@ class Job:
 
 @dataclass(frozen=True)
 class Runner:
-    """A version of ansible-core with its ansible-runner, and a private data directory whose project is a copy of the checkout."""
+    """A version of ansible-core with its ansible-runner, and a private data directory whose project is a
+    copy of the checkout."""
 
     controller: Controller
     private: Path
 
     def install(self) -> dict[str, str]:
-        """Install what requirements.yml names beside the project, as AWX does; return the environment that makes a job find it."""
+        """Install what requirements.yml names beside the project, as AWX does;
+        return the environment that makes a job find it."""
         target = self.private / REQUIREMENTS
         install = ["collection", "install", "--offline", "-r", "collections/requirements.yml", "-p", str(target)]
         galaxy = str(self.controller.tools / "ansible-galaxy")
-        subprocess.run([galaxy, *install], cwd=self.private / "project", env=ENVIRONMENT, check=True, capture_output=True)
+        subprocess.run(
+            [galaxy, *install], cwd=self.private / "project", env=ENVIRONMENT, check=True, capture_output=True
+        )
         return {"ANSIBLE_COLLECTIONS_PATH": f"{target}:~/.ansible/collections:/usr/share/ansible/collections"}
 
     def prepare(self, answers: Mapping[str, object], environment: Mapping[str, str], **settings: object) -> None:
-        """Write what a job is given. Answers of a survey that are text are marked as unsafe, and what stands in the variables of AWX is not."""
+        """Write what a job is given. Answers of a survey that are text are marked as unsafe,
+        and what stands in the variables of AWX is not."""
         (self.private / "env").mkdir(exist_ok=True)
-        extravars = "".join(f"{name}: {'!unsafe ' if isinstance(value, str) else ''}{json.dumps(value)}\n" for name, value in {**QUICK, **answers}.items())
+        extravars = "".join(
+            f"{name}: {'!unsafe ' if isinstance(value, str) else ''}{json.dumps(value)}\n"
+            for name, value in {**QUICK, **answers}.items()
+        )
         (self.private / "env/extravars").write_text(extravars)
         cp = self.controller.environment
         (self.private / "env/envvars").write_text(json.dumps({**cp, **environment}))
@@ -128,18 +141,29 @@ class Runner:
     def run(self, ident: str, *words: str, playbook: str = "certify", python_path: str = "") -> Job:
         command = self.command("run", str(self.private), "-p", f"playbooks/{playbook}.yml", "--ident", ident, *words)
         environment = {**self.environment, **({"PYTHONPATH": python_path} if python_path else {})}
-        done = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+        )
         print(done.stdout, done.stderr)
         return Job(self.private, ident, done.returncode)
 
     def start(self, ident: str) -> subprocess.Popen[bytes]:
         """Start a job that is to be cancelled, or to run out of time."""
         command = self.command("run", str(self.private), "-p", "playbooks/certify.yml", "--ident", ident, "--quiet")
-        return subprocess.Popen(command, env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        return subprocess.Popen(
+            command,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
 
     def elsewhere(self, ident: str, worker: Path, processed: Path) -> tuple[int, Job]:
-        """Transmit a job, work on it in a directory that has nothing else, and process what comes back; return the worker's exit status as well."""
-        (worker.parent / "sent").write_bytes(self._pipe("transmit", str(self.private), "-p", "playbooks/certify.yml", "--ident", ident).stdout)
+        """Transmit a job, work on it in a directory that has nothing else, and process what comes back;
+        return the worker's exit status as well."""
+        (worker.parent / "sent").write_bytes(
+            self._pipe("transmit", str(self.private), "-p", "playbooks/certify.yml", "--ident", ident).stdout
+        )
         with (worker.parent / "sent").open("rb") as sent:
             worked = self._pipe("worker", "--private-data-dir", str(worker), stdin=sent)
         (worker.parent / "back").write_bytes(worked.stdout)
@@ -153,7 +177,8 @@ class Runner:
 
 
 def postgresql_driver(directory: Path) -> dict[str, str]:
-    """Return the environment of jobs that have a history in PostgreSQL: what a credential and an execution environment with psycopg provide."""
+    """Return the environment of jobs that have a history in PostgreSQL:
+    what a credential and an execution environment with psycopg provide."""
     drivers = directory / "drivers"
     drivers.mkdir()
     site = Path(psycopg.__file__).parents[1]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A certification that ends before its testers start leaves nothing behind, or something that the clean-up removes when told to."""
+"""A certification that ends before its testers start leaves nothing behind,
+or something that the clean-up removes when told to."""
 
 import os
 import re
@@ -21,16 +22,25 @@ def test_one_bad_host_when_any_error_is_fatal(start: Start, controller: Controll
     """The others are measured, judged and cleaned up as without that setting."""
     bed = start("good", "better", HostSpec("bad", variables={"sweep_state_dir": "/var/tmp/open"}))
     bed.ssh(bed["bad"], "mkdir -m 700 /var/tmp/open; chmod 777 /var/tmp/open")  # refused when the tester starts
-    outcome = controller.certify(bed.inventory(tmp_path / "hosts.yml", variables=QUICK), env={"ANSIBLE_ANY_ERRORS_FATAL": "true"})
+    outcome = controller.certify(
+        bed.inventory(tmp_path / "hosts.yml", variables=QUICK), env={"ANSIBLE_ANY_ERRORS_FATAL": "true"}
+    )
     assert outcome.status == 2
-    assert {name: record["verdict"] for name, record in outcome.certification.records.items()} == {"good": "pass", "better": "pass", "bad": "error"}
+    assert {name: record["verdict"] for name, record in outcome.certification.records.items()} == {
+        "good": "pass",
+        "better": "pass",
+        "bad": "error",
+    }
     bed.ssh(bed["bad"], "rmdir /var/tmp/open")
     assert {host.name: left_on(host) for host in bed} == {"good": [], "better": [], "bad": []}
 
 
 def lose_before_the_start(bed: Bed, controller: Controller, directory: Path) -> Path:
     """Kill a certification as soon as its workspace is there; return the inventory."""
-    inventory = bed.inventory(directory / "lost.yml", variables={**QUICK, "sweep_tester": {"path": "x", "facts": "{{ lookup('pipe', 'sleep 60') }}"}})
+    inventory = bed.inventory(
+        directory / "lost.yml",
+        variables={**QUICK, "sweep_tester": {"path": "x", "facts": "{{ lookup('pipe', 'sleep 60') }}"}},
+    )
     lost = controller.start("certify", "-i", str(inventory))
     wait_for(lambda: bed["h1"].files("/fut/logdisk"), "the workspace is there")
     os.killpg(lost.pid, signal.SIGKILL)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Each job template of awx/logdisk.yml as AWX runs it for the first time: in a project that was just cloned, with no report, no certificate and no home."""
+"""Each job template of awx/logdisk.yml as AWX runs it for the first time: in a project that was just cloned, with no
+report, no certificate and no home."""
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -57,7 +58,9 @@ def variables(template: dict, answers: Mapping[str, str]) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("name", first_of(ENDS))
-def test_the_first_job_of_each_template(start: Callable[..., Bed], controller: Controller, tmp_path: Path, history: str, name: str) -> None:
+def test_the_first_job_of_each_template(
+    start: Callable[..., Bed], controller: Controller, tmp_path: Path, history: str, name: str
+) -> None:
     assert ENDS.keys() == TEMPLATES.keys()
     bed, template, expected = start("h1"), TEMPLATES[name], ENDS[name]
     runner = Runner(controller, tmp_path / "private")

@@ -30,7 +30,9 @@ def api(prefix: str = "/api/") -> Awx:
     return awx
 
 
-def set_up(controller: Controller, awx: Awx, *arguments: str, collections: Path = FETCHED, **variables: object) -> Outcome:
+def set_up(
+    controller: Controller, awx: Awx, *arguments: str, collections: Path = FETCHED, **variables: object
+) -> Outcome:
     with served(awx) as address:
         env = {
             "ANSIBLE_COLLECTIONS_PATH": f"{PROJECT / 'collections'}:{collections}",
@@ -46,7 +48,11 @@ def changed(outcome: Outcome) -> int:
     return int(re.search(r"changed=(\d+) ", outcome.screen).group(1))
 
 
-TABLES = {"notifications": "notification_templates", "templates": "job_templates", "workflows": "workflow_job_templates"}
+TABLES = {
+    "notifications": "notification_templates",
+    "templates": "job_templates",
+    "workflows": "workflow_job_templates",
+}
 
 
 def assert_all_is_set_up(awx: Awx) -> None:
@@ -60,9 +66,15 @@ def assert_all_is_set_up(awx: Awx) -> None:
         assert awx.surveys.get(("job_templates", made["id"]), {}) == template.get("survey_spec", {})
         assert awx.linked_names("job_templates", template["name"], "credentials") == {SSH}
     assert awx.linked_names("job_templates", "logdisk report", "notification_templates_error") == {"logdisk verdict"}
-    assert awx.named("notification_templates", "logdisk verdict")["messages"] == content["controller_notifications"][0]["messages"]
+    assert (
+        awx.named("notification_templates", "logdisk verdict")["messages"]
+        == content["controller_notifications"][0]["messages"]
+    )
     nodes = {node["identifier"]: node for node in awx.tables["workflow_job_template_nodes"].values()}
-    assert nodes["certify"]["unified_job_template"] == (sliced := awx.named("job_templates", "logdisk certify slices"))["id"]
+    assert (
+        nodes["certify"]["unified_job_template"]
+        == (sliced := awx.named("job_templates", "logdisk certify slices"))["id"]
+    )
     assert (sliced["job_slice_count"], json.loads(sliced["extra_vars"])) == (3, {"logdisk_sliced": True})
     assert awx.linked["workflow_job_template_nodes", nodes["certify"]["id"], "always_nodes"] == [nodes["report"]["id"]]
 
@@ -84,10 +96,13 @@ def test_an_empty_awx_is_set_up(controller: Controller) -> None:
 def test_the_second_run_changes_nothing(controller: Controller, tmp_path: Path) -> None:
     awx = set_up_an_empty_awx(controller)
 
-    # Nor does a limit leave anything out, or reach a host of the inventory. Credentials that the data does not name stay.
+    # Nor does a limit leave anything out, or reach a host of the inventory.
+    # Credentials that the data does not name stay.
     awx.requests.clear()
     (tmp_path / "hosts.ini").write_text("mq01 ansible_host=192.0.2.1\n")
-    second = set_up(controller, awx, "-i", str(tmp_path / "hosts.ini"), "--limit", "mq01", awx_setup_api_path="/api/controller/")
+    second = set_up(
+        controller, awx, "-i", str(tmp_path / "hosts.ini"), "--limit", "mq01", awx_setup_api_path="/api/controller/"
+    )
     assert (second.status, changed(second)) == (0, 0)
     assert awx.changes == []
     assert len(awx.requests) > 50
@@ -96,13 +111,23 @@ def test_the_second_run_changes_nothing(controller: Controller, tmp_path: Path) 
 
 @pytest.mark.thorough
 def test_ansible_controller_with_the_oldest_core(controller_of: Callable[[str], Controller], tmp_path: Path) -> None:
-    """The modules of ansible.controller are those of awx.awx, but know the gateway. The oldest core reads the data and the names of modules in another way."""
+    """The modules of ansible.controller are those of awx.awx, but know the gateway. The oldest core reads the data and
+    the names of modules in another way."""
     renamed = tmp_path / "ansible_collections/ansible/controller"
     shutil.copytree(FETCHED / "ansible_collections/awx/awx", renamed)
     kind = renamed / "plugins/module_utils/controller_api.py"
     kind.write_text(kind.read_text().replace('_COLLECTION_TYPE = "awx"', '_COLLECTION_TYPE = "controller"'))
     awx = api("/api/controller/")
-    assert set_up(controller_of("2.16"), awx, collections=tmp_path, awx_setup_modules="ansible.controller", logdisk_credentials=[SSH]).status == 0
+    assert (
+        set_up(
+            controller_of("2.16"),
+            awx,
+            collections=tmp_path,
+            awx_setup_modules="ansible.controller",
+            logdisk_credentials=[SSH],
+        ).status
+        == 0
+    )
     assert_all_is_set_up(awx)
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A host whose disk becomes slower is named by what it was before, although it keeps all its limits, and its certificate ends."""
+"""A host whose disk becomes slower is named by what it was before, although it keeps all its limits,
+and its certificate ends."""
 
 import datetime
 import json
@@ -14,9 +15,21 @@ from testbed.host import Host
 HOSTS = ("h1", "h2", "h3", "h4")
 BLOCK_BYTES = 64 << 10
 USUAL_MS, SLOWER_MS = 6.0, 7.8
-PROFILE = {"name": "quick", "version": 1, "qualifies": {"min_duration_s": 1, "confidence": 0.95}, "limits": [{"metric": "latency_max", "max": "9 s"}]}
+PROFILE = {
+    "name": "quick",
+    "version": 1,
+    "qualifies": {"min_duration_s": 1, "confidence": 0.95},
+    "limits": [{"metric": "latency_max", "max": "9 s"}],
+}
 # Blocks so large that what other tests write to the machine's disk is little beside them.
-SWEEP = {**QUICK, "gate_profile": PROFILE, "sweep_block_sizes": ["64K"], "sweep_duration": 3, "sweep_warmup": 1, "sweep_file_size": "1M"}
+SWEEP = {
+    **QUICK,
+    "gate_profile": PROFILE,
+    "sweep_block_sizes": ["64K"],
+    "sweep_duration": 3,
+    "sweep_warmup": 1,
+    "sweep_file_size": "1M",
+}
 
 
 def certify(controller: Controller, inventory: Path, **variables: object) -> Outcome:

@@ -14,11 +14,16 @@ ELSEWHERE = {"tester_dir": "/var/tmp/tester", "sweep_state_dir": "/var/tmp/state
 
 @pytest.mark.parametrize("method", first_of(["binary", "compile"]))
 def test_the_inventory_asks_for_root(start: Start, controller: Controller, tmp_path: Path, method: str) -> None:
-    """Where an inventory needs privilege for its other playbooks, ours use none of it; workspace_owner alone decides."""
+    """Where an inventory needs privilege for its other playbooks, ours use none of it;
+    workspace_owner alone decides."""
     bed = start(
         HostSpec("user", user="ops"),
         HostSpec("plain", user="ops", variables={"ansible_become": True}),
-        HostSpec("named", user="ops", variables={"ansible_become": True, "ansible_become_user": "root", "workspace_owner": "nobody", **ELSEWHERE}),
+        HostSpec(
+            "named",
+            user="ops",
+            variables={"ansible_become": True, "ansible_become_user": "root", "workspace_owner": "nobody", **ELSEWHERE},
+        ),
         HostSpec("other", user="ops", variables={"ansible_become": False, "workspace_owner": "nobody", **ELSEWHERE}),
         HostSpec("root", user="ops", variables={"workspace_owner": "root"}),
     )
@@ -26,8 +31,20 @@ def test_the_inventory_asks_for_root(start: Start, controller: Controller, tmp_p
     outcome = controller.certify(inventory, tester_method=method)
     assert outcome.status == 0
     facts = {name: record["facts"] for name, record in outcome.certification.records.items()}
-    assert {name: found["user"] for name, found in facts.items()} == {"user": "ops", "plain": "ops", "named": "nobody", "other": "nobody", "root": "root"}
-    promised = {"user": "the connecting user", "plain": "the connecting user", "named": "nobody", "other": "nobody", "root": "root"}
+    assert {name: found["user"] for name, found in facts.items()} == {
+        "user": "ops",
+        "plain": "ops",
+        "named": "nobody",
+        "other": "nobody",
+        "root": "root",
+    }
+    promised = {
+        "user": "the connecting user",
+        "plain": "the connecting user",
+        "named": "nobody",
+        "other": "nobody",
+        "root": "root",
+    }
     assert {name: found["promised_user"] for name, found in facts.items()} == promised
     assert {host.name: host.files("/fut/logdisk") for host in bed} == {name: [] for name in facts}
 
@@ -41,9 +58,15 @@ def test_the_inventory_asks_for_root(start: Start, controller: Controller, tmp_p
             ({"ansible_become": False}, "nobody", "nobody"),
         ]
     ),
-    ids=["root instead of the connecting user", "root instead of the owner", "the connecting user instead of the owner"],
+    ids=[
+        "root instead of the connecting user",
+        "root instead of the owner",
+        "the connecting user instead of the owner",
+    ],
 )
-def test_extra_variables_are_refused(start: Start, controller: Controller, tmp_path: Path, extra: dict[str, object], owner: str, refusal: str) -> None:
+def test_extra_variables_are_refused(
+    start: Start, controller: Controller, tmp_path: Path, extra: dict[str, object], owner: str, refusal: str
+) -> None:
     """They beat whatever a playbook says: what they would make of the tester's user is refused before it is there."""
     bed = start(HostSpec("h1", user="ops", variables={"workspace_owner": owner, **(ELSEWHERE if owner else {})}))
     outcome = controller.certify(bed.inventory(tmp_path / "hosts.yml"), **extra)
@@ -62,8 +85,8 @@ def test_a_host_without_the_owner_says_so(start: Start, controller: Controller, 
     assert outcome.status == 2
     for record in outcome.certification.records.values():
         assert record["reasons"] == [
-            "tester: workspace_owner: there is no user nosuch on this host: create it, or set workspace_owner to another one, or to an empty text for the "
-            "connecting user"
+            "tester: workspace_owner: there is no user nosuch on this host: create it, or set workspace_owner to "
+            "another one, or to an empty text for the connecting user"
         ]
 
 
@@ -71,7 +94,11 @@ def test_a_host_without_the_owner_says_so(start: Start, controller: Controller, 
 def test_the_other_playbooks_follow_the_owner_alone(start: Start, controller: Controller, tmp_path: Path) -> None:
     """A clean-up that became root would look into root's home and find nothing of what the connecting user left."""
     bed = start(HostSpec("h1", user="ops", variables={"ansible_become": True}))
-    bed.ssh(bed["h1"], 'mkdir -p -m 700 .mqops-logdisk/runs/R-log; printf \'{"kind": "mqops.logdisk"}\' > .mqops-logdisk/runs/R-log/.mqops-logdisk.json')
+    bed.ssh(
+        bed["h1"],
+        'mkdir -p -m 700 .mqops-logdisk/runs/R-log; printf \'{"kind": "mqops.logdisk"}\' > '
+        ".mqops-logdisk/runs/R-log/.mqops-logdisk.json",
+    )
     inventory = bed.inventory(tmp_path / "hosts.yml", variables=QUICK)
     for playbook in ("stop", "cleanup"):
         refused = controller.run(playbook, "-i", str(inventory), ansible_become=True)

@@ -19,7 +19,18 @@ FORMATS = set(RENDERERS)
 
 def configuration(path: Path, *lines: str) -> dict[str, str]:
     """The environment for a configuration that differs from the project's in what it enables."""
-    path.write_text("\n".join(["[defaults]", f"collections_path = {PROJECT / 'collections'}", *lines, "[ssh_connection]", "pipelining = True", ""]))
+    path.write_text(
+        "\n".join(
+            [
+                "[defaults]",
+                f"collections_path = {PROJECT / 'collections'}",
+                *lines,
+                "[ssh_connection]",
+                "pipelining = True",
+                "",
+            ]
+        )
+    )
     return {"ANSIBLE_CONFIG": str(path)}
 
 
@@ -35,12 +46,16 @@ def configuration(path: Path, *lines: str) -> dict[str, str]:
     ],
     ids=["both", "configuration", "shim", "neither", "shim, imported"],
 )
-def test_one_summary(start: Start, controller: Controller, tmp_path: Path, enabled: bool, shim: bool, wrapped: bool, expected: int) -> None:
+def test_one_summary(
+    start: Start, controller: Controller, tmp_path: Path, enabled: bool, shim: bool, wrapped: bool, expected: int
+) -> None:
     bed = start("h1")
     env = configuration(tmp_path / "ansible.cfg", *(["callbacks_enabled = mqops.logdisk.report"] if enabled else []))
     playbooks = PROJECT / "playbooks"
     if not shim:
-        playbooks = shutil.copytree(playbooks, tmp_path / "playbooks", ignore=shutil.ignore_patterns("callback_plugins"))
+        playbooks = shutil.copytree(
+            playbooks, tmp_path / "playbooks", ignore=shutil.ignore_patterns("callback_plugins")
+        )
     playbook = playbooks / "certify.yml"
     if wrapped:
         playbook = tmp_path / "site.yml"
@@ -57,7 +72,9 @@ def test_one_summary(start: Start, controller: Controller, tmp_path: Path, enabl
 def test_two_runs_on_one_command_line(start: Start, controller: Controller, tmp_path: Path) -> None:
     """One process, two playbooks: each has its own run directory and summary."""
     bed = start("h1")
-    outcome = controller.certify(bed.inventory(tmp_path / "hosts.yml"), "--check", str(PROJECT / "playbooks/certify.yml"))
+    outcome = controller.certify(
+        bed.inventory(tmp_path / "hosts.yml"), "--check", str(PROJECT / "playbooks/certify.yml")
+    )
     assert outcome.status == 0
     assert len(outcome.certifications) == len(summaries(outcome.screen)) == 2
 
@@ -74,16 +91,28 @@ class CallbackModule(CallbackBase):
 
 
 @pytest.mark.thorough
-def test_a_stdout_callback_that_prints_json_prints_it_alone(start: Start, controller: Controller, tmp_path: Path) -> None:
+def test_a_stdout_callback_that_prints_json_prints_it_alone(
+    start: Start, controller: Controller, tmp_path: Path
+) -> None:
     """Neither progress nor summary is mixed with it; the report is written as always."""
     bed = start("h1")
     (tmp_path / "callbacks").mkdir()
     (tmp_path / "callbacks/json.py").write_text(PRINTS_JSON)
     (tmp_path / "variables.json").write_text(json.dumps(QUICK))
     extra = ["-i", str(bed.inventory(tmp_path / "hosts.yml")), "-e", f"@{tmp_path}/variables.json"]
-    env = controller._environment({"ANSIBLE_STDOUT_CALLBACK": "json", "ANSIBLE_CALLBACK_PLUGINS": str(tmp_path / "callbacks")})
+    env = controller._environment(
+        {"ANSIBLE_STDOUT_CALLBACK": "json", "ANSIBLE_CALLBACK_PLUGINS": str(tmp_path / "callbacks")}
+    )
     command = [str(controller.tools / "ansible-playbook"), *extra, str(PROJECT / "playbooks/certify.yml")]
-    done = subprocess.run(command, cwd=controller.directory, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command,
+        cwd=controller.directory,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0
     assert json.loads(done.stdout)["hosts"] >= 1
     (run,) = (controller.directory / "reports").glob("2*")

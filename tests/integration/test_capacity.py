@@ -19,7 +19,8 @@ PROFILE = {
     "qualifies": {"confidence": "none"},
     "limits": [{"metric": "latency_mean", "max": "7 ms"}, {"metric": "capacity", "min": 2}],
 }
-"""The limited disk does a write in 2 ms, whoever makes it, so 3 queue managers keep the limit on a quiet machine, and 4 never do."""
+"""The limited disk does a write in 2 ms, whoever makes it, so 3 queue managers keep the limit on a quiet machine,
+and 4 never do."""
 SWEEP = {
     "workspace_queue_managers": QUEUE_MANAGERS,
     "sweep_loads": "auto",
@@ -32,7 +33,9 @@ SWEEP = {
 
 
 @pytest.mark.thorough
-def test_each_host_climbs_until_its_storage_is_too_slow(start: Start, controller_of: Callable[[str], Controller], tmp_path: Path) -> None:
+def test_each_host_climbs_until_its_storage_is_too_slow(
+    start: Start, controller_of: Callable[[str], Controller], tmp_path: Path
+) -> None:
     """With the oldest ansible-core."""
     controller = controller_of("2.16")
     bed = start("fast", HostSpec("limited", disk="slow", alone=True))

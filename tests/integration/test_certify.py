@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The main job: certify.yml over real hosts, and a report whose formats agree with each other and with the raw tables."""
+"""The main job: certify.yml over real hosts, and a report whose formats agree with each other and with the
+raw tables."""
 
 import hashlib
 from collections.abc import Callable
@@ -22,7 +23,9 @@ def test_three_hosts(start: Start, controller: Controller, tmp_path: Path) -> No
     bed["dead"].link_down()
     # A median that no disk of a certification can break.
     profile = {**PROFILE, "limits": [*PROFILE["limits"], {"metric": "latency_p50", "below": "9 s"}]}
-    outcome = controller.run("certify", "-i", str(bed.inventory(tmp_path / "hosts.yml", variables={**QUICK, "gate_profile": profile})))
+    outcome = controller.run(
+        "certify", "-i", str(bed.inventory(tmp_path / "hosts.yml", variables={**QUICK, "gate_profile": profile}))
+    )
     certification = outcome.certification
     expected = {"good": "pass", "slow": "fail", "dead": "unreachable"}
 
@@ -48,20 +51,30 @@ def test_three_hosts(start: Start, controller: Controller, tmp_path: Path) -> No
 def check_tables(certification: Certification, measured: set[str]) -> None:
     """The raw tables are those that the record names, and right in themselves."""
     for host, record in certification.records.items():
-        assert set(record["tables"]) >= ({"run.csv", "results.csv", "intervals.csv", "histogram.csv", "over.csv"} if host in measured else set())
+        assert set(record["tables"]) >= (
+            {"run.csv", "results.csv", "intervals.csv", "histogram.csv", "over.csv"} if host in measured else set()
+        )
         folder = certification.path / "hosts" / host / record["volume"]
         for name, filed in record["tables"].items():
             assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == filed["sha256"]
     for host in measured:
-        check_results(certification.table(host), certification.table(host, "intervals.csv"), certification.table(host, "histogram.csv"))
-        thresholds = {row["key"]: row["value"] for row in certification.table(host, "run.csv")}["option_over_ns"].split()
+        check_results(
+            certification.table(host),
+            certification.table(host, "intervals.csv"),
+            certification.table(host, "histogram.csv"),
+        )
+        thresholds = {row["key"]: row["value"] for row in certification.table(host, "run.csv")}[
+            "option_over_ns"
+        ].split()
         assert "8999999999" in thresholds, "the profile's own limit"
         assert {row["over_ns"] for row in certification.table(host, "over.csv")} <= set(thresholds)
     slow = [int(row["operations"]) for row in certification.table("slow", "over.csv") if row["over_ns"] == "10000000"]
     assert sum(slow) == sum(int(row["operations"]) for row in certification.table("slow") if row["worker"] == "all")
 
 
-def check_results(results: list[dict[str, str]], intervals: list[dict[str, str]], histogram: list[dict[str, str]]) -> None:
+def check_results(
+    results: list[dict[str, str]], intervals: list[dict[str, str]], histogram: list[dict[str, str]]
+) -> None:
     assert results
     for row in results:
         operations, bytes_written = int(row["operations"]), int(row["bytes"])
@@ -79,14 +92,28 @@ def check_results(results: list[dict[str, str]], intervals: list[dict[str, str]]
 
 def check_formats(certification: Certification) -> None:
     """Every format shows the figures of the raw tables, for every host and row."""
-    compared = ("block_size_bytes", "load_point", "stream", "operation", "worker", "operations", "bytes", "latency_sum_ns", "latency_max_ns")
+    compared = (
+        "block_size_bytes",
+        "load_point",
+        "stream",
+        "operation",
+        "worker",
+        "operations",
+        "bytes",
+        "latency_sum_ns",
+        "latency_max_ns",
+    )
     for host in certification.report["hosts"]:
         name = host["host"]
         raw = certification.table(name) if host["kind"] == "measurement" else []
-        assert [[str(row[column]) for column in compared] for row in host["results"]] == [[row[column] for column in compared] for row in raw]
+        assert [[str(row[column]) for column in compared] for row in host["results"]] == [
+            [row[column] for column in compared] for row in raw
+        ]
         listed = [row for row in certification.results if row["host"] == name]
         if raw:
-            assert [[row[column] for column in compared] for row in listed] == [[row[column] for column in compared] for row in raw]
+            assert [[row[column] for column in compared] for row in listed] == [
+                [row[column] for column in compared] for row in raw
+            ]
         else:
             assert len(listed) == 1
     assert certification.verdict["reasons"]
@@ -120,4 +147,8 @@ def test_check_mode_measures_nothing(start: Start, controller: Controller, tmp_p
     outcome = controller.certify(bed.inventory(tmp_path / "hosts.yml"), "--check")
     assert outcome.status == 0
     assert "NOT MEASURED" in outcome.screen
-    assert [path for path in bed["h1"].files("/fut", "/root", "/var/tmp", "/tmp") if path not in before and not path.startswith("/root/.ansible")] == []
+    assert [
+        path
+        for path in bed["h1"].files("/fut", "/root", "/var/tmp", "/tmp")
+        if path not in before and not path.startswith("/root/.ansible")
+    ] == []

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bringing home what hosts finished without their controller: however the run is named, and what does not fit at first."""
+"""Bringing home what hosts finished without their controller: however the run is named,
+and what does not fit at first."""
 
 import contextlib
 import json
@@ -32,7 +33,8 @@ def begin(controller: Controller, inventory: Path, directory: Path, **variables:
 
 @pytest.mark.thorough
 def test_the_run_is_named_as_a_user_would(start: Start, controller: Controller, tmp_path: Path) -> None:
-    """By a path from where the user stands, by the link to the newest run, and not at all; and one host that lost everything costs the other nothing."""
+    """By a path from where the user stands, by the link to the newest run, and not at all; and one host that lost
+    everything costs the other nothing."""
     bed = start("h1", "lost")
     inventory = bed.inventory(tmp_path / "hosts.yml", variables=SWEEP)
     lost = begin(controller, inventory, tmp_path)
@@ -40,19 +42,28 @@ def test_the_run_is_named_as_a_user_would(start: Start, controller: Controller, 
     os.killpg(lost.pid, signal.SIGKILL)
     lost.wait()
     for host in bed:
-        wait_for(lambda host=host: not host.pids("logdisk") and not host.files("/fut/logdisk"), f"{host.name} ends by itself")
+        wait_for(
+            lambda host=host: not host.pids("logdisk") and not host.files("/fut/logdisk"), f"{host.name} ends by itself"
+        )
     bed.ssh(bed["lost"], "rm -r .mqops-logdisk/runs")
 
     (run,) = (controller.directory / "reports").glob("2*")
     elsewhere = replace(controller, directory=tmp_path / "elsewhere")
     elsewhere.directory.mkdir()
     always = {"ANSIBLE_ANY_ERRORS_FATAL": "true"}
-    for where, named in ((elsewhere, {"collect_run": f"../work/reports/{run.name}"}), (controller, {"collect_run": "reports/latest"}), (controller, {})):
+    for where, named in (
+        (elsewhere, {"collect_run": f"../work/reports/{run.name}"}),
+        (controller, {"collect_run": "reports/latest"}),
+        (controller, {}),
+    ):
         outcome = where.run("collect", "-i", str(inventory), env=always, **named)
         assert outcome.status == 2
         assert len(summaries(outcome.screen)) == 1
         assert f"{run}/index.html" in outcome.screen
-    assert {name: record["verdict"] for name, record in Certification(run).records.items()} == {"h1": "pass", "lost": "error"}
+    assert {name: record["verdict"] for name, record in Certification(run).records.items()} == {
+        "h1": "pass",
+        "lost": "error",
+    }
     assert left_on(bed["h1"]) == []
 
 
@@ -81,7 +92,10 @@ def test_a_full_disk_of_the_controller(start: Start, controller: Controller, tmp
     inventory = bed.inventory(tmp_path / "hosts.yml", variables=SWEEP)
     log = tmp_path / "log"
     running = begin(
-        replace(controller, environment={**controller.environment, "ANSIBLE_LOG_PATH": str(log)}), inventory, tmp_path, gate_report_dir=str(small_disk)
+        replace(controller, environment={**controller.environment, "ANSIBLE_LOG_PATH": str(log)}),
+        inventory,
+        tmp_path,
+        gate_report_dir=str(small_disk),
     )
     wait_for(lambda: measuring(bed["h1"]), "h1 measures")
     ballast = small_disk / "ballast"
@@ -109,12 +123,17 @@ def has_orders(history: Path) -> bool:
 
 @pytest.mark.thorough
 def test_a_run_whose_directory_is_gone(start: Start, controller: Controller, tmp_path: Path) -> None:
-    """As after a cancelled job of AWX: the history has the orders, the load can be ended, and the results come home by the run ID alone."""
+    """As after a cancelled job of AWX: the history has the orders, the load can be ended,
+    and the results come home by the run ID alone."""
     bed = start("h1")
     kept = {"gate_history": str(tmp_path / "history.sqlite"), "gate_keep_report": True}
     inventory = bed.inventory(tmp_path / "hosts.yml", variables={**SWEEP, **kept, "sweep_duration": 900})
     lost = begin(controller, inventory, tmp_path, sweep_duration=900)
-    wait_for(lambda: measuring(bed["h1"]) and has_orders(tmp_path / "history.sqlite"), "h1 measures, and its order is kept", timeout_s=180)
+    wait_for(
+        lambda: measuring(bed["h1"]) and has_orders(tmp_path / "history.sqlite"),
+        "h1 measures, and its order is kept",
+        timeout_s=180,
+    )
     os.killpg(lost.pid, signal.SIGKILL)
     lost.wait()
     (run,) = (controller.directory / "reports").glob("2*")
@@ -122,7 +141,11 @@ def test_a_run_whose_directory_is_gone(start: Start, controller: Controller, tmp
 
     early = controller.run("collect", "-i", str(inventory), collect_run=run.name)
     assert early.status == 2
-    assert re.search(r"h1: error: collect: still measuring, [0-9]+ s left: collect again then, or end it first with \S*playbooks/stop.yml", early.words)
+    assert re.search(
+        r"h1: error: collect: still measuring, [0-9]+ s left: collect again then, or end it "
+        r"first with \S*playbooks/stop.yml",
+        early.words,
+    )
     assert f"ended {run.name}" in controller.run("stop", "-i", str(inventory)).screen
     assert "No run was measuring or observing." in controller.run("stop", "-i", str(inventory)).screen
 

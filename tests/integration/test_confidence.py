@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a run proves about a limit: that it is kept, that it is broken, or neither, and then how long a run would have to be.
+"""What a run proves about a limit: that it is kept, that it is broken, or neither,
+and then how long a run would have to be.
 
-Limits lie far above what this machine needs however busy it is, and stalls of a disk far above the limits. If the number of writes
-matters, they come at a fixed rate. A host that shares its processors is disturbed, which leaves a proven break open: `outcome_of` looks
-behind that.
+Limits lie far above what this machine needs however busy it is, and stalls of a disk far above the limits. If the
+number of writes matters, they come at a fixed rate. A host that shares its processors is disturbed, which leaves a
+proven break open: `outcome_of` looks behind that.
 """
 
 import time
@@ -51,7 +52,11 @@ def stalls(count: int, burst: int, every_s: float) -> list[float]:
 
 def judgement_of(outcome: Outcome, host: str, metric: str) -> dict:
     """A judgement as its record keeps it; report.json has the same sentence."""
-    (judgement,) = [each for each in outcome.certification.records[host]["judgements"] if each["metric"] == metric and not each["hard"]]
+    (judgement,) = [
+        each
+        for each in outcome.certification.records[host]["judgements"]
+        if each["metric"] == metric and not each["hard"]
+    ]
     (shown,) = [each for each in outcome.certification.report["hosts"] if each["host"] == host]
     assert judgement["reason"] in [limit["worst"]["reason"] for limit in shown["limits"]]
     print(f"{host}: {judgement}")  # pytest shows it where the test fails
@@ -84,16 +89,22 @@ def check_at_the_limit(outcome: Outcome, host: str) -> None:
 
 
 @pytest.mark.thorough
-def test_freezes_and_a_figure_at_its_limit(start: Start, controller: Controller, tmp_path: Path, background: Callable[..., Future]) -> None:
+def test_freezes_and_a_figure_at_its_limit(
+    start: Start, controller: Controller, tmp_path: Path, background: Callable[..., Future]
+) -> None:
     duration_s, slow_rate = 20, 50
-    bed = start(HostSpec("freezing", variables={"sweep_rate": 500}), HostSpec("edge", variables={"sweep_rate": slow_rate}))
+    bed = start(
+        HostSpec("freezing", variables={"sweep_rate": 500}), HostSpec("edge", variables={"sweep_rate": slow_rate})
+    )
     stalling = [
         background(stall, bed["freezing"], FREEZE_S, freezes(duration_s, 2)),
         # A hundredth of its writes.
         background(stall, bed["edge"], STALL_S, stalls(duration_s * slow_rate // 100, 5, 8)),
     ]
 
-    outcome = controller.certify(bed.inventory(tmp_path / "hosts.yml"), gate_profile=STALLING, sweep_duration=duration_s, **SWEEP)
+    outcome = controller.certify(
+        bed.inventory(tmp_path / "hosts.yml"), gate_profile=STALLING, sweep_duration=duration_s, **SWEEP
+    )
 
     assert [each.result() for each in stalling] == [None, None]
     assert outcome.status == 2
@@ -109,7 +120,9 @@ def test_freezes_and_a_figure_at_its_limit(start: Start, controller: Controller,
         pytest.param(60, 20, marks=pytest.mark.acceptance),
     ],
 )
-def test_a_run_as_long_as_an_inconclusive_one_asks_for(start: Start, controller: Controller, tmp_path: Path, seconds: int, rate: int) -> None:
+def test_a_run_as_long_as_an_inconclusive_one_asks_for(
+    start: Start, controller: Controller, tmp_path: Path, seconds: int, rate: int
+) -> None:
     inventory = start("h1").inventory(tmp_path / "hosts.yml")
     profile = {"name": "test", "limits": [{"metric": "latency_p99_9", "max": "9 s"}]}
     sweep = {**SWEEP, "sweep_rate": rate, "gate_profile": profile}
@@ -133,10 +146,11 @@ def test_a_run_as_long_as_an_inconclusive_one_asks_for(start: Start, controller:
 
 @pytest.mark.acceptance
 def test_ten_minutes(start: Start, controller: Controller, tmp_path: Path, background: Callable[..., Future]) -> None:
-    """A healthy disk certifies; one that freezes now and then breaks the share of time; one at its limit stays there."""
+    """A healthy disk certifies; one that freezes now and then breaks the share of time;
+    one at its limit stays there."""
     duration_s, slow_rate = 600, 50
-    # Silver for one block size, relaxed for a disk on which other tests write: they make it stand still for a second now and then. It
-    # does not extend silver, whose limit on 1 MiB could not be removed.
+    # Silver for one block size, relaxed for a disk on which other tests write: they make it stand still for a second
+    # now and then. It does not extend silver, whose limit on 1 MiB could not be removed.
     limits = {"latency_mean": "10 ms", P99: "100 ms", "latency_p99_9": "1 s", "latency_max": "9 s", OF_TIME: "2 s"}
     shared_silver = {
         "name": "shared-silver",

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The image of the tester alone: run by podman as any user, on a read-only root file system, without a network or a capability."""
+"""The image of the tester alone: run by podman as any user, on a read-only root file system,
+without a network or a capability."""
 
 import contextlib
 import csv
@@ -20,7 +21,15 @@ from testbed.shell import run
 
 IMAGE = "localhost/logdisk-test"
 LARGEST_BYTES = 2 << 20
-SMALL = ["--bsize=4K,16K", "--duration=2", "--fileSize=256K", "--numFiles=2", "--reserve=0", "--shareDevice", "--tables=-"]
+SMALL = [
+    "--bsize=4K,16K",
+    "--duration=2",
+    "--fileSize=256K",
+    "--numFiles=2",
+    "--reserve=0",
+    "--shareDevice",
+    "--tables=-",
+]
 # As container/job.yml has it.
 CONFINED = ["--read-only", "--network=none", "--cap-drop=all", "--security-opt=no-new-privileges"]
 
@@ -78,13 +87,26 @@ def contained(image: str, volume: Path, cgroup: str):
 @pytest.mark.thorough
 def test_any_user_gets_the_same_as_outside(contained, volume: Path) -> None:
     size = int(run("podman", "image", "inspect", "--format={{.Size}}", IMAGE))
-    outside = subprocess.run([PROJECT / "src/build/static/logdisk", f"--dir={volume}", *SMALL, "--rate=50"], capture_output=True, text=True, check=True)
+    outside = subprocess.run(
+        [PROJECT / "src/build/static/logdisk", f"--dir={volume}", *SMALL, "--rate=50"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     figures = {}
-    for name, done in {"outside": outside, "image's user": contained(*SMALL, "--rate=50"), "another": contained(*SMALL, "--rate=50", user="4242:4243")}.items():
+    for name, done in {
+        "outside": outside,
+        "image's user": contained(*SMALL, "--rate=50"),
+        "another": contained(*SMALL, "--rate=50", user="4242:4243"),
+    }.items():
         assert done.returncode == 0, (name, done.stderr)
         tables = parse_tables(read_tables(done.stdout, TABLE_NAMES))
         # At a fixed rate it is known what was due.
-        due = [round((row["operations"] + row["operations_not_started"]) / 10) for row in tables.results if row["worker"] == "all"]
+        due = [
+            round((row["operations"] + row["operations_not_started"]) / 10)
+            for row in tables.results
+            if row["worker"] == "all"
+        ]
         figures[name] = (due, tables.run["source_hash"], tables.run["filesystem_type"], list(tables.results[0]))
         assert done.stdout.splitlines()[-1] == "2 of 2 steps measured"
     assert figures["outside"] == figures["image's user"] == figures["another"]
@@ -98,7 +120,9 @@ def test_the_root_file_system_is_read_only_and_the_arguments_are_mqldts(containe
     refused = contained("--dir=/new", "--createDirs", *SMALL)
     assert refused.returncode == 2
     assert "Read-only file system" in refused.stderr
-    done = contained("-d", "/data", "-b", "4K", "-t1", "--numFiles", "2", "--fileSize=262144", "--csvFile=/data/result.csv")
+    done = contained(
+        "-d", "/data", "-b", "4K", "-t1", "--numFiles", "2", "--fileSize=262144", "--csvFile=/data/result.csv"
+    )
     assert done.returncode == 0, done.stderr
     (row,) = csv.reader(io.StringIO((volume / "result.csv").read_text().splitlines()[1]))
     assert row[0] == "4096"
@@ -108,10 +132,27 @@ def test_the_root_file_system_is_read_only_and_the_arguments_are_mqldts(containe
 def test_the_jobs_own_arguments(contained) -> None:
     documents = yaml.safe_load((PROJECT / "container/job.yml").read_text())["items"]
     (container,) = next(each for each in documents if each["kind"] == "Job")["spec"]["template"]["spec"]["containers"]
-    small = {"LOGDISK_DURATION_S": "1", "LOGDISK_WARMUP_S": "0", "LOGDISK_FILE_SIZE": "1M", "LOGDISK_FILES": "2", "LOGDISK_QUEUE_MANAGERS": "1,2"}
+    small = {
+        "LOGDISK_DURATION_S": "1",
+        "LOGDISK_WARMUP_S": "0",
+        "LOGDISK_FILE_SIZE": "1M",
+        "LOGDISK_FILES": "2",
+        "LOGDISK_QUEUE_MANAGERS": "1,2",
+    }
     variables = {**{each["name"]: each["value"] for each in container["env"]}, **small}
-    done = contained(*(re.sub(r"\$\((\w+)\)", lambda found: variables[found[1]], argument) for argument in container["args"]), "--reserve=0")
+    done = contained(
+        *(re.sub(r"\$\((\w+)\)", lambda found: variables[found[1]], argument) for argument in container["args"]),
+        "--reserve=0",
+    )
     assert done.returncode == 0, done.stderr
     tables = parse_tables(read_tables(done.stdout, TABLE_NAMES))
     assert len({row["step"] for row in tables.results}) == 14
-    assert [line.split()[0] for line in done.stdout.splitlines()[-15:-1]] == ["4K", "8K", "16K", "32K", "64K", "256K", "1M"] * 2
+    assert [line.split()[0] for line in done.stdout.splitlines()[-15:-1]] == [
+        "4K",
+        "8K",
+        "16K",
+        "32K",
+        "64K",
+        "256K",
+        "1M",
+    ] * 2

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The tester convicts each disk that loses what it acknowledged, of what it did, and no honest one: real file systems on disks whose power is cut."""
+"""The tester convicts each disk that loses what it acknowledged, of what it did, and no honest one:
+real file systems on disks whose power is cut."""
 
 import csv
 import io
@@ -19,15 +20,15 @@ Start = Callable[..., Bed]
 
 KEPT, LOST = 0, 5
 QUEUE_MANAGERS = 2
-# More than the caches hold, and than the ring has positions: what was made before the first write has left the caches, and
-# each position has been written again.
+# More than the caches hold, and than the ring has positions: what was made before the first write has left the caches,
+# and each position has been written again.
 WRITES = 1200
 DIRECTORY = "--dir=/fut/qm"
 QM = f"--qm={QUEUE_MANAGERS}"
 WORKLOAD = [DIRECTORY, QM, "--createDirs", "--bsize=4K", "--fileSize=1M", "--numFiles=4", "--duration=3600"]
 
-# What a disk of each character is convicted of, and of what it may be besides: the last write before the cut may be one that
-# was dropped, and then a tail is lost. The others are honest.
+# What a disk of each character is convicted of, and of what it may be besides: the last write before the cut may be one
+# that was dropped, and then a tail is lost. The others are honest.
 NAMES = {
     "drop": ("lost_out_of_order_writes", ("lost_tail_writes",)),
     "misdirect": ("misdirected_positions", ("lost_out_of_order_writes", "lost_tail_writes")),
@@ -50,18 +51,30 @@ COUNTS = (
 )
 
 
-@pytest.mark.parametrize("number", [1, *(pytest.param(number, marks=pytest.mark.acceptance) for number in range(2, 12))])
-@pytest.mark.parametrize("character", [name if name in ("honest", "drop") else pytest.param(name, marks=pytest.mark.thorough) for name in CHARACTERS])
-@pytest.mark.parametrize("file_system", ["ext4", *(pytest.param(name, marks=pytest.mark.thorough) for name in FILE_SYSTEMS if name != "ext4")])
-def test_each_liar_is_named_and_no_honest_disk_is(start: Start, tester: Path, tmp_path: Path, file_system: str, character: str, number: int) -> None:
+@pytest.mark.parametrize(
+    "number", [1, *(pytest.param(number, marks=pytest.mark.acceptance) for number in range(2, 12))]
+)
+@pytest.mark.parametrize(
+    "character",
+    [name if name in ("honest", "drop") else pytest.param(name, marks=pytest.mark.thorough) for name in CHARACTERS],
+)
+@pytest.mark.parametrize(
+    "file_system",
+    ["ext4", *(pytest.param(name, marks=pytest.mark.thorough) for name in FILE_SYSTEMS if name != "ext4")],
+)
+def test_each_liar_is_named_and_no_honest_disk_is(
+    start: Start, tester: Path, tmp_path: Path, file_system: str, character: str, number: int
+) -> None:
     named, besides = NAMES.get(character, (None, ()))
     for _ in range(5):
         host = start(HostSpec("h1", disk="cut", character=character, file_system=file_system))["h1"]
-        # On a busy machine a small cache could lose no more than what was acknowledged too late. An honest disk is cut while it works.
+        # On a busy machine a small cache could lose no more than what was acknowledged too late.
+        # An honest disk is cut while it works.
         witnessed = write_until_cut(host, tester, tmp_path, seed=number, settled=named is not None)
         status, found = check(host, witnessed)
         assert status == (LOST if named else KEPT)
-        # If somebody on this machine calls sync just before the cut, a liar can lose the file system itself: convicted, but not of what is looked for.
+        # If somebody on this machine calls sync just before the cut, a liar can lose the file system itself: convicted,
+        # but not of what is looked for.
         if set(found) != {"metadata_lost"}:
             break
     assert set(found) - set(besides) == ({named} if named else set())
@@ -69,12 +82,15 @@ def test_each_liar_is_named_and_no_honest_disk_is(start: Start, tester: Path, tm
 
 @pytest.mark.thorough
 def test_one_write_too_early(start: Start, tester: Path, tmp_path: Path) -> None:
-    """A witness that counts the write that has not returned yet convicts an honest disk: one write less, and the disk is kept."""
+    """A witness that counts the write that has not returned yet convicts an honest disk: one write less,
+    and the disk is kept."""
     host = start(HostSpec("h1", disk="cut"))["h1"]
     for seed in range(1, 21):
         witnessed = write_until_cut(host, tester, tmp_path, seed, settled=True)
         assert check(host, witnessed) == (KEPT, {})
-        early = re.sub(r"^(ack \d+) (\d+)$", lambda line: f"{line[1]} {int(line[2]) + 1}", witnessed, flags=re.MULTILINE)
+        early = re.sub(
+            r"^(ack \d+) (\d+)$", lambda line: f"{line[1]} {int(line[2]) + 1}", witnessed, flags=re.MULTILINE
+        )
         status, found = check(host, early)
         if status == LOST:  # unless all writes that were in flight had reached the medium
             assert found.keys() == {"lost_tail_writes"} and found["lost_tail_writes"] <= QUEUE_MANAGERS
@@ -84,11 +100,14 @@ def test_one_write_too_early(start: Start, tester: Path, tmp_path: Path) -> None
 
 
 def write_until_cut(host: Host, tester: Path, directory: Path, seed: int, settled: bool = False) -> str:
-    """What the witness has when the host is back. settled: the disk hung before the cut until all that had returned was acknowledged."""
+    """What the witness has when the host is back. settled: the disk hung before the cut until all that had returned was
+    acknowledged."""
     shutil.copy(tester, host.root / "root/logdisk")
     kept = directory / "acknowledged"
     with kept.open("wb") as stream, (directory / "log").open("wb") as log:
-        writer = subprocess.Popen(host.command("/root/logdisk", "--acknowledge", *WORKLOAD, f"--seed={seed}"), stdout=stream, stderr=log)
+        writer = subprocess.Popen(
+            host.command("/root/logdisk", "--acknowledge", *WORKLOAD, f"--seed={seed}"), stdout=stream, stderr=log
+        )
     wait_for(lambda: fewest(kept.read_text()) >= WRITES or writer.poll() is not None, "the tester writes")
     assert writer.poll() is None, (directory / "log").read_text()
     if settled:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a power cut can hide is known: a cut is not kept if its command silenced a liar before it took the power, however much the disk's cache holds. Commands
-that take their time, as real ones do, make no cut of an honest disk inconclusive.
+"""What a power cut can hide is known: a cut is not kept if its command silenced a liar before it took the power,
+however much the disk's cache holds. Commands that take their time, as real ones do, make no cut of an honest disk
+inconclusive.
 
 The witness is the real one, over SSH and a network that fails. The figures of these tests are in docs/power_cut.md.
 """
@@ -19,7 +20,17 @@ from pathlib import Path
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._cut_action import SSH_OPTIONS, read_rows
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability import witness
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import INCONCLUSIVE, KEPT, LOST, Checked, Command, Cut, Returned, Witnessed, cut_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import (
+    INCONCLUSIVE,
+    KEPT,
+    LOST,
+    Checked,
+    Command,
+    Cut,
+    Returned,
+    Witnessed,
+    cut_of,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.protocol import acknowledged_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.power_cut.criteria import BLIND_MS
 from testbed import Bed, HostSpec, power
@@ -39,7 +50,8 @@ ENOUGH_S = 120.0
 
 @dataclass(frozen=True)
 class Course:
-    """What happens to a host, in seconds from the start of its cut command: it loses its network, its power, and the command ends."""
+    """What happens to a host, in seconds from the start of its cut command: it loses its network, its power,
+    and the command ends."""
 
     cut_s: float
     ended_s: float
@@ -54,7 +66,9 @@ COMMANDS = {"virsh": Course(0.35, 0.75), "pdu": Course(0.5, 0.2), "bmc": Course(
 
 @pytest.mark.acceptance
 @pytest.mark.parametrize("cache_blocks", CACHES)
-def test_no_liar_is_kept_with_a_bound_that_is_false(start: Start, tester: Path, tmp_path: Path, cache_blocks: int) -> None:
+def test_no_liar_is_kept_with_a_bound_that_is_false(
+    start: Start, tester: Path, tmp_path: Path, cache_blocks: int
+) -> None:
     specs = [HostSpec(name, disk="cut", character="tail", cache_blocks=cache_blocks) for name in SILENCES]
     found = cut_often(start, specs, SILENCES, tester, tmp_path)
     show(f"a cache of {cache_blocks} blocks", found)
@@ -70,7 +84,9 @@ def test_an_honest_disk_is_kept_however_long_its_command_takes(start: Start, tes
     assert [cut.reason for cuts in found.values() for cut in cuts if cut.outcome != KEPT] == []
 
 
-def cut_often(start: Start, specs: list[HostSpec], courses: dict[str, Course], tester: Path, directory: Path) -> dict[str, list[Cut]]:
+def cut_often(
+    start: Start, specs: list[HostSpec], courses: dict[str, Course], tester: Path, directory: Path
+) -> dict[str, list[Cut]]:
     found: dict[str, list[Cut]] = {name: [] for name in courses}
     for number in range(CUTS):
         for name, cut in cut_once(start(*specs), courses, tester, directory / str(number)).items():
@@ -97,7 +113,14 @@ def begin_to_write(bed: Bed, host: Host, tester: Path, directory: Path) -> witne
     files, seed = witness.Files(str(directory), 1), secrets.randbits(63)
     shutil.copy(tester, host.root / "root/logdisk")
     words = ("/root/logdisk", "--acknowledge", *WORKLOAD, f"--seed={seed}", "--runId=R1")
-    ssh = ["ssh", *(word for option in SSH_OPTIONS for word in ("-o", option)), *bed.ssh_options(host), "-T", f"root@{host.address}", *words]
+    ssh = [
+        "ssh",
+        *(word for option in SSH_OPTIONS for word in ("-o", option)),
+        *bed.ssh_options(host),
+        "-T",
+        f"root@{host.address}",
+        *words,
+    ]
     witness.start(ssh, {"run_id": "R1", "seed": seed, "qm": 1}, files, 600, os.getpid())
     return files
 
@@ -123,7 +146,10 @@ def judged(host: Host, files: witness.Files, ended_ns: int) -> Cut:
     state = witness.wait(files, lambda found: found.is_over, ENOUGH_S)
     assert state.name == witness.OVER and not state.problem, state
     checked = check(host, acknowledged_text(state.seen))
-    done, seen = Command(True, 0, ended_ns=ended_ns), Witnessed(state.seen, broken=True, status=state.status, lost_ns=state.lost_ns)
+    done, seen = (
+        Command(True, 0, ended_ns=ended_ns),
+        Witnessed(state.seen, broken=True, status=state.status, lost_ns=state.lost_ns),
+    )
     return cut_of(1, done, seen, Returned({"boot_id": "a"}, {"boot_id": "b"}), checked, BLIND_MS * 1_000_000)
 
 
@@ -131,16 +157,28 @@ def check(host: Host, acknowledged: str) -> Checked:
     command = host.command("/root/logdisk", "--checkAcknowledged=-", DIRECTORY, "--tables=/root/tables")
     done = subprocess.run(command, input=acknowledged, capture_output=True, text=True, check=False)
     table = host.root / "root/tables/durability.csv"
-    return Checked(done.returncode, read_rows(table.read_bytes()) if table.exists() else [], "" if table.exists() else done.stderr)
+    return Checked(
+        done.returncode, read_rows(table.read_bytes()) if table.exists() else [], "" if table.exists() else done.stderr
+    )
 
 
 def figures(cut: Cut) -> str:
-    rate, silence_ms, bound_ms = round(cut.rate_writes_per_s or 0), round((cut.silence_ns or 0) / 1e6), round((cut.visible_from_ns or 0) / 1e6, 1)
-    return f"{rate} writes/s, silent {silence_ms} ms, found beyond {cut.unacknowledged_writes}, bound {bound_ms} ms: {cut.outcome}: {cut.reason}"
+    rate, silence_ms, bound_ms = (
+        round(cut.rate_writes_per_s or 0),
+        round((cut.silence_ns or 0) / 1e6),
+        round((cut.visible_from_ns or 0) / 1e6, 1),
+    )
+    return (
+        f"{rate} writes/s, silent {silence_ms} ms, found beyond {cut.unacknowledged_writes}, bound {bound_ms} ms: "
+        f"{cut.outcome}: {cut.reason}"
+    )
 
 
 def show(title: str, found: dict[str, list[Cut]]) -> None:
     """Rows of docs/power_cut.md; pytest prints them with -rP."""
     for name, cuts in found.items():
         outcomes = Counter(cut.outcome for cut in cuts)
-        print(f"{title}, {name}: {', '.join(f'{outcomes[outcome]} {outcome}' for outcome in (LOST, INCONCLUSIVE, KEPT))}", flush=True)
+        print(
+            f"{title}, {name}: {', '.join(f'{outcomes[outcome]} {outcome}' for outcome in (LOST, INCONCLUSIVE, KEPT))}",
+            flush=True,
+        )

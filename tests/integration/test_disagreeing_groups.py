@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""An inventory whose groups disagree in what concerns a command: it is refused, or decides as the run recorded, and the first host decides nothing."""
+"""An inventory whose groups disagree in what concerns a command: it is refused, or decides as the run recorded,
+and the first host decides nothing."""
 
 from pathlib import Path
 
@@ -9,15 +10,29 @@ from ansible_runs import Controller, Outcome, first_of
 
 SLOW = fabricate.tables(fabricate.sweep_rows(latency_ns=50_000_000))
 """What every profile fails."""
-CONCERNED = "certify", "certify_pvc", "preflight", "observe", "report", "collect", "status", "compare", "drift", "history"
-"""The playbooks that read or write reports. Before power_cut.yml compares hosts, it refuses those that did not confirm."""
+CONCERNED = (
+    "certify",
+    "certify_pvc",
+    "preflight",
+    "observe",
+    "report",
+    "collect",
+    "status",
+    "compare",
+    "drift",
+    "history",
+)
+"""The playbooks that read or write reports. Before power_cut.yml compares hosts,
+it refuses those that did not confirm."""
 ENDING = "stop", "cleanup"
 
 
 def inventory(directory: Path, of_first: str, of_second: str = "") -> tuple[str, str]:
     """Two hosts that nothing may contact: the first one is of a group that is not tested."""
     path = directory / "hosts.ini"
-    path.write_text(f"[dev]\na-dev ansible_host=192.0.2.1 {of_first}\n[prod]\nb-prod ansible_host=192.0.2.2 {of_second}\n")
+    path.write_text(
+        f"[dev]\na-dev ansible_host=192.0.2.1 {of_first}\n[prod]\nb-prod ansible_host=192.0.2.2 {of_second}\n"
+    )
     return "-i", str(path)
 
 
@@ -30,7 +45,9 @@ def assert_refused(outcome: Outcome, *said: str) -> None:
 @pytest.fixture
 def failed(controller: Controller) -> Path:
     """A run in which the host of production failed, and the other one of production left nothing."""
-    return Path(fabricate.run_directory(controller.directory / "reports", {"b-prod": SLOW}, [fabricate.failed("c-prod")]).path)
+    return Path(
+        fabricate.run_directory(controller.directory / "reports", {"b-prod": SLOW}, [fabricate.failed("c-prod")]).path
+    )
 
 
 @pytest.mark.thorough
@@ -47,16 +64,25 @@ def test_the_run_decides_when_it_is_reported(controller: Controller, tmp_path: P
 
 @pytest.mark.thorough
 def test_a_merge_decides_whatever_the_inventory_says(controller: Controller, tmp_path: Path, failed: Path) -> None:
-    lax = {"policy": {"fail_on": ["missing"], "report_only": True, "valid_days": 90}, "created_at": "2026-11-22T00:00:00Z"}
+    lax = {
+        "policy": {"fail_on": ["missing"], "report_only": True, "valid_days": 90},
+        "created_at": "2026-11-22T00:00:00Z",
+    }
     newer = fabricate.run_directory(controller.directory / "reports", {"a-dev": SLOW}, **lax)
-    merged = controller.run("report", *inventory(tmp_path, "gate_report_only=true", "gate_report_only=true"), report_runs=[str(failed), newer.path])
+    merged = controller.run(
+        "report",
+        *inventory(tmp_path, "gate_report_only=true", "gate_report_only=true"),
+        report_runs=[str(failed), newer.path],
+    )
     assert merged.status == 2
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("playbook", CONCERNED)
 def test_hosts_that_disagree_on_where_reports_are(controller: Controller, tmp_path: Path, playbook: str) -> None:
-    outcome = controller.run(playbook, *inventory(tmp_path, "gate_report_dir=/nowhere"), claim_storage_classes="x", claim_image="x")
+    outcome = controller.run(
+        playbook, *inventory(tmp_path, "gate_report_dir=/nowhere"), claim_storage_classes="x", claim_image="x"
+    )
     assert_refused(outcome, "gate_report_dir differs between hosts: '/nowhere' on a-dev; '' on b-prod.")
 
 
@@ -64,30 +90,52 @@ def test_hosts_that_disagree_on_where_reports_are(controller: Controller, tmp_pa
 @pytest.mark.parametrize("playbook", ENDING)
 def test_hosts_that_disagree_on_the_run_that_is_ended(controller: Controller, tmp_path: Path, playbook: str) -> None:
     name = {"stop": "stop_run_id", "cleanup": "cleanup_run_id"}[playbook]
-    assert_refused(controller.run(playbook, *inventory(tmp_path, f"{name}=R1", f"{name}=R2")), f"{name} differs between hosts: 'R1' on a-dev; 'R2' on b-prod.")
+    assert_refused(
+        controller.run(playbook, *inventory(tmp_path, f"{name}=R1", f"{name}=R2")),
+        f"{name} differs between hosts: 'R1' on a-dev; 'R2' on b-prod.",
+    )
 
 
 @pytest.mark.parametrize("playbook", first_of(["certify", "preflight", "observe", "power_cut"]))
 @pytest.mark.parametrize("variable", ["certify_preflight=true", "gate_run_kind=observation"])
-def test_no_host_makes_a_run_another_kind_of_run(controller: Controller, tmp_path: Path, playbook: str, variable: str) -> None:
+def test_no_host_makes_a_run_another_kind_of_run(
+    controller: Controller, tmp_path: Path, playbook: str, variable: str
+) -> None:
     outcome = controller.run(playbook, *inventory(tmp_path, variable))
-    assert_refused(outcome, f"{variable.partition('=')[0]} is a variable of a-dev, but it would decide for every host: remove it there")
+    assert_refused(
+        outcome,
+        f"{variable.partition('=')[0]} is a variable of a-dev, but it would decide for every host: remove it there",
+    )
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     ("playbook", "name"),
-    [("compare", "compare_before"), ("drift", "drift_figure"), ("status", "status_today"), ("history", "history_import"), ("verify", "verify_run")],
+    [
+        ("compare", "compare_before"),
+        ("drift", "drift_figure"),
+        ("status", "status_today"),
+        ("history", "history_import"),
+        ("verify", "verify_run"),
+    ],
 )
-def test_hosts_that_disagree_on_what_is_looked_at(controller: Controller, tmp_path: Path, playbook: str, name: str) -> None:
-    assert_refused(controller.run(playbook, *inventory(tmp_path, f"{name}=x")), f"{name} differs between hosts: 'x' on a-dev; '' on b-prod.")
+def test_hosts_that_disagree_on_what_is_looked_at(
+    controller: Controller, tmp_path: Path, playbook: str, name: str
+) -> None:
+    assert_refused(
+        controller.run(playbook, *inventory(tmp_path, f"{name}=x")),
+        f"{name} differs between hosts: 'x' on a-dev; '' on b-prod.",
+    )
 
 
 @pytest.mark.thorough
 def test_the_controller_of_an_inventory_without_it_has_no_say(controller: Controller, tmp_path: Path) -> None:
-    """The hosts agree, and only they have the variables of their groups: playbooks that begin on the controller would otherwise read its default."""
+    """The hosts agree, and only they have the variables of their groups:
+    playbooks that begin on the controller would otherwise read its default."""
     elsewhere = tmp_path / "elsewhere"
-    run = fabricate.run_directory(elsewhere, {"b-prod": SLOW}, history={"place": str(elsewhere / "history.sqlite"), "required": True})
+    run = fabricate.run_directory(
+        elsewhere, {"b-prod": SLOW}, history={"place": str(elsewhere / "history.sqlite"), "required": True}
+    )
     both = f"gate_report_dir={elsewhere}"
     assert controller.run("history", *inventory(tmp_path, both, both), history_import=run.path).status == 0
     assert (elsewhere / "history.sqlite").exists()

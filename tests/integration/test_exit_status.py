@@ -21,7 +21,9 @@ def assert_verdicts(outcome: Outcome, expected: dict[str, str]) -> None:
 
 
 @pytest.mark.long
-def test_one_host_each_of_many_troubles(start: Start, controller_of: Callable[[str], Controller], tmp_path: Path) -> None:
+def test_one_host_each_of_many_troubles(
+    start: Start, controller_of: Callable[[str], Controller], tmp_path: Path
+) -> None:
     """The trouble of some hides nothing of the others. With the oldest ansible-core."""
     controller = controller_of("2.16")
     bed = start(
@@ -41,7 +43,9 @@ def test_one_host_each_of_many_troubles(start: Start, controller_of: Callable[[s
     assert outcome.status == 2
     expected = dict.fromkeys((host.name for host in bed), "error") | {"good": "pass", "dead": "unreachable"}
     assert_verdicts(outcome, expected)
-    stages = {name: record["error"]["stage"] for name, record in outcome.certification.records.items() if record["error"]}
+    stages = {
+        name: record["error"]["stage"] for name, record in outcome.certification.records.items() if record["error"]
+    }
     assert stages["broken-python"] in ("probe", "tester")
     assert stages["no-compiler"] == stages["bad-source"] == "tester"
     assert stages["no-space"] == "workspace"

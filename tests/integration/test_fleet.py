@@ -19,8 +19,8 @@ from testbed.bed import answers
 from testbed.shell import wait_for
 
 Start = Callable[..., Bed]
-# At a rate that leaves the processors to the hosts of the tests that run beside it. A test that stops its run lets it measure for
-# UNTIL_STOPPED, which no machine is too slow for.
+# At a rate that leaves the processors to the hosts of the tests that run beside it. A test that stops its run lets it
+# measure for UNTIL_STOPPED, which no machine is too slow for.
 LONG = {**QUICK, "sweep_block_sizes": ["4K"], "sweep_duration": 15, "sweep_poll_interval": 3, "sweep_rate": 500}
 UNTIL_STOPPED = 600
 # What no write of a slowed disk keeps, and each healthy disk does.
@@ -35,7 +35,12 @@ WAIVING = {
 @pytest.mark.long
 @pytest.mark.parametrize(("healthy_count", "dead_count"), [(2, 1), pytest.param(10, 3, marks=pytest.mark.acceptance)])
 def test_each_trouble_in_a_fleet_has_its_verdict(
-    start: Start, controller: Controller, tmp_path: Path, background: Callable[..., Future], healthy_count: int, dead_count: int
+    start: Start,
+    controller: Controller,
+    tmp_path: Path,
+    background: Callable[..., Future],
+    healthy_count: int,
+    dead_count: int,
 ) -> None:
     healthy = [f"good{number:02}" for number in range(healthy_count)]
     dead = [f"dead{number}" for number in range(dead_count)]
@@ -82,7 +87,8 @@ def test_each_trouble_in_a_fleet_has_its_verdict(
 
 
 def check_every_cause(controller: Controller, run: Path, lost: str) -> None:
-    """With the record of a host lost, the run has every verdict. Each cause is told once, with its hosts, in a few lines."""
+    """With the record of a host lost, the run has every verdict. Each cause is told once, with its hosts,
+    in a few lines."""
     shutil.rmtree(run / "hosts" / lost)
     (run / "verdict.json").unlink()
     assert controller.run("report", "-i", "localhost,", report_runs=[str(run)]).status == 2
@@ -116,9 +122,16 @@ def check_every_cause(controller: Controller, run: Path, lost: str) -> None:
 
 
 @pytest.mark.long
-def test_a_connection_that_breaks_in_mid_run_costs_nothing(start: Start, controller: Controller, tmp_path: Path, background: Callable[..., Future]) -> None:
+def test_a_connection_that_breaks_in_mid_run_costs_nothing(
+    start: Start, controller: Controller, tmp_path: Path, background: Callable[..., Future]
+) -> None:
     bed = start("away", "rebooted", "good")
-    running = background(controller.certify, bed.inventory(tmp_path / "hosts.yml"), **LONG, env={"ANSIBLE_SSH_ARGS": "-o ControlMaster=no"})
+    running = background(
+        controller.certify,
+        bed.inventory(tmp_path / "hosts.yml"),
+        **LONG,
+        env={"ANSIBLE_SSH_ARGS": "-o ControlMaster=no"},
+    )
     wait_until_measuring(bed)
     bed["away"].link_down()
     bed["rebooted"].reboot()
@@ -127,7 +140,11 @@ def test_a_connection_that_breaks_in_mid_run_costs_nothing(start: Start, control
     outcome = running.result()
     assert outcome.status == 2
     assert summary_verdicts(outcome.screen, ("rebooted",)) == {"rebooted": "error"}
-    assert {name: record["verdict"] for name, record in outcome.certification.records.items()} == {"away": "pass", "good": "pass", "rebooted": "error"}
+    assert {name: record["verdict"] for name, record in outcome.certification.records.items()} == {
+        "away": "pass",
+        "good": "pass",
+        "rebooted": "error",
+    }
     # A module of ansible's that the restart killed leaves its own temporary files.
     left = {host.name: [path for path in left_on(host) if not path.startswith("/tmp/ansible_")] for host in bed}
     assert left == {"away": [], "rebooted": [], "good": []}
@@ -146,16 +163,29 @@ def test_a_lost_controller(start: Start, controller: Controller, tmp_path: Path)
     os.killpg(lost.pid, signal.SIGKILL)
     lost.wait()
     for host in (bed["h1"], bed["h2"]):
-        wait_for(lambda host=host: not host.pids("logdisk") and not host.files("/fut/logdisk"), f"{host.name} ends by itself")
+        wait_for(
+            lambda host=host: not host.pids("logdisk") and not host.files("/fut/logdisk"), f"{host.name} ends by itself"
+        )
 
     (run,) = (controller.directory / "reports").glob("2*")
     rendered = controller.run("report", "-i", "localhost,", report_runs=[str(run)])
     assert rendered.status == 2
-    assert {entry["host"]: entry["verdict"] for entry in Certification(run).report["hosts"]} == {"h1": "missing", "h2": "missing", "dead": "missing"}
+    assert {entry["host"]: entry["verdict"] for entry in Certification(run).report["hosts"]} == {
+        "h1": "missing",
+        "h2": "missing",
+        "dead": "missing",
+    }
 
     # A clean-up of everything leaves what waits to be collected, and looking on changes nothing.
-    assert controller.run("cleanup", "-i", str(inventory), "--limit", "h1:h2", workspace_path="/fut/logdisk").status == 0
-    assert controller.run("collect", "-i", str(inventory), "--check", collect_run=str(run), workspace_path="/fut/logdisk").status == 0
+    assert (
+        controller.run("cleanup", "-i", str(inventory), "--limit", "h1:h2", workspace_path="/fut/logdisk").status == 0
+    )
+    assert (
+        controller.run(
+            "collect", "-i", str(inventory), "--check", collect_run=str(run), workspace_path="/fut/logdisk"
+        ).status
+        == 0
+    )
     assert Certification(run).records == {}
 
     collected = controller.run("collect", "-i", str(inventory), collect_run=str(run), workspace_path="/fut/logdisk")
@@ -170,7 +200,8 @@ def test_a_lost_controller(start: Start, controller: Controller, tmp_path: Path)
 
 
 def test_an_interrupt_says_how_to_go_on(start: Start, controller: Controller, tmp_path: Path) -> None:
-    """Ctrl-C ends the controller alone. The commands that it prints end the testers, and bring home what they measured."""
+    """Ctrl-C ends the controller alone. The commands that it prints end the testers,
+    and bring home what they measured."""
     bed = start("h1")
     inventory = bed.inventory(tmp_path / "hosts.yml")
     variables = tmp_path / "variables.json"
@@ -194,7 +225,9 @@ def test_an_interrupt_says_how_to_go_on(start: Start, controller: Controller, tm
 
 
 @pytest.mark.long
-def test_two_certifications_at_once(start: Start, controller: Controller, tmp_path: Path, background: Callable[..., Future]) -> None:
+def test_two_certifications_at_once(
+    start: Start, controller: Controller, tmp_path: Path, background: Callable[..., Future]
+) -> None:
     bed = start("h1")
     inventory = bed.inventory(tmp_path / "hosts.yml")
     first = background(controller.certify, inventory, **{**LONG, "sweep_duration": UNTIL_STOPPED})
@@ -211,7 +244,9 @@ def test_two_certifications_at_once(start: Start, controller: Controller, tmp_pa
 
 
 @pytest.mark.thorough
-def test_two_users_at_one_disk(start: Start, controller: Controller, tmp_path: Path, background: Callable[..., Future]) -> None:
+def test_two_users_at_one_disk(
+    start: Start, controller: Controller, tmp_path: Path, background: Callable[..., Future]
+) -> None:
     """They share no state directory: the second one's tester finds the first one's."""
     bed = start("h1")
     inventory = bed.inventory(tmp_path / "hosts.yml")
@@ -219,7 +254,12 @@ def test_two_users_at_one_disk(start: Start, controller: Controller, tmp_path: P
     wait_until_measuring(bed)
     elsewhere = Controller(controller.tools, tmp_path / "second", controller.environment)
     elsewhere.directory.mkdir()
-    other = {"workspace_owner": "nobody", "workspace_path": "/fut/other", "tester_dir": "/var/tmp/tester", "sweep_state_dir": "/var/tmp/state"}
+    other = {
+        "workspace_owner": "nobody",
+        "workspace_path": "/fut/other",
+        "tester_dir": "/var/tmp/tester",
+        "sweep_state_dir": "/var/tmp/state",
+    }
     refused = elsewhere.certify(inventory, **other)
     record = refused.certification.records["h1"]
     assert (refused.status, record["verdict"]) == (2, "error")
@@ -234,7 +274,9 @@ def test_two_users_at_one_disk(start: Start, controller: Controller, tmp_path: P
     assert {row["key"]: row["value"] for row in run_table}["device_shared_with"].startswith(f"run {run_id}, pid ")
 
 
-def test_the_stop_switch(start: Start, controller: Controller, tmp_path: Path, background: Callable[..., Future]) -> None:
+def test_the_stop_switch(
+    start: Start, controller: Controller, tmp_path: Path, background: Callable[..., Future]
+) -> None:
     """What was measured until then is kept, and judged as what it is."""
     bed = start("h1", "h2")
     inventory = bed.inventory(tmp_path / "hosts.yml")
@@ -246,12 +288,17 @@ def test_the_stop_switch(start: Start, controller: Controller, tmp_path: Path, b
     assert [host.pids("logdisk") for host in bed] == [{}, {}]
     outcome: Outcome = running.result()
     assert outcome.status == 2
-    assert {name: record["verdict"] for name, record in outcome.certification.records.items()} == {"h1": "inconclusive", "h2": "inconclusive"}
+    assert {name: record["verdict"] for name, record in outcome.certification.records.items()} == {
+        "h1": "inconclusive",
+        "h2": "inconclusive",
+    }
     assert all(int(row["operations"]) > 0 for row in outcome.certification.table("h1"))
     assert {host.name: left_on(host) for host in bed} == {"h1": [], "h2": []}
 
 
-def test_cleanup_removes_what_a_restart_left_and_nothing_else(start: Start, controller: Controller, tmp_path: Path) -> None:
+def test_cleanup_removes_what_a_restart_left_and_nothing_else(
+    start: Start, controller: Controller, tmp_path: Path
+) -> None:
     bed = start("h1")
     inventory = bed.inventory(tmp_path / "hosts.yml")
     variables = tmp_path / "variables.json"
@@ -269,7 +316,10 @@ def test_cleanup_removes_what_a_restart_left_and_nothing_else(start: Start, cont
     assert left_on(bed["h1"])
     cleaned = controller.run("cleanup", "-i", str(inventory), workspace_path="/fut/logdisk")
     assert cleaned.status == 0 and "h1: removed /fut/logdisk/logdisk-" in cleaned.words
-    assert [path for path in left_on(bed["h1"]) if not path.endswith(".json")] == ["/fut/logdisk", "/fut/logdisk/precious"]
+    assert [path for path in left_on(bed["h1"]) if not path.endswith(".json")] == [
+        "/fut/logdisk",
+        "/fut/logdisk/precious",
+    ]
     precious.unlink()
     assert controller.run("cleanup", "-i", str(inventory), workspace_path="/fut/logdisk").status == 0
     assert left_on(bed["h1"]) == []

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Certificates are remembered: stored by each run, reported without touching a host, rebuilt from the reports; and a history that fails is never silent."""
+"""Certificates are remembered: stored by each run, reported without touching a host, rebuilt from the reports; and a
+history that fails is never silent."""
 
 import datetime
 import json
@@ -14,7 +15,8 @@ from testbed.shell import wait_for
 
 
 def profile(**limit: str) -> dict:
-    """Return a profile by which a quick sweep certifies, late and shortened as it may be, if it keeps a limit that is compared with the figure as it stands."""
+    """Return a profile by which a quick sweep certifies, late and shortened as it may be, if it keeps a limit that is
+    compared with the figure as it stands."""
     return {"name": "quick", "version": 1, "qualifies": {"min_duration_s": 0.5, "confidence": 0.95}, "limits": [limit]}
 
 
@@ -22,7 +24,8 @@ GOOD = profile(metric="latency_max", max="9 s")
 # No disturbance excuses a throughput.
 BAD = profile(metric="interval_bytes_per_s_min", min="1000 GB/s")
 MQLDT_CSV = (
-    "Blocksize,Total bytes written to files,Avg bytes/sec written to files,Max latency of write (ns),Min latency of write (ns),Avg latency of write (ns)\r\n"
+    "Blocksize,Total bytes written to files,Avg bytes/sec written to files,Max latency of write (ns),Min latency of "
+    "write (ns),Avg latency of write (ns)\r\n"
     "4096,103673856,34558314,724878,56458,112402\r\n"
 )
 STATES = {"certifies": "valid", "fails": "failed", "attempt": "none"}
@@ -32,12 +35,16 @@ STATES = {"certifies": "valid", "fails": "failed", "attempt": "none"}
 @pytest.fixture
 def inventory(start: Callable[..., Bed], tmp_path: Path) -> Path:
     """A host h1 that a run can certify, and h2, which nothing ever certified."""
-    return start(HostSpec("h1", alone=True), "h2").inventory(tmp_path / "hosts.yml", variables={**QUICK, "gate_profile": GOOD})
+    return start(HostSpec("h1", alone=True), "h2").inventory(
+        tmp_path / "hosts.yml", variables={**QUICK, "gate_profile": GOOD}
+    )
 
 
 def certify(controller: Controller, inventory: Path, effect: str = "certifies", **variables: object) -> Outcome:
     """Certify h1, or let it fail, however busy this machine is."""
-    return controller.certify_until(lambda outcome: certificate_of(outcome)["effect"] == effect, inventory, "--limit", "h1", **variables)
+    return controller.certify_until(
+        lambda outcome: certificate_of(outcome)["effect"] == effect, inventory, "--limit", "h1", **variables
+    )
 
 
 def certificate_of(outcome: Outcome) -> dict:
@@ -89,11 +96,21 @@ def test_the_states_of_a_volume(inventory: Path, controller: Controller) -> None
     second = certify(controller, inventory, gate_profile=GOOD, gate_array_settings={"pool": "gold1", "cache": 64})
     first, second = (each.path for each in second.certifications)
     compared = controller.run("compare", *h1, compare_before=first.name, compare_after=str(second))
-    assert compared.status == 2 and ("3 before and 3 after can" in compared.words or "its measurement was disturbed" in compared.words)
+    assert compared.status == 2 and (
+        "3 before and 3 after can" in compared.words or "its measurement was disturbed" in compared.words
+    )
     (page,) = (second.parent).glob("compare-*/comparison.html")
-    assert "inconclusive" in page.read_text() and json.loads(page.with_suffix(".json").read_text())["outcome"] == "inconclusive"
+    assert (
+        "inconclusive" in page.read_text()
+        and json.loads(page.with_suffix(".json").read_text())["outcome"] == "inconclusive"
+    )
 
-    assert certify(controller, inventory, "fails", gate_profile=BAD, gate_array_settings={"pool": "gold2", "cache": 64}).status == 2
+    assert (
+        certify(
+            controller, inventory, "fails", gate_profile=BAD, gate_array_settings={"pool": "gold2", "cache": 64}
+        ).status
+        == 2
+    )
     failed = controller.run("status", *h1)
     assert (failed.status, states(failed)) == (2, {"h1": "failed"})
     assert "array_settings cache=64, pool=gold1 -> cache=64, pool=gold2" in failed.screen
@@ -108,7 +125,9 @@ def test_the_states_of_a_volume(inventory: Path, controller: Controller) -> None
         (controller.directory / name).write_text(MQLDT_CSV)
     assert "1 run of h1, 1 added" in controller.run("history", *h1, history_import_mqldt="QM1-h1-2019-05-04.csv").screen
     origin = {"history_mqldt_host": "h2", "history_mqldt_dates": ["2019-05-04"], "history_mqldt_volume": "data"}
-    assert "1 run of h2/data, 1 added" in controller.run("history", *h1, history_import_mqldt="old.csv", **origin).screen
+    assert (
+        "1 run of h2/data, 1 added" in controller.run("history", *h1, history_import_mqldt="old.csv", **origin).screen
+    )
     imported = controller.run("status", *everything)
     assert "h2: missing" in imported.screen and states(imported) == {"h1": "failed", "h2": "none"}
     assert controller.run("history", *everything).status == 2
@@ -129,19 +148,34 @@ def test_a_history_that_cannot_be_written(inventory: Path, controller: Controlle
     broken = tmp_path / "broken"
     broken.write_text("this is not a database, " * 100)
     for playbook in ("certify", "preflight"):
-        refused = controller.run(playbook, *h1, "-vvv", env={"LOGDISK_HISTORY_PASSWORD": "hunter2"}, gate_profile=GOOD, gate_history=str(broken))
+        refused = controller.run(
+            playbook,
+            *h1,
+            "-vvv",
+            env={"LOGDISK_HISTORY_PASSWORD": "hunter2"},
+            gate_profile=GOOD,
+            gate_history=str(broken),
+        )
         assert refused.status == 2 and "USAGE" in refused.screen and "certificates cannot be stored" in refused.screen
         assert refused.certifications == [] and "hunter2" not in refused.screen
 
-    optional = controller.run("certify", *h1, gate_profile=GOOD, gate_history=str(broken), gate_history_required=False, gate_report_only=True)
-    assert optional.status == 0 and "certificates cannot be stored" in optional.screen and "were not stored" in optional.screen
+    optional = controller.run(
+        "certify", *h1, gate_profile=GOOD, gate_history=str(broken), gate_history_required=False, gate_report_only=True
+    )
+    assert (
+        optional.status == 0
+        and "certificates cannot be stored" in optional.screen
+        and "were not stored" in optional.screen
+    )
     for wrong in ({"gate_history": "postgresql://u:hunter2@h/db"}, {"gate_valid_days": 0}):
         outcome = controller.run("certify", *h1, gate_profile=GOOD, **wrong)
         assert outcome.status == 2 and "USAGE" in outcome.screen and "hunter2" not in outcome.screen
 
 
 @pytest.mark.thorough
-def test_a_history_that_fails_while_hosts_are_measured(inventory: Path, controller: Controller, background: Callable[..., Future]) -> None:
+def test_a_history_that_fails_while_hosts_are_measured(
+    inventory: Path, controller: Controller, background: Callable[..., Future]
+) -> None:
     h1 = ("-i", str(inventory), "--limit", "h1")
     running = background(controller.run, "certify", *h1, gate_profile=GOOD)
     reports = controller.directory / "reports"
@@ -154,6 +188,8 @@ def test_a_history_that_fails_while_hosts_are_measured(inventory: Path, controll
     outcome = json.loads((reports / "outcome.json").read_text())
     assert outcome["outcome"] == "internal" and "were not stored" in outcome["message"]
     (reports / "history.sqlite").unlink()
-    assert "had 0 of 1 entries, and 1 were added" in controller.run("history", *h1, history_import=str(directory)).screen
+    assert (
+        "had 0 of 1 entries, and 1 were added" in controller.run("history", *h1, history_import=str(directory)).screen
+    )
     # Of a run that this machine spoiled, what the history keeps is no certificate.
     assert states(controller.run("status", *h1)) == {"h1": STATES[certificate_of(failed)["effect"]]}

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Hosts that a certification cannot run on as they are: each is told the way out, by the preflight as by the certification, and the way out works."""
+"""Hosts that a certification cannot run on as they are: each is told the way out, by the preflight as by the
+certification, and the way out works."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -25,10 +26,27 @@ class Case:
 
 
 CASES = {
-    "noexec": Case(("/home", "noexec", "tester_dir"), {"tester_dir": "/var/tmp/tester"}, "sudo mount -t tmpfs -o noexec,mode=777 tmpfs /home/ops", user="ops"),
-    "homeless": Case(("home directory /nonexistent of nobody", "tester_dir", "sweep_state_dir"), ELSEWHERE, variables={"workspace_owner": "nobody"}),
-    "stateless": Case(("/sys/state", "sweep_state_dir"), {"sweep_state_dir": "/var/tmp/state"}, variables={"sweep_state_dir": "/sys/state"}),
-    "odd": Case(("1,000 B", "512", "sweep_block_sizes", "sweep_direct"), {"sweep_block_sizes": ["1K"]}, variables={"sweep_block_sizes": ["1K", "1000"]}),
+    "noexec": Case(
+        ("/home", "noexec", "tester_dir"),
+        {"tester_dir": "/var/tmp/tester"},
+        "sudo mount -t tmpfs -o noexec,mode=777 tmpfs /home/ops",
+        user="ops",
+    ),
+    "homeless": Case(
+        ("home directory /nonexistent of nobody", "tester_dir", "sweep_state_dir"),
+        ELSEWHERE,
+        variables={"workspace_owner": "nobody"},
+    ),
+    "stateless": Case(
+        ("/sys/state", "sweep_state_dir"),
+        {"sweep_state_dir": "/var/tmp/state"},
+        variables={"sweep_state_dir": "/sys/state"},
+    ),
+    "odd": Case(
+        ("1,000 B", "512", "sweep_block_sizes", "sweep_direct"),
+        {"sweep_block_sizes": ["1K"]},
+        variables={"sweep_block_sizes": ["1K", "1000"]},
+    ),
     "tty": Case(
         ("requiretty", "ansible_pipelining: false"),
         {"ansible_pipelining": False},
@@ -53,5 +71,7 @@ def test_each_is_told_the_way_out_and_it_works(start: Start, controller: Control
     for name, case in CASES.items():
         bed[name].spec.variables.update(case.way_out)
     outcome = controller.run("certify", "-i", str(bed.inventory(inventory, variables=QUICK)))
-    assert {name: record["verdict"] for name, record in outcome.certifications[-1].records.items()} == dict.fromkeys(CASES, "pass")
+    assert {name: record["verdict"] for name, record in outcome.certifications[-1].records.items()} == dict.fromkeys(
+        CASES, "pass"
+    )
     assert outcome.status == 0

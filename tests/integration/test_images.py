@@ -25,7 +25,9 @@ def own_cache(settings: Settings, tmp_path: Path) -> Iterator[Settings]:
 def test_a_host_from_an_image(settings: Settings, own_cache: Settings) -> None:
     tree = trees.tree(settings, "trixie")
     with subprocess.Popen(["tar", "--create", "--directory", str(tree), "."], stdout=subprocess.PIPE) as archive:
-        subprocess.run(["podman", "import", "--quiet", "-", IMAGE], stdin=archive.stdout, stdout=subprocess.DEVNULL, check=True)
+        subprocess.run(
+            ["podman", "import", "--quiet", "-", IMAGE], stdin=archive.stdout, stdout=subprocess.DEVNULL, check=True
+        )
     with Bed(own_cache) as bed:
         bed.up([HostSpec("h1", image=IMAGE)])
         assert "trixie" in bed.ssh(bed["h1"], "cat /etc/os-release")

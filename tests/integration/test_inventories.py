@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Only the hosts under test decide, all of them are judged, and a run that would be anything else is refused before a host is touched."""
+"""Only the hosts under test decide, all of them are judged, and a run that would be anything else is refused before a
+host is touched."""
 
 import json
 import re
@@ -40,14 +41,28 @@ def assert_refused(outcome: Outcome, bed: Bed, *said: str) -> None:
 
 def test_hosts_that_are_not_under_test_have_no_say(start: Start, controller: Controller, tmp_path: Path) -> None:
     """The first host of the inventory is of another group, and asks for less."""
-    lax = {"gate_report_only": True, "gate_fail_on": [], "gate_profile": HARMLESS, "gate_report_dir": str(tmp_path / "elsewhere"), "sweep_mode": "isolated"}
-    bed = start(HostSpec("a-dev", groups=("dev",), variables=lax), HostSpec("b-prod", groups=("prod",), python="broken"))
-    inventory = bed.inventory(tmp_path / "hosts.yml", variables={name: value for name, value in QUICK.items() if name != "gate_profile"})
+    lax = {
+        "gate_report_only": True,
+        "gate_fail_on": [],
+        "gate_profile": HARMLESS,
+        "gate_report_dir": str(tmp_path / "elsewhere"),
+        "sweep_mode": "isolated",
+    }
+    bed = start(
+        HostSpec("a-dev", groups=("dev",), variables=lax), HostSpec("b-prod", groups=("prod",), python="broken")
+    )
+    inventory = bed.inventory(
+        tmp_path / "hosts.yml", variables={name: value for name, value in QUICK.items() if name != "gate_profile"}
+    )
     outcome = controller.run("certify", "-i", str(inventory), certify_hosts="prod")
     assert outcome.status == 2
     assert failed_hosts(outcome) == {"b-prod"}
     run = outcome.certification.run
-    assert (run["expected_hosts"], run["profile"]["name"], run["policy"]["report_only"]) == (["b-prod"], "mq-log-silver", False)
+    assert (run["expected_hosts"], run["profile"]["name"], run["policy"]["report_only"]) == (
+        ["b-prod"],
+        "mq-log-silver",
+        False,
+    )
     assert not (tmp_path / "elsewhere").exists()
 
 
@@ -58,7 +73,9 @@ def test_hosts_that_are_not_under_test_have_no_say(start: Start, controller: Con
         pytest.param("sweep_mode", "isolated", "together", marks=pytest.mark.thorough),
     ],
 )
-def test_hosts_under_test_that_disagree(start: Start, controller: Controller, tmp_path: Path, name: str, one: object, other: object) -> None:
+def test_hosts_under_test_that_disagree(
+    start: Start, controller: Controller, tmp_path: Path, name: str, one: object, other: object
+) -> None:
     bed = start(HostSpec("h1", variables={name: one}), HostSpec("h2", variables={name: other}))
     outcome = controller.certify(bed.inventory(tmp_path / "hosts.yml"))
     assert_refused(outcome, bed, f"{name} differs", "h1", "h2", str(one), str(other))
@@ -81,7 +98,9 @@ def test_what_is_wrong_is_refused_once(start: Start, controller: Controller, tmp
 
 
 @pytest.mark.thorough
-def test_an_option_of_one_host_does_not_keep_the_others_from_being_ended(controller: Controller, tmp_path: Path) -> None:
+def test_an_option_of_one_host_does_not_keep_the_others_from_being_ended(
+    controller: Controller, tmp_path: Path
+) -> None:
     """It fails the host whose task reads it, and nobody if no task does."""
     here = f"ansible_connection=local sweep_state_dir={tmp_path}/runs observe_state_dir={tmp_path}/observations"
     inventory = tmp_path / "hosts.ini"
@@ -90,14 +109,19 @@ def test_an_option_of_one_host_does_not_keep_the_others_from_being_ended(control
     assert outcome.status == 2 and failed_hosts(outcome) == {"b"}
     assert "observe_become: 'perhaps' is neither true nor false" in outcome.words.replace("''", "'")
     wrong = controller.run("stop", "-i", str(inventory), sweep_duration="5m")
-    assert failed_hosts(wrong) == {"localhost"} and "USAGE: a, b, c: sweep_duration: '5m' is not a whole number" in wrong.screen
+    assert (
+        failed_hosts(wrong) == {"localhost"}
+        and "USAGE: a, b, c: sweep_duration: '5m' is not a whole number" in wrong.screen
+    )
 
 
 @pytest.mark.thorough
 def test_a_report_directory_that_cannot_be_made(start: Start, controller: Controller, tmp_path: Path) -> None:
     bed = start("h1")
     (tmp_path / "file").touch()
-    outcome = controller.certify(bed.inventory(tmp_path / "hosts.yml"), gate_report_dir=str(tmp_path / "file" / "reports"))
+    outcome = controller.certify(
+        bed.inventory(tmp_path / "hosts.yml"), gate_report_dir=str(tmp_path / "file" / "reports")
+    )
     assert outcome.status == 2
     assert summaries(outcome.screen)[0].startswith("USAGE: ")
     assert bed["h1"].files("/fut/logdisk") == []
@@ -105,8 +129,14 @@ def test_a_report_directory_that_cannot_be_made(start: Start, controller: Contro
 
 @pytest.mark.thorough
 def test_a_host_has_its_own_profile(start: Start, controller: Controller, tmp_path: Path) -> None:
-    bed = start(HostSpec("h1", python="broken", variables={"gate_profile": HARMLESS}), HostSpec("h2", python="broken"), HostSpec("h3", python="broken"))
-    inventory = bed.inventory(tmp_path / "hosts.yml", variables={name: value for name, value in QUICK.items() if name != "gate_profile"})
+    bed = start(
+        HostSpec("h1", python="broken", variables={"gate_profile": HARMLESS}),
+        HostSpec("h2", python="broken"),
+        HostSpec("h3", python="broken"),
+    )
+    inventory = bed.inventory(
+        tmp_path / "hosts.yml", variables={name: value for name, value in QUICK.items() if name != "gate_profile"}
+    )
     run = controller.run("certify", "-i", str(inventory)).certification.run
     assert run["profile"]["name"] == "mq-log-silver"
     assert {host: profile["name"] for host, profile in run["host_profiles"].items()} == {"h1": "lax"}
@@ -124,8 +154,11 @@ def test_a_host_has_its_own_profile(start: Start, controller: Controller, tmp_pa
         pytest.param(("-e", "certify_hosts=all:!h3"), {}, marks=pytest.mark.thorough),
     ],
 )
-def test_a_part_of_what_is_expected(controller: Controller, tmp_path: Path, arguments: tuple[str, ...], env: dict[str, str]) -> None:
-    """Tasks or hosts would be left out in silence: the command ends before its first play, and not as it does for a verdict."""
+def test_a_part_of_what_is_expected(
+    controller: Controller, tmp_path: Path, arguments: tuple[str, ...], env: dict[str, str]
+) -> None:
+    """Tasks or hosts would be left out in silence: the command ends before its first play,
+    and not as it does for a verdict."""
     inventory = tmp_path / "hosts.ini"
     inventory.write_text("h1 ansible_host=192.0.2.1\nh2 ansible_host=192.0.2.2\n")
     outcome = controller.certify(inventory, *arguments, env=env)
@@ -144,7 +177,21 @@ def test_a_part_of_what_is_decided(controller: Controller, tmp_path: Path, argum
     assert "PLAY [" not in outcome.screen
 
 
-PLAYBOOKS = ("certify", "certify_pvc", "preflight", "observe", "power_cut", "report", "collect", "status", "compare", "drift", "history", "stop", "cleanup")
+PLAYBOOKS = (
+    "certify",
+    "certify_pvc",
+    "preflight",
+    "observe",
+    "power_cut",
+    "report",
+    "collect",
+    "status",
+    "compare",
+    "drift",
+    "history",
+    "stop",
+    "cleanup",
+)
 INVENTORY = """
 [dev]
 adev
@@ -159,13 +206,18 @@ ansible_host=192.0.2.1
 
 
 @pytest.mark.parametrize("playbook", first_of(PLAYBOOKS))
-def test_a_command_does_not_do_what_mistyped_or_hidden_variables_say(controller: Controller, tmp_path: Path, playbook: str) -> None:
-    """Plays do not see the variables of groups, but their tasks do, so that fewer hosts were expected than measured. No host is contacted."""
+def test_a_command_does_not_do_what_mistyped_or_hidden_variables_say(
+    controller: Controller, tmp_path: Path, playbook: str
+) -> None:
+    """Plays do not see the variables of groups, but their tasks do, so that fewer hosts were expected than measured.
+    No host is contacted."""
     inventory = tmp_path / "hosts.ini"
     inventory.write_text(INVENTORY)
     hidden = controller.run(playbook, "-i", str(inventory))
     assert hidden.status == 2
-    assert "adev: certify_hosts is 'dev', but this command has the hosts 'all:!localhost'" in hidden.words.replace("''", "'")
+    assert "adev: certify_hosts is 'dev', but this command has the hosts 'all:!localhost'" in hidden.words.replace(
+        "''", "'"
+    )
     mistyped = controller.run(playbook, "-i", str(inventory), certify_hosts="prod", workspce_path="/x", awx_job_id=7)
     assert mistyped.status == 2
     assert "workspce_path is not an option: workspace_path was probably meant." in mistyped.words
@@ -176,7 +228,9 @@ def test_names_like_those_of_options_are_warnings_once(controller: Controller, t
     inventory = tmp_path / "hosts.ini"
     inventory.write_text(INVENTORY)
     outcome = controller.run("status", "-i", str(inventory), certify_hosts="prod", logdisk_accept_names="observe_mine")
-    assert re.findall(r"^WARNING: .*", outcome.screen, re.MULTILINE) == ["WARNING: gate_profil is not an option, gate_profile was probably meant (b2)"]
+    assert re.findall(r"^WARNING: .*", outcome.screen, re.MULTILINE) == [
+        "WARNING: gate_profil is not an option, gate_profile was probably meant (b2)"
+    ]
     other = controller.run("certify", "-i", str(inventory), certify_hosts="prod", gate_hosts="b1")
     assert other.status == 2 and "USAGE: gate_hosts does not expect b2" in other.words
 
@@ -197,7 +251,10 @@ def test_another_strategy_changes_nothing(start: Start, controller: Controller, 
     inventory = bed.inventory(tmp_path / "hosts.yml")
     outcome = controller.certify(inventory, env={"ANSIBLE_STRATEGY": "free", "ANSIBLE_ANY_ERRORS_FATAL": "true"})
     assert outcome.status == 2
-    assert {host: record["verdict"] for host, record in outcome.certification.records.items()} == {"h1": "pass", "h2": "error"}
+    assert {host: record["verdict"] for host, record in outcome.certification.records.items()} == {
+        "h1": "pass",
+        "h2": "error",
+    }
     assert len(summaries(outcome.screen)) == 1
 
 

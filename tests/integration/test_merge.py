@@ -30,7 +30,8 @@ def server() -> Iterator[postgresql_server.Server]:
 
 @pytest.fixture
 def history(server: postgresql_server.Server) -> str:
-    """The URL of an empty history in PostgreSQL: a merge takes the runs of a workflow from it, and all tests have the same workflow."""
+    """The URL of an empty history in PostgreSQL: a merge takes the runs of a workflow from it,
+    and all tests have the same workflow."""
     return server.new_database()
 
 
@@ -42,22 +43,30 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 @pytest.fixture
 def job(controller: Controller, tmp_path: Path) -> Callable[..., Job]:
-    """job(id, playbook, inventory, environment, variables): a job in a private data directory of its own, with a limit if there is one."""
+    """job(id, playbook, inventory, environment, variables): a job in a private data directory of its own,
+    with a limit if there is one."""
 
-    def run(number: int, playbook: str, inventory: Path, environment: dict[str, str], limit: str = "", **variables: object) -> Job:
+    def run(
+        number: int, playbook: str, inventory: Path, environment: dict[str, str], limit: str = "", **variables: object
+    ) -> Job:
         private = tmp_path / f"job{number}"
         (private / "inventory").mkdir(parents=True)
         (private / "project").symlink_to(PROJECT)
         (private / "inventory/hosts.yml").write_text(inventory.read_text())
         runner = Runner(controller, private)
-        runner.prepare({"awx_job_id": number, **variables}, {**environment, "ANSIBLE_CONFIG": str(PROJECT / "ansible.cfg")})
+        runner.prepare(
+            {"awx_job_id": number, **variables}, {**environment, "ANSIBLE_CONFIG": str(PROJECT / "ansible.cfg")}
+        )
         return runner.run(str(number), *(("--limit", limit) if limit else ()), playbook=playbook)
 
     return run
 
 
-def start_slice(controller: Controller, directory: Path, inventory: Path, environment: dict[str, str], **variables: object) -> int:
-    """Start a job that is to be killed with everything that it runs, as when its node fails; return its process group."""
+def start_slice(
+    controller: Controller, directory: Path, inventory: Path, environment: dict[str, str], **variables: object
+) -> int:
+    """Start a job that is to be killed with everything that it runs, as when its node fails;
+    return its process group."""
     directory.mkdir()
     (directory / "variables.json").write_text(json.dumps({**QUICK, **variables}))
     elsewhere = Controller(controller.tools, directory, {**controller.environment, **environment})
@@ -65,12 +74,18 @@ def start_slice(controller: Controller, directory: Path, inventory: Path, enviro
 
 
 def check_merged(merged: Job, reports: Path, runs: set[str], expected: dict[str, str]) -> None:
-    """One report and verdict; the hosts that the job shows as failed, and would be relaunched on, are those that did not pass."""
+    """One report and verdict; the hosts that the job shows as failed, and would be relaunched on,
+    are those that did not pass."""
     assert (merged.rc, merged.status) == (2, "failed")
     assert merged.failed_hosts == {host for host, verdict in expected.items() if verdict not in ("pass", "warn")}
     (told,) = merged.artifact_data.values()
     verdict = min(expected.values(), key=WORST_FIRST.index)
-    assert (told["verdict"], told["certified"], told["hosts"], told["counts"]["missing"]) == (verdict, False, expected, len(expected) // 3)
+    assert (told["verdict"], told["certified"], told["hosts"], told["counts"]["missing"]) == (
+        verdict,
+        False,
+        expected,
+        len(expected) // 3,
+    )
     certification = Certification(reports / told["run_id"])
     assert certification.verdicts() == dict.fromkeys(certification.verdicts(), expected)
     assert set(certification.run["merged_from"]) == runs
@@ -96,8 +111,22 @@ def test_a_slice_that_is_killed_costs_the_fleet_no_host(
     hosts = list(bed)
     slices = [bed.inventory(tmp_path / f"slice{number}.yml", hosts[number::3]) for number in range(3)]
     shared = tmp_path / "shared"
-    common = {"awx_workflow_job_id": SLICED, "gate_report_dir": str(shared), "gate_history": history, "gate_keep_report": "true"}
-    killed = start_slice(controller, tmp_path / "killed", slices[2], environment, **common, awx_job_id=23, sweep_duration=UNTIL_STOPPED, sweep_rate=100)
+    common = {
+        "awx_workflow_job_id": SLICED,
+        "gate_report_dir": str(shared),
+        "gate_history": history,
+        "gate_keep_report": "true",
+    }
+    killed = start_slice(
+        controller,
+        tmp_path / "killed",
+        slices[2],
+        environment,
+        **common,
+        awx_job_id=23,
+        sweep_duration=UNTIL_STOPPED,
+        sweep_rate=100,
+    )
     running = [background(job, number, "certify", slices[number - 21], environment, **common) for number in (21, 22)]
     wait_until_measuring(hosts[2::3])
     os.killpg(killed, signal.SIGKILL)
@@ -110,9 +139,16 @@ def test_a_slice_that_is_killed_costs_the_fleet_no_host(
     runs = {path.parent.name for path in shared.glob("2*/run.json")}
     whole = bed.inventory(tmp_path / "whole.yml")
     of_workflow = {"awx_workflow_job_id": OUTER, **artifacts}
-    check_merged(job(24, "report", whole, environment, **of_workflow, gate_report_dir=str(shared)), shared, runs, expected)
+    check_merged(
+        job(24, "report", whole, environment, **of_workflow, gate_report_dir=str(shared)), shared, runs, expected
+    )
     alone = tmp_path / "alone"
-    check_merged(job(25, "report", whole, environment, **of_workflow, gate_report_dir=str(alone), gate_history=history), alone, runs, expected)
+    check_merged(
+        job(25, "report", whole, environment, **of_workflow, gate_report_dir=str(alone), gate_history=history),
+        alone,
+        runs,
+        expected,
+    )
     assert sum(path.is_dir() and not path.is_symlink() for path in alone.iterdir()) == 1
 
 
@@ -136,12 +172,21 @@ def test_a_limit_of_a_workflow_with_slices(
     never_started: list[int],
     expected: dict[str, str],
 ) -> None:
-    """AWX gives each slice the limit of the whole workflow, although it sees a part of the inventory. A slice that is left without a host fails."""
+    """AWX gives each slice the limit of the whole workflow, although it sees a part of the inventory.
+    A slice that is left without a host fails."""
     bed = start(*(f"mq{number:02}" for number in range(1, 5)))
     parts = [list(bed)[number::3] for number in range(3)]
     common = {"awx_workflow_job_id": SLICED, "gate_report_dir": str(tmp_path / "shared"), "logdisk_sliced": True}
     started = {
-        number: background(job, 21 + number, "certify", bed.inventory(tmp_path / f"slice{number}.yml", hosts), {"JOB_ID": "1"}, limit=limit, **common)
+        number: background(
+            job,
+            21 + number,
+            "certify",
+            bed.inventory(tmp_path / f"slice{number}.yml", hosts),
+            {"JOB_ID": "1"},
+            limit=limit,
+            **common,
+        )
         for number, hosts in enumerate(parts)
         if number not in never_started
     }
@@ -153,9 +198,15 @@ def test_a_limit_of_a_workflow_with_slices(
 
     artifacts = {key: value for each in ended.values() for key, value in each.artifact_data.items()}
     shared = {"awx_workflow_job_id": OUTER, "gate_report_dir": str(tmp_path / "shared")}
-    merged = job(24, "report", bed.inventory(tmp_path / "whole.yml"), {"JOB_ID": "1"}, limit=limit, **shared, **artifacts)
+    merged = job(
+        24, "report", bed.inventory(tmp_path / "whole.yml"), {"JOB_ID": "1"}, limit=limit, **shared, **artifacts
+    )
     (told,) = merged.artifact_data.values()
     missing = {host for host, verdict in expected.items() if verdict == "missing"}
-    assert (told["hosts"], told["verdict"], merged.failed_hosts) == (expected, "missing" if missing else "pass", missing)
+    assert (told["hosts"], told["verdict"], merged.failed_hosts) == (
+        expected,
+        "missing" if missing else "pass",
+        missing,
+    )
     assert (merged.rc, merged.status) == ((2, "failed") if missing else (0, "successful"))
     assert {host.name for host in bed if host.files("/root/.mqops-logdisk/bin")} == expected.keys() - missing

@@ -17,7 +17,8 @@ from testbed.shell import wait_for
 AMQSRUA = "opt/mqm/samp/bin/amqsrua"
 RECORDED = PROJECT / "tests/fixtures/observe"
 WAIT_S = 28
-"""How long the endpoints are read: less than the time after which one that says nothing new is given up. amqsrua is asked for four publications."""
+"""How long the endpoints are read: less than the time after which one that says nothing new is given up.
+amqsrua is asked for four publications."""
 
 OLD, NEW = 598876160 + 601202688 + 590135296, 41943040 + 39845888 + 52428800
 """The bytes that are recorded."""
@@ -31,11 +32,21 @@ FIGURES = {
     "container": (NEW, 14251, 872.81, "187002000"),
 }
 REASONS = {
-    "container": "http://localhost:9157/metrics cannot be read: nothing listens there. Start the exporter of the queue manager, or set observe_url",
-    "ends": "queue manager QM1 ended, or ended the connection (amqsrua: MQGET ended with reason code 2162). To go on: observe it again when it runs",
-    "hangs": "amqsrua said nothing for 30 s, and was ended. Look whether QM1 still answers (echo 'PING QMGR' | runmqsc QM1)",
+    "container": (
+        "http://localhost:9157/metrics cannot be read: nothing listens there. Start the exporter of the "
+        "queue manager, or set observe_url"
+    ),
+    "ends": (
+        "queue manager QM1 ended, or ended the connection (amqsrua: MQGET ended with reason code 2162). To go on: "
+        "observe it again when it runs"
+    ),
+    "hangs": (
+        "amqsrua said nothing for 30 s, and was ended. Look whether QM1 still answers (echo 'PING QMGR' | runmqsc QM1)"
+    ),
     "denied": "setmqaut -m QM1 -t topic -n SYSTEM.ADMIN.TOPIC -p ops +sub",
-    "other": "http://localhost:9157/metrics reports queue manager QM2, not QM1: set observe_url to the endpoint of this one",
+    "other": (
+        "http://localhost:9157/metrics reports queue manager QM2, not QM1: set observe_url to the endpoint of this one"
+    ),
 }
 
 
@@ -52,8 +63,13 @@ def answers(name: str) -> list[str]:
 def in_microseconds(text: str) -> str:
     """Publish the latency as other exporters do."""
     name = "log_write_latency_seconds"
-    lines = (line.rpartition(" ") if name in line and not line.startswith("#") else (line, "", "") for line in text.splitlines())
-    return "".join(f"{own}{blank}{float(value) * 1e6 if value else ''}\n" for own, blank, value in lines).replace(name, "log_write_latency_microseconds")
+    lines = (
+        line.rpartition(" ") if name in line and not line.startswith("#") else (line, "", "")
+        for line in text.splitlines()
+    )
+    return "".join(f"{own}{blank}{float(value) * 1e6 if value else ''}\n" for own, blank, value in lines).replace(
+        name, "log_write_latency_microseconds"
+    )
 
 
 def start_exporter(bed: Bed, host: Host, said: list[str]) -> None:
@@ -61,7 +77,10 @@ def start_exporter(bed: Bed, host: Host, said: list[str]) -> None:
     shutil.copy(PROJECT / "tests/mq/exporter.py", place)
     (place / "play.json").write_text(json.dumps({"answers": said}))
     bed.ssh(host, "setsid python3 /srv/exporter.py /srv/play.json 9157 > /tmp/port 2> /dev/null < /dev/null &")
-    wait_for(lambda: (host.root / "tmp/port").exists() and (host.root / "tmp/port").read_text().endswith("\n"), "the endpoint listens")
+    wait_for(
+        lambda: (host.root / "tmp/port").exists() and (host.root / "tmp/port").read_text().endswith("\n"),
+        "the endpoint listens",
+    )
 
 
 def reason_of(run: Certification, host: str) -> str:
@@ -71,8 +90,11 @@ def reason_of(run: Certification, host: str) -> str:
 
 
 @pytest.mark.long
-def test_what_mq_says_becomes_right_figures_or_a_clear_error(start: Callable[..., Bed], controller: Controller, tmp_path: Path) -> None:
-    """Three levels of MQ by two sources, and what goes wrong with them, each on a host of its own. The user cannot become root."""
+def test_what_mq_says_becomes_right_figures_or_a_clear_error(
+    start: Callable[..., Bed], controller: Controller, tmp_path: Path
+) -> None:
+    """Three levels of MQ by two sources, and what goes wrong with them, each on a host of its own.
+    The user cannot become root."""
     names = [*FIGURES, *(name for name in REASONS if name not in FIGURES)]
     bed = start(*(HostSpec(name, user="ops", remove=("usr/bin/sudo",)) for name in names))
     install_amqsrua(bed["old"].root / AMQSRUA, text=recorded("amqsrua-9.0.5.txt"))
@@ -84,21 +106,34 @@ def test_what_mq_says_becomes_right_figures_or_a_clear_error(start: Callable[...
     start_exporter(bed, bed["micro"], [in_microseconds(answer) for answer in answers("mq_prometheus-9.1.txt")])
     start_exporter(bed, bed["seconds"], answers("mq_prometheus-9.4.txt"))
     start_exporter(bed, bed["container"], [*answers("mq-container-9.4.txt")[:-1], "stop"])
-    start_exporter(bed, bed["other"], [answer.replace('qmgr="QM1"', 'qmgr="QM2"') for answer in answers("mq_prometheus-9.1.txt")])
+    start_exporter(
+        bed, bed["other"], [answer.replace('qmgr="QM1"', 'qmgr="QM2"') for answer in answers("mq_prometheus-9.1.txt")]
+    )
 
     outcome = controller.run(
-        "observe", "-i", str(bed.inventory(tmp_path / "hosts.yml")), observe_queue_manager="QM1", observe_duration=WAIT_S, observe_interval=1
+        "observe",
+        "-i",
+        str(bed.inventory(tmp_path / "hosts.yml")),
+        observe_queue_manager="QM1",
+        observe_duration=WAIT_S,
+        observe_interval=1,
     )
 
     assert outcome.status == 2
     run = outcome.certification
     for host, (written, operations, mean_us, longest_ns) in FIGURES.items():
         row = next(row for row in run.table(host) if row["worker"] == "all")
-        assert (int(row["bytes"]), int(row["operations"]), row["latency_max_ns"]) == (written, operations, longest_ns), host
+        assert (int(row["bytes"]), int(row["operations"]), row["latency_max_ns"]) == (
+            written,
+            operations,
+            longest_ns,
+        ), host
         assert abs(float(row["latency_mean_ns"]) / 1000 - mean_us) < 0.01, host
         assert row["latency_p99_ns"] == row["latency_min_ns"] == "", host
         assert run.records[host]["facts"]["user"] == "ops"
-    assert {host: run.records[host]["verdict"] == "error" for host in names} == {host: host not in FIGURES for host in names}
+    assert {host: run.records[host]["verdict"] == "error" for host in names} == {
+        host: host not in FIGURES for host in names
+    }
     for host, reason in REASONS.items():
         assert reason in reason_of(run, host), host
     # amqsrua publishes every 10 s, also if that takes no time here.

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A live log whose volume became slower than certified is called so, and fails the limits that its profile has for live logs."""
+"""A live log whose volume became slower than certified is called so,
+and fails the limits that its profile has for live logs."""
 
 import textwrap
 from collections.abc import Callable
@@ -16,10 +17,33 @@ pytestmark = pytest.mark.skipif(bool(LACKING), reason=f"this machine has no {' a
 ADDED_MS = 1
 LIMIT_US = 600
 """Well below what is added, so that no disturbance leaves the verdict open."""
-CERTIFIED = {"name": "quick", "version": 1, "qualifies": {"min_duration_s": 1, "confidence": 0.95}, "limits": [{"metric": "latency_max", "max": "9 s"}]}
-LIVE = {"name": "live", "version": 1, "observations": "judged", "limits": [{"metric": "latency_mean", "max": f"{LIMIT_US} us"}]}
-SWEEP = {**QUICK, "gate_profile": CERTIFIED, "sweep_block_sizes": ["4K", "16K", "64K"], "sweep_duration": 3, "sweep_warmup": 1, "sweep_file_size": "1M"}
-OBSERVE = {"observe_source": "bpftrace", "observe_queue_manager": "QM1", "observe_log_path": "/fut/log", "observe_duration": 40, "observe_interval": 5}
+CERTIFIED = {
+    "name": "quick",
+    "version": 1,
+    "qualifies": {"min_duration_s": 1, "confidence": 0.95},
+    "limits": [{"metric": "latency_max", "max": "9 s"}],
+}
+LIVE = {
+    "name": "live",
+    "version": 1,
+    "observations": "judged",
+    "limits": [{"metric": "latency_mean", "max": f"{LIMIT_US} us"}],
+}
+SWEEP = {
+    **QUICK,
+    "gate_profile": CERTIFIED,
+    "sweep_block_sizes": ["4K", "16K", "64K"],
+    "sweep_duration": 3,
+    "sweep_warmup": 1,
+    "sweep_file_size": "1M",
+}
+OBSERVE = {
+    "observe_source": "bpftrace",
+    "observe_queue_manager": "QM1",
+    "observe_log_path": "/fut/log",
+    "observe_duration": 40,
+    "observe_interval": 5,
+}
 
 LOGGER = """
     import mmap, os
@@ -34,7 +58,9 @@ LOGGER = """
 
 
 @pytest.mark.thorough
-def test_a_volume_that_became_slower_than_certified_is_called_so(start: Callable[..., Bed], controller: Controller, tmp_path: Path) -> None:
+def test_a_volume_that_became_slower_than_certified_is_called_so(
+    start: Callable[..., Bed], controller: Controller, tmp_path: Path
+) -> None:
     bed = start(HostSpec("h1", disk="slow", alone=True, size="64M", tracing=True))
     host, inventory = bed["h1"], bed.inventory(tmp_path / "hosts.yml")
     assert controller.certify_until(is_undisturbed, inventory, **SWEEP).status == 0

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What bpftrace sees of writes and of calls is what those who make them say themselves, however the observation and the observed program end."""
+"""What bpftrace sees of writes and of calls is what those who make them say themselves,
+however the observation and the observed program end."""
 
 import csv
 import json
@@ -36,7 +37,9 @@ def lacking() -> str:
     """Why this machine cannot trace, empty if it can."""
     if "tracefs" not in Path("/proc/filesystems").read_text():
         return "the kernel has no tracefs"
-    missing = [path for path in ("/sys/kernel/btf/vmlinux", "/sys/bus/event_source/devices/uprobe") if not Path(path).exists()]
+    missing = [
+        path for path in ("/sys/kernel/btf/vmlinux", "/sys/bus/event_source/devices/uprobe") if not Path(path).exists()
+    ]
     return f"the kernel has no {missing[0]}" if missing else ""
 
 
@@ -48,11 +51,31 @@ class Observer:
 
     def __init__(self, folder: Path, **options: object) -> None:
         self.path = folder / f"samples-{time.monotonic_ns()}"
-        self.options = {"duration_s": LONG_S, "calls": [], "log_path": "", "command": [], "pid": 0, "library": "", **options}
-        command = ["unshare", "--mount", "sh", "-c", IN_TRACING, "sh", sys.executable, str(HERE / "observe_source.py"), json.dumps(self.options)]
+        self.options = {
+            "duration_s": LONG_S,
+            "calls": [],
+            "log_path": "",
+            "command": [],
+            "pid": 0,
+            "library": "",
+            **options,
+        }
+        command = [
+            "unshare",
+            "--mount",
+            "sh",
+            "-c",
+            IN_TRACING,
+            "sh",
+            sys.executable,
+            str(HERE / "observe_source.py"),
+            json.dumps(self.options),
+        ]
         with self.path.open("wb") as output:
             environment = {**os.environ, "PYTHONPATH": str(PROJECT / "collections")}
-            self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, env=environment, start_new_session=True)
+            self.process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=output, env=environment, start_new_session=True
+            )
 
     def lines(self) -> list[dict]:
         return [json.loads(line) for line in self.path.read_text().splitlines(keepends=True) if line.endswith("\n")]
@@ -100,9 +123,28 @@ def observe(tmp_path: Path) -> Iterator[Callable[..., Observer]]:
 def mqi(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory with libmqm_r.so and an application that calls it."""
     folder = tmp_path_factory.mktemp("mqi")
-    compiler = ["cc", "-std=c11", "-D_GNU_SOURCE", "-O1", "-fno-optimize-sibling-calls", "-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror"]
+    compiler = [
+        "cc",
+        "-std=c11",
+        "-D_GNU_SOURCE",
+        "-O1",
+        "-fno-optimize-sibling-calls",
+        "-Wall",
+        "-Wextra",
+        "-Wno-unused-parameter",
+        "-Werror",
+    ]
     run(*compiler, "-shared", "-fPIC", "-o", f"{folder}/libmqm_r.so", f"{HERE}/mqi/library.c")
-    run(*compiler, "-pthread", "-o", f"{folder}/application", f"{HERE}/mqi/application.c", f"-L{folder}", "-lmqm_r", f"-Wl,-rpath,{folder}")
+    run(
+        *compiler,
+        "-pthread",
+        "-o",
+        f"{folder}/application",
+        f"{HERE}/mqi/application.c",
+        f"-L{folder}",
+        "-lmqm_r",
+        f"-Wl,-rpath,{folder}",
+    )
     return folder
 
 
@@ -110,7 +152,18 @@ def mqi(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def log_writer(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A logger that writes in the ways that log_writer.c names."""
     program = tmp_path_factory.mktemp("writer") / "log_writer"
-    run("cc", "-std=c11", "-D_GNU_SOURCE", "-O1", "-Wall", "-Wextra", "-Werror", "-o", str(program), f"{HERE}/log_writer.c")
+    run(
+        "cc",
+        "-std=c11",
+        "-D_GNU_SOURCE",
+        "-O1",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        "-o",
+        str(program),
+        f"{HERE}/log_writer.c",
+    )
     return program
 
 
@@ -132,8 +185,13 @@ def total(observation: Observation, stream: str) -> tuple[int, float]:
 
 def histograms(observer: Observer) -> dict[int, dict[int, int]]:
     """The histogram of the log in each second, by upper bound."""
-    seconds = [json.loads(line["text"])["second"] for line in observer.lines() if line.get("text", "").startswith('{"second"')]
-    return {second["number"]: {upper_ns(int(bucket)): n for bucket, n in second["streams"]["log"]["buckets"].items()} for second in seconds}
+    seconds = [
+        json.loads(line["text"])["second"] for line in observer.lines() if line.get("text", "").startswith('{"second"')
+    ]
+    return {
+        second["number"]: {upper_ns(int(bucket)): n for bucket, n in second["streams"]["log"]["buckets"].items()}
+        for second in seconds
+    }
 
 
 def percentile(counts: dict[int, int], share: float) -> int:
@@ -162,8 +220,13 @@ def end_bpftrace(observer: Observer) -> None:
 
 def code_of(pid: int, library: Path, function: str) -> bytes:
     """The first bytes of a function in the memory of a process: a probe replaces them by a breakpoint."""
-    offset = int(next(line for line in run("nm", "-D", str(library)).splitlines() if line.endswith(f" {function}")).split()[0], 16)
-    first = next(line for line in Path(f"/proc/{pid}/maps").read_text().splitlines() if line.endswith(f"/{library.name}"))
+    offset = int(
+        next(line for line in run("nm", "-D", str(library)).splitlines() if line.endswith(f" {function}")).split()[0],
+        16,
+    )
+    first = next(
+        line for line in Path(f"/proc/{pid}/maps").read_text().splitlines() if line.endswith(f"/{library.name}")
+    )
     with Path(f"/proc/{pid}/mem").open("rb", buffering=0) as memory:
         memory.seek(int(first.split("-")[0], 16) + offset)
         return memory.read(8)
@@ -179,7 +242,11 @@ def alive(pid: int) -> bool:
 @pytest.mark.thorough
 def test_calls_are_counted_as_the_application_counts_them(observe, mqi, tmp_path):
     groups = ["4:MQPUT:constant:100:2000000", "2:MQCMIT:bursty:100:1000000", "1:MQPUT:constant:5000:0"]
-    observer = observe(command=[f"{mqi}/application", f"{tmp_path}/account", *groups], calls=["MQPUT", "MQCMIT"], library=f"{mqi}/libmqm_r.so")
+    observer = observe(
+        command=[f"{mqi}/application", f"{tmp_path}/account", *groups],
+        calls=["MQPUT", "MQCMIT"],
+        library=f"{mqi}/libmqm_r.so",
+    )
     observation, own = observer.observation(), account(tmp_path / "account")
     assert observation.facts["program"] == "ended with status 0"
     assert not observation.ending
@@ -205,7 +272,12 @@ def test_no_write_is_lost_at_a_high_rate(observe):
 
 @pytest.mark.thorough
 def test_each_new_maximum_is_told_once(observe, mqi, tmp_path):
-    command = [f"{mqi}/application", f"{tmp_path}/account", "1:MQCMIT:growing:12:10000000", "1:MQCMIT:constant:20:1000000"]
+    command = [
+        f"{mqi}/application",
+        f"{tmp_path}/account",
+        "1:MQCMIT:growing:12:10000000",
+        "1:MQCMIT:constant:20:1000000",
+    ]
     observation = observe(command=command, calls=["MQCMIT"], library=f"{mqi}/libmqm_r.so").observation()
     durations = account(tmp_path / "account")["MQCMIT"]
     own = [ns for index, ns in enumerate(durations) if ns > max(durations[:index], default=0)]
@@ -219,7 +291,12 @@ def test_each_new_maximum_is_told_once(observe, mqi, tmp_path):
 
 @pytest.mark.thorough
 def test_calls_within_calls_and_calls_that_never_return(observe, mqi, tmp_path):
-    groups = ["2:MQPUT:left:50:1000000", "2:MQPUT:deep:20:2000000", "1:MQPUT:stuck:1:1000000", "1:MQPUT:constant:100:2000000"]
+    groups = [
+        "2:MQPUT:left:50:1000000",
+        "2:MQPUT:deep:20:2000000",
+        "1:MQPUT:stuck:1:1000000",
+        "1:MQPUT:constant:100:2000000",
+    ]
     stopped = ["sh", "-c", 'kill -STOP $$; exec "$@"', "sh"]
     application = subprocess.Popen([*stopped, f"{mqi}/application", f"{tmp_path}/account", *groups, "wait"])
     observer = observe(pid=application.pid, calls=["MQPUT"], library=f"{mqi}/libmqm_r.so")
@@ -235,7 +312,9 @@ def test_calls_within_calls_and_calls_that_never_return(observe, mqi, tmp_path):
     assert total(observation, "MQPUT")[0] == 2 * 20 * 4 + 100
     # No call was taken for another one.
     assert min(second.latency_min_ns for second in observation.seconds if second.operations) >= 2 * MS
-    assert max(second.latency_max_ns for second in observation.seconds if second.operations) <= (1 + AGREE) * max(account(tmp_path / "account")["MQPUT"])
+    assert max(second.latency_max_ns for second in observation.seconds if second.operations) <= (1 + AGREE) * max(
+        account(tmp_path / "account")["MQPUT"]
+    )
 
 
 @pytest.mark.thorough
@@ -258,7 +337,10 @@ def test_a_program_that_never_starts(observe, mqi, tmp_path):
     broken = tmp_path / "broken"
     broken.write_text("#!/nonexistent\n")
     broken.chmod(0o755)
-    reasons = {name: observe(command=[name], calls=["MQPUT"], library=f"{mqi}/libmqm_r.so").reason() for name in ("/nonexistent", str(broken))}
+    reasons = {
+        name: observe(command=[name], calls=["MQPUT"], library=f"{mqi}/libmqm_r.so").reason()
+        for name in ("/nonexistent", str(broken))
+    }
     assert reasons == {
         "/nonexistent": "observe_command: there is no program /nonexistent",
         str(broken): f"observe_command: {broken} could not be started (status 127 of the shell)",
@@ -267,7 +349,10 @@ def test_a_program_that_never_starts(observe, mqi, tmp_path):
 
 @pytest.mark.thorough
 def test_what_cannot_be_watched_is_refused_by_name(observe, mqi):
-    assert "has no function MQFOO: correct observe_calls" in observe(calls=["MQFOO"], library=f"{mqi}/libmqm_r.so").reason()
+    assert (
+        "has no function MQFOO: correct observe_calls"
+        in observe(calls=["MQFOO"], library=f"{mqi}/libmqm_r.so").reason()
+    )
     assert "there is no library /nonexistent.so" in observe(calls=["MQPUT"], library="/nonexistent.so").reason()
     assert "observe_pid: there is no process" in observe(calls=["MQPUT"], pid=2**30).reason()
 
@@ -287,7 +372,11 @@ def test_log_writes_are_those_of_the_tester(observe, tmp_path, tester):
     observation = observer.observation()
     seen = histograms(observer)
     # Formatting comes before, and then nothing until the tester starts.
-    idle = max(second.number for second in observation.seconds if not second.operations and observation.start_epoch_s + second.number < start)
+    idle = max(
+        second.number
+        for second in observation.seconds
+        if not second.operations and observation.start_epoch_s + second.number < start
+    )
     measured = [second for second in observation.seconds if second.number > idle]
     row = next(csv.DictReader((tables / "results.csv").open()))
     assert sum(second.operations for second in measured) == int(row["operations"])
@@ -344,7 +433,8 @@ def test_writes_that_cannot_be_timed_are_named(observe, log_writer, tmp_path, wa
 
 @pytest.mark.thorough
 def test_nothing_is_left_of_a_bpftrace_that_is_killed(observe, mqi, tmp_path):
-    """The observer says why it ends, and the kernel takes its probes out of the code of the application, which lives on."""
+    """The observer says why it ends, and the kernel takes its probes out of the code of the application,
+    which lives on."""
     application = subprocess.Popen([f"{mqi}/application", f"{tmp_path}/account", "wait"])
     try:
         wait_for((tmp_path / "account").exists, "the application runs")
@@ -365,7 +455,9 @@ def test_nothing_is_left_of_a_bpftrace_that_is_killed(observe, mqi, tmp_path):
 
 @pytest.mark.thorough
 def test_nothing_is_left_of_an_observer_that_is_killed(observe, mqi, tmp_path):
-    observer = observe(calls=["MQPUT"], command=[f"{mqi}/application", f"{tmp_path}/account", "wait"], library=f"{mqi}/libmqm_r.so")
+    observer = observe(
+        calls=["MQPUT"], command=[f"{mqi}/application", f"{tmp_path}/account", "wait"], library=f"{mqi}/libmqm_r.so"
+    )
     observer.wait_for("base")
     children = processes_below(observer.process.pid)
     assert {"bpftrace", "application"} <= set(children.values())

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Observations leave nothing on their hosts or in the kernel, whatever is killed, and a host that fails does not take others with it."""
+"""Observations leave nothing on their hosts or in the kernel, whatever is killed,
+and a host that fails does not take others with it."""
 
 import ctypes
 import os
@@ -24,11 +25,17 @@ LONG_S = 3600
 POLLED_OFTEN_S = 280
 """Longer than any of these tests observes. A longer observation is polled less often."""
 SHORT_LEASE_S = 15
-OPTIONS = {"observe_source": "amqsrua", "observe_amqsrua": AMQSRUA, "observe_queue_manager": "QM1", "observe_log_path": "/fut"}
+OPTIONS = {
+    "observe_source": "amqsrua",
+    "observe_amqsrua": AMQSRUA,
+    "observe_queue_manager": "QM1",
+    "observe_log_path": "/fut",
+}
 
 
 def give_amqsrua(host: Host) -> None:
-    """Give the host a program that publishes every five seconds what was recorded, as often as it is asked to: once in ten seconds of the run."""
+    """Give the host a program that publishes every five seconds what was recorded, as often as it is asked to:
+    once in ten seconds of the run."""
     program = host.root / AMQSRUA.lstrip("/")
     text = (PROJECT / "tests/fixtures/observe/amqsrua-9.4.txt").read_text()
     install_amqsrua(program, text=text * 300, every_s=5, then="hang")
@@ -41,7 +48,9 @@ def watching(host: Host) -> dict[int, str]:
 
 def has_samples(host: Host) -> bool:
     with suppress(FileNotFoundError):
-        return any((host.root / path.lstrip("/")).stat().st_size for path in host.files(STATE) if path.endswith("/samples"))
+        return any(
+            (host.root / path.lstrip("/")).stat().st_size for path in host.files(STATE) if path.endswith("/samples")
+        )
     return False
 
 
@@ -76,7 +85,9 @@ def kernel_programs(pid: int) -> set[int]:
 
 def is_in_kernel(program: int) -> bool:
     attributes = (ctypes.c_uint32 * 4)(program)
-    descriptor = ctypes.CDLL(None, use_errno=True).syscall(BPF_CALL[platform.machine()], BPF_PROG_GET_FD_BY_ID, attributes, ctypes.sizeof(attributes))
+    descriptor = ctypes.CDLL(None, use_errno=True).syscall(
+        BPF_CALL[platform.machine()], BPF_PROG_GET_FD_BY_ID, attributes, ctypes.sizeof(attributes)
+    )
     if descriptor < 0:
         return False
     os.close(descriptor)
@@ -98,19 +109,28 @@ def tracing(host: Host) -> dict[int, set[int]]:
 
 
 @pytest.mark.thorough
-def test_nothing_is_left_in_the_kernel(start: Start, controller: Controller, background: Callable, tmp_path: Path) -> None:
+def test_nothing_is_left_in_the_kernel(
+    start: Start, controller: Controller, background: Callable, tmp_path: Path
+) -> None:
     """Of bpftrace whose controller was killed, and of one that was killed itself."""
     bed = start(HostSpec("h1", tracing=True))
     (bed["h1"].root / "srv/writer.py").write_text(WRITER)
     bed.ssh(bed["h1"], "setsid python3 /srv/writer.py > /dev/null 2>&1 < /dev/null &")
-    variables = {**OPTIONS, "observe_source": "bpftrace", "observe_log_path": "/fut/log", "observe_duration": POLLED_OFTEN_S}
+    variables = {
+        **OPTIONS,
+        "observe_source": "bpftrace",
+        "observe_log_path": "/fut/log",
+        "observe_duration": POLLED_OFTEN_S,
+    }
     inventory = bed.inventory(tmp_path / "hosts.yml", variables=variables)
 
     killed = controller.start("observe", "-i", str(inventory), "-e", f"observe_lease={SHORT_LEASE_S}")
     programs = programs_that_see(bed["h1"])
     os.killpg(killed.pid, signal.SIGKILL)
     killed.wait()
-    wait_for(lambda: not (bpftraces(bed["h1"]) or any(map(is_in_kernel, programs)) or left_on(bed["h1"])), "nothing is left")
+    wait_for(
+        lambda: not (bpftraces(bed["h1"]) or any(map(is_in_kernel, programs)) or left_on(bed["h1"])), "nothing is left"
+    )
 
     run = background(controller.run, "observe", "-i", str(inventory))
     programs = programs_that_see(bed["h1"])
@@ -131,7 +151,8 @@ def programs_that_see(host: Host) -> set[int]:
 
 @pytest.mark.thorough
 def test_a_lost_controller_leaves_nothing_on_the_host(start: Start, controller: Controller, tmp_path: Path) -> None:
-    """Killed, its observation ends without polls. Interrupted, it says how to remove at once what would end only later."""
+    """Killed, its observation ends without polls. Interrupted, it says how to remove at once what would end
+    only later."""
     bed = start("h1")
     give_amqsrua(bed["h1"])
     inventory = bed.inventory(tmp_path / "hosts.yml", variables={**OPTIONS, "observe_duration": LONG_S})
@@ -154,7 +175,8 @@ def test_a_lost_controller_leaves_nothing_on_the_host(start: Start, controller: 
 
 @pytest.mark.thorough
 def test_each_host_has_its_own_end(start: Start, controller: Controller, background: Callable, tmp_path: Path) -> None:
-    """One whose connections are killed is observed on, one whose source is killed keeps what it had, one never answers, one was stopped for everybody."""
+    """One whose connections are killed is observed on, one whose source is killed keeps what it had, one never answers,
+    one was stopped for everybody."""
     bed = start("cut", "killed", "dead")
     for name in ("cut", "killed"):
         give_amqsrua(bed[name])
@@ -170,7 +192,10 @@ def test_each_host_has_its_own_end(start: Start, controller: Controller, backgro
         if "@" in line or "[priv]" in line:
             os.kill(pid, signal.SIGKILL)
     before = len(kept(controller, "cut").splitlines())
-    wait_for(lambda: len(kept(controller, "cut").splitlines()) > before or not watching(bed["cut"]), "the host is polled over a new connection")
+    wait_for(
+        lambda: len(kept(controller, "cut").splitlines()) > before or not watching(bed["cut"]),
+        "the host is polled over a new connection",
+    )
     assert watching(bed["cut"])
     stopper = Controller(controller.tools, tmp_path, controller.environment)
     stopped = stopper.run("stop", "-i", str(inventory), "--limit", "cut")
@@ -178,7 +203,11 @@ def test_each_host_has_its_own_end(start: Start, controller: Controller, backgro
     outcome = run.result()
 
     records = outcome.certification.records
-    assert {name: record["kind"] for name, record in records.items()} == {"cut": "observation", "killed": "observation", "dead": "error"}
+    assert {name: record["kind"] for name, record in records.items()} == {
+        "cut": "observation",
+        "killed": "observation",
+        "dead": "error",
+    }
     assert records["dead"]["verdict"] == "unreachable" and outcome.status == 2
     assert records["cut"]["tester"]["exit_message"] == "it was ended by request"
     assert "was killed by signal 9" in records["killed"]["tester"]["exit_message"]

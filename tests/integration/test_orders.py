@@ -50,16 +50,25 @@ def test_swapped_addresses_after_a_lost_controller(start: Start, controller: Con
     os.killpg(lost.pid, signal.SIGKILL)
     lost.wait()
     for host in bed:
-        wait_for(lambda host=host: not host.pids("logdisk") and not host.files("/fut/logdisk"), f"{host.name} ends by itself")
+        wait_for(
+            lambda host=host: not host.pids("logdisk") and not host.files("/fut/logdisk"), f"{host.name} ends by itself"
+        )
     (run,) = (controller.directory / "reports").glob("2*")
 
     swapped = inventory_of(bed, tmp_path / "swapped.yml", h1="h2", h2="h1")
-    assert controller.run("collect", "-i", str(swapped), collect_run=str(run), workspace_path="/fut/logdisk").status == 2
+    assert (
+        controller.run("collect", "-i", str(swapped), collect_run=str(run), workspace_path="/fut/logdisk").status == 2
+    )
     assert "hostname of the machine that answers h2 instead of h1" in reason_of(Certification(run), "h1")
     assert "hostname of the machine that answers h1 instead of h2" in reason_of(Certification(run), "h2")
 
-    assert controller.run("collect", "-i", str(inventory), collect_run=str(run), workspace_path="/fut/logdisk").status == 0
-    assert {name: record["verdict"] for name, record in Certification(run).records.items()} == {"h1": "pass", "h2": "pass"}
+    assert (
+        controller.run("collect", "-i", str(inventory), collect_run=str(run), workspace_path="/fut/logdisk").status == 0
+    )
+    assert {name: record["verdict"] for name, record in Certification(run).records.items()} == {
+        "h1": "pass",
+        "h2": "pass",
+    }
     assert {host.name: left_on(host) for host in bed} == {"h1": [], "h2": []}
 
 
@@ -103,7 +112,8 @@ def put_impostor(host: Host, tables: dict[str, bytes], source_hash: str, hidden:
 
 @pytest.mark.thorough
 def test_a_tester_that_was_replaced(start: Start, controller: Controller, tmp_path: Path) -> None:
-    """It is built anew; and if that is hidden, the old tables of another host that it copies are not taken for this host's."""
+    """It is built anew; and if that is hidden, the old tables of another host that it copies are not taken
+    for this host's."""
     bed = start("h1", HostSpec("h2"))
     inventory = bed.inventory(tmp_path / "hosts.yml")
     first = controller.certify(inventory, **COMPILE).certification
@@ -113,11 +123,19 @@ def test_a_tester_that_was_replaced(start: Start, controller: Controller, tmp_pa
     put_impostor(bed["h1"], old, source_hash, hidden=False)
     mended = controller.certify(inventory, "--limit", "h1,localhost", **COMPILE)
     assert mended.status == 0
-    assert "h1" in {row["value"] for row in mended.certifications[-1].table("h1", "run.csv") if row["key"] == "hostname"}
+    assert "h1" in {
+        row["value"] for row in mended.certifications[-1].table("h1", "run.csv") if row["key"] == "hostname"
+    }
 
     put_impostor(bed["h1"], old, source_hash, hidden=True)
-    deceived = controller.certify(inventory, "--limit", "h1,localhost", sweep_block_sizes=["4K", "8K", "64K"], sweep_duration=2, **COMPILE)
+    deceived = controller.certify(
+        inventory, "--limit", "h1,localhost", sweep_block_sizes=["4K", "8K", "64K"], sweep_duration=2, **COMPILE
+    )
     assert deceived.status == 2
     reason = reason_of(deceived.certifications[-1], "h1")
-    for words in ("hostname in run.csv h2 instead of h1", "block sizes 4096, 65536 instead of 4096, 8192, 65536", "duration 1 s instead of 2 s"):
+    for words in (
+        "hostname in run.csv h2 instead of h1",
+        "block sizes 4096, 65536 instead of 4096, 8192, 65536",
+        "duration 1 s instead of 2 s",
+    ):
         assert words in reason

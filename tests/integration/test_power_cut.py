@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The power of hosts is cut while they write: what their disks kept is told, and nothing is claimed that was not seen."""
+"""The power of hosts is cut while they write: what their disks kept is told,
+and nothing is claimed that was not seen."""
 
 import sys
 from collections.abc import Callable
@@ -21,7 +22,10 @@ SMALL = {
 
 def power(settings: Settings, cut: str, boot: str = "") -> str:
     """A command that ends as soon as the host has no power. It is switched on in the background."""
-    command = f"PYTHONPATH={PROJECT}/tests LOGDISK_TESTBED_STATE={settings.state_base} {sys.executable} -m testbed --prefix {settings.prefix}"
+    command = (
+        f"PYTHONPATH={PROJECT}/tests LOGDISK_TESTBED_STATE={settings.state_base} {sys.executable} -m "
+        f"testbed --prefix {settings.prefix}"
+    )
     off, on = (f"{command} {verb} {{{{ inventory_hostname }}}}" for verb in (cut, boot))
     return f"{off} && ({on} &)" if boot else off
 
@@ -37,7 +41,10 @@ def cut_host(name: str, character: str = "honest", **variables: object) -> HostS
 
 def is_writing(controller: Controller, host: str) -> bool:
     """Whether the witness of a run has seen writes of a host."""
-    return any('"writing"' in state.read_text() for state in controller.directory.glob(f"reports/2*/hosts/{host}/log/witness-1.json"))
+    return any(
+        '"writing"' in state.read_text()
+        for state in controller.directory.glob(f"reports/2*/hosts/{host}/log/witness-1.json")
+    )
 
 
 def left_on(bed: Bed, name: str) -> list[str]:
@@ -45,7 +52,9 @@ def left_on(bed: Bed, name: str) -> list[str]:
 
 
 @pytest.mark.long
-def test_each_host_gets_the_outcome_of_its_disk(start: Callable[..., Bed], controller: Controller, settings: Settings, tmp_path: Path) -> None:
+def test_each_host_gets_the_outcome_of_its_disk(
+    start: Callable[..., Bed], controller: Controller, settings: Settings, tmp_path: Path
+) -> None:
     """One is honest and its power is cut twice, one loses its cache, one does not come back."""
     back, gone = power(settings, "cut", "boot"), power(settings, "cut")
     bed = start(
@@ -59,8 +68,16 @@ def test_each_host_gets_the_outcome_of_its_disk(start: Callable[..., Bed], contr
     assert outcome.status == 2
     records = outcome.certification.records
     cuts = {host: record["durability"]["cuts"] for host, record in records.items()}
-    assert {host: [cut["outcome"] for cut in found] for host, found in cuts.items()} == {"honest": ["kept", "kept"], "liar": ["lost"], "gone": ["inconclusive"]}
-    assert {host: record["verdict"] for host, record in records.items()} == {"honest": "pass", "liar": "fail", "gone": "inconclusive"}
+    assert {host: [cut["outcome"] for cut in found] for host, found in cuts.items()} == {
+        "honest": ["kept", "kept"],
+        "liar": ["lost"],
+        "gone": ["inconclusive"],
+    }
+    assert {host: record["verdict"] for host, record in records.items()} == {
+        "honest": "pass",
+        "liar": "fail",
+        "gone": "inconclusive",
+    }
     assert len({cut["seed"] for cut in cuts["honest"]}) == len({cut["boot_id_after"] for cut in cuts["honest"]}) == 2
     (total,) = [row for row in cuts["liar"][0]["rows"] if row["worker"] == "all"]
     assert int(total["lost_tail_writes"]) > 0
@@ -68,22 +85,29 @@ def test_each_host_gets_the_outcome_of_its_disk(start: Callable[..., Bed], contr
     assert "did not come back" in cuts["gone"][0]["reason"]
     assert left_on(bed, "honest") == left_on(bed, "liar") == []
     folder = outcome.certification.path / "hosts/honest/log"
-    assert {path.name for path in folder.iterdir()} >= {f"{name}_{number}.csv" for name in ("durability", "run") for number in (1, 2)}
+    assert {path.name for path in folder.iterdir()} >= {
+        f"{name}_{number}.csv" for name in ("durability", "run") for number in (1, 2)
+    }
     assert (folder / "acknowledged-2.txt").read_text().startswith("ready ")
     assert not [path for path in folder.iterdir() if path.name.startswith("witness")]
 
     # The history keeps both with the volumes, whatever their latency is like.
     later = controller.certify(tmp_path / "hosts.yml", "--limit", "honest:liar")
     hosts = {host["host"]: host for host in later.certifications[-1].report["hosts"]}
-    assert hosts["liar"]["verdict"] == "fail" and "lost acknowledged writes: cut 1: " in " ".join(hosts["liar"]["reasons"])
+    assert hosts["liar"]["verdict"] == "fail" and "lost acknowledged writes: cut 1: " in " ".join(
+        hosts["liar"]["reasons"]
+    )
     assert "2 cuts without a loss" in " ".join(hosts["honest"]["notes"])
     status = controller.run("status", "-i", str(tmp_path / "hosts.yml"), "--limit", "liar")
     assert status.status == 2 and "liar: lost acknowledged writes in a power cut on " in status.screen
 
 
 @pytest.mark.thorough
-def test_a_cut_that_nobody_saw_and_one_that_must_not_be(start: Callable[..., Bed], controller: Controller, settings: Settings, tmp_path: Path) -> None:
-    """A command that silences a liar before it takes the power shows nothing, and a queue manager that starts while the tester writes is not cut."""
+def test_a_cut_that_nobody_saw_and_one_that_must_not_be(
+    start: Callable[..., Bed], controller: Controller, settings: Settings, tmp_path: Path
+) -> None:
+    """A command that silences a liar before it takes the power shows nothing,
+    and a queue manager that starts while the tester writes is not cut."""
     bed = start(
         cut_host("silenced", "tail", cut_command=power(settings, "cut --silent 2", "boot")),
         cut_host("started", cut_command=f"touch {tmp_path}/cut", cut_after=10, cut_count=2),
@@ -91,15 +115,25 @@ def test_a_cut_that_nobody_saw_and_one_that_must_not_be(start: Callable[..., Bed
     running = controller.start("power_cut", "-i", inventory(bed, tmp_path, **SMALL))
     wait_for(lambda: is_writing(controller, "started"), "the tester writes")
     queue_manager = "/usr/local/bin/amqzxma0"
-    bed.ssh(bed["started"], f"printf '#!/bin/sh\nsleep 900\n' > {queue_manager}; chmod 755 {queue_manager}; setsid {queue_manager} -m QM7 > /dev/null 2>&1 &")
+    bed.ssh(
+        bed["started"],
+        f"printf '#!/bin/sh\nsleep 900\n' > {queue_manager}; chmod 755 {queue_manager}; setsid "
+        f"{queue_manager} -m QM7 > /dev/null 2>&1 &",
+    )
     assert running.wait() == 2
 
     (run,) = Outcome(2, "", controller.directory).certifications
     cuts = {host: record["durability"]["cuts"] for host, record in run.records.items()}
-    assert {host: [cut["outcome"] for cut in found] for host, found in cuts.items()} == {"silenced": ["inconclusive"], "started": ["inconclusive"] * 2}
+    assert {host: [cut["outcome"] for cut in found] for host, found in cuts.items()} == {
+        "silenced": ["inconclusive"],
+        "started": ["inconclusive"] * 2,
+    }
     (silenced,) = cuts["silenced"]
     assert silenced["visible_from_ns"] > silenced["silence_ns"] > 2 * 10**9
-    assert "before it was known that the power was off" in silenced["reason"] or "writes were found that had not been acknowledged" in silenced["reason"]
+    assert (
+        "before it was known that the power was off" in silenced["reason"]
+        or "writes were found that had not been acknowledged" in silenced["reason"]
+    )
     for cut in cuts["started"]:
         assert "queue managers are running on this host (QM7)" in cut["reason"]
     assert not (tmp_path / "cut").exists()
@@ -114,13 +148,21 @@ def test_two_of_five_that_cannot_be_prepared_cost_the_others_nothing(
     """Wherever they are in the inventory."""
     back, unprepared = power(settings, "cut", "boot"), (first, second)
     too_large = {"cut_file_size": "64G"}
-    bed = start(*(cut_host(f"h{number}", cut_command=back, **(too_large if number in unprepared else {})) for number in range(5)))
+    bed = start(
+        *(
+            cut_host(f"h{number}", cut_command=back, **(too_large if number in unprepared else {}))
+            for number in range(5)
+        )
+    )
 
     outcome = controller.run("power_cut", "-i", inventory(bed, tmp_path, **SMALL))
 
     assert outcome.status == 2
     records = outcome.certification.records
-    outcomes = {host: [cut["outcome"] for cut in (record.get("durability") or {}).get("cuts", [])] for host, record in records.items()}
+    outcomes = {
+        host: [cut["outcome"] for cut in (record.get("durability") or {}).get("cuts", [])]
+        for host, record in records.items()
+    }
     assert outcomes == {f"h{number}": [] if number in unprepared else ["kept"] for number in range(5)}
     for number in range(5):
         record = records[f"h{number}"]
@@ -130,8 +172,11 @@ def test_two_of_five_that_cannot_be_prepared_cost_the_others_nothing(
 
 
 @pytest.mark.thorough
-def test_what_is_no_cut_of_a_writing_host_shows_nothing(start: Callable[..., Bed], controller: Controller, settings: Settings, tmp_path: Path) -> None:
-    """A connection that is lost before the cut, a cut while the files are written, a second run at once, and Ctrl-C, after which the clean-up removes all."""
+def test_what_is_no_cut_of_a_writing_host_shows_nothing(
+    start: Callable[..., Bed], controller: Controller, settings: Settings, tmp_path: Path
+) -> None:
+    """A connection that is lost before the cut, a cut while the files are written, a second run at once, and Ctrl-C,
+    after which the clean-up removes all."""
     must_not_run = {"cut_command": f"touch {tmp_path}/cut", "cut_after": 3600}
     bed = start(cut_host("lost", **must_not_run), cut_host("early", **must_not_run, cut_file_size="48M"))
     lost, early = bed["lost"], bed["early"]
@@ -153,9 +198,14 @@ def test_what_is_no_cut_of_a_writing_host_shows_nothing(start: Callable[..., Bed
     assert first.wait() == 2
     records = second.certifications[0].records
     reasons = {host: [cut["reason"] for cut in record["durability"]["cuts"]] for host, record in records.items()}
-    assert {host: record["verdict"] for host, record in records.items()} == {"lost": "inconclusive", "early": "inconclusive"}
+    assert {host: record["verdict"] for host, record in records.items()} == {
+        "lost": "inconclusive",
+        "early": "inconclusive",
+    }
     assert reasons["lost"][0].startswith("the connection to the tester broke before the cut")
-    assert reasons["early"][0].startswith("the files were not complete when the connection broke, so nothing may be claimed")
+    assert reasons["early"][0].startswith(
+        "the files were not complete when the connection broke, so nothing may be claimed"
+    )
     assert not (tmp_path / "cut").exists()
     assert left_on(bed, "lost") == left_on(bed, "early") == []
 
@@ -171,7 +221,9 @@ def test_what_is_no_cut_of_a_writing_host_shows_nothing(start: Callable[..., Bed
 
 
 @pytest.mark.thorough
-def test_tasks_cut_one_host_after_the_other(start: Callable[..., Bed], controller_of: Callable[[str], Controller], settings: Settings, tmp_path: Path) -> None:
+def test_tasks_cut_one_host_after_the_other(
+    start: Callable[..., Bed], controller_of: Callable[[str], Controller], settings: Settings, tmp_path: Path
+) -> None:
     """With the oldest ansible-core."""
     controller = controller_of("2.16")
     tasks = tmp_path / "cut.yml"
@@ -204,7 +256,11 @@ def test_tasks_cut_one_host_after_the_other(start: Callable[..., Bed], controlle
     assert outcome.status == 2
     assert outcome.screen.count("PLAY [Cut the power]") == 3
     cuts = {host: record["durability"]["cuts"][0] for host, record in outcome.certifications[-1].records.items()}
-    assert {host: cut["outcome"] for host, cut in cuts.items()} == {"one": "kept", "unplugged": "inconclusive", "unknown": "inconclusive"}
+    assert {host: cut["outcome"] for host, cut in cuts.items()} == {
+        "one": "kept",
+        "unplugged": "inconclusive",
+        "unknown": "inconclusive",
+    }
     assert "a task of cut_task_file failed: Look up the outlet: there is no such outlet" in cuts["unplugged"]["reason"]
     assert "cut_task_file includes a file that cannot be read" in cuts["unknown"]["reason"]
     assert "unknown: inconclusive: cut 1: " in outcome.screen

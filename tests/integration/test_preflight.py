@@ -15,7 +15,9 @@ Start = Callable[..., Bed]
 
 pytestmark = pytest.mark.usefixtures("machine")
 
-FAKE_QUEUE_MANAGER = "printf '#!/bin/sh\\nsleep 900\\n' > /usr/local/bin/amqzxma0; chmod 755 /usr/local/bin/amqzxma0; {run}"
+FAKE_QUEUE_MANAGER = (
+    "printf '#!/bin/sh\\nsleep 900\\n' > /usr/local/bin/amqzxma0; chmod 755 /usr/local/bin/amqzxma0; {run}"
+)
 RUNNING = "setsid /usr/local/bin/amqzxma0 -m QMA > /dev/null 2>&1 &"
 CONFIGURED = (
     "mkdir -p /var/mqm/qmgrs/QMA /fut/log/QMA;"
@@ -27,7 +29,8 @@ QUEUE_MANAGER = CONFIGURED + FAKE_QUEUE_MANAGER.format(run=RUNNING)
 
 @dataclass(frozen=True)
 class Case:
-    """What is done to a host, what its refusal says, and what overrides that: words of workspace_allow or other variables."""
+    """What is done to a host, what its refusal says, and what overrides that:
+    words of workspace_allow or other variables."""
 
     prepare: str
     refusal: str
@@ -36,20 +39,42 @@ class Case:
 
 
 CASES = {
-    "files": Case("mkdir /fut/logdisk; echo precious > /fut/logdisk/S0000000.LOG", "contains a queue manager's files (S0000000.LOG)", "queue_manager_files"),
-    "running": Case(QUEUE_MANAGER, "the running queue manager QMA logs to this file system (/fut/log/QMA)", "active_log"),
-    "unknown": Case(FAKE_QUEUE_MANAGER.format(run=RUNNING), "the log path of running queue managers cannot be determined (QMA)", "unknown_log"),
+    "files": Case(
+        "mkdir /fut/logdisk; echo precious > /fut/logdisk/S0000000.LOG",
+        "contains a queue manager's files (S0000000.LOG)",
+        "queue_manager_files",
+    ),
+    "running": Case(
+        QUEUE_MANAGER, "the running queue manager QMA logs to this file system (/fut/log/QMA)", "active_log"
+    ),
+    "unknown": Case(
+        FAKE_QUEUE_MANAGER.format(run=RUNNING),
+        "the log path of running queue managers cannot be determined (QMA)",
+        "unknown_log",
+    ),
     "extents": Case(
-        "mkdir -p /fut/log/QMB/active; setsid sh -c 'exec sleep 900' 3> /fut/log/QMB/active/S0000001.LOG > /dev/null 2>&1 &",
+        "mkdir -p /fut/log/QMB/active; setsid sh -c 'exec sleep 900' 3> "
+        "/fut/log/QMB/active/S0000001.LOG > /dev/null 2>&1 &",
         "a process has recovery log extents open on this file system",
         "active_log",
     ),
     "link": Case(
-        "mkdir /fut/real; ln -s real /fut/link", "/fut/link is a symlink: name the directory itself", "symlink", {"workspace_path": "/fut/link/logdisk"}
+        "mkdir /fut/real; ln -s real /fut/link",
+        "/fut/link is a symlink: name the directory itself",
+        "symlink",
+        {"workspace_path": "/fut/link/logdisk"},
     ),
-    "shared": Case("mkdir -m 777 /fut/logdisk; chmod 777 /fut/logdisk", "/fut/logdisk is writable by group or others", "shared_directory"),
-    "mount": Case("", "is on the mount point /fut, but workspace_expect_mount is /mqlog", "", {"workspace_expect_mount": "/mqlog"}),
-    "unmounted": Case("", "/fut/none does not exist: is its file system mounted?", "", {"workspace_path": "/fut/none/logdisk"}),
+    "shared": Case(
+        "mkdir -m 777 /fut/logdisk; chmod 777 /fut/logdisk",
+        "/fut/logdisk is writable by group or others",
+        "shared_directory",
+    ),
+    "mount": Case(
+        "", "is on the mount point /fut, but workspace_expect_mount is /mqlog", "", {"workspace_expect_mount": "/mqlog"}
+    ),
+    "unmounted": Case(
+        "", "/fut/none does not exist: is its file system mounted?", "", {"workspace_path": "/fut/none/logdisk"}
+    ),
     "full": Case("", "reduce workspace_reserve", "", {"workspace_reserve": "99%"}),
 }
 
@@ -82,7 +107,9 @@ def test_every_refusal_before_a_byte_is_written(start: Start, controller: Contro
     # Without a duration, as long as the profile asks for.
     assert outcome.certification.run["parameters"]["sweep_duration"] == 300
     assert records["good"]["reasons"][0].startswith("ready: 2 steps in about 11 min")
-    assert {name: record["verdict"] for name, record in records.items() if record["verdict"]} == dict.fromkeys(CASES, "error")
+    assert {name: record["verdict"] for name, record in records.items() if record["verdict"]} == dict.fromkeys(
+        CASES, "error"
+    )
     for name, case in CASES.items():
         (reason,) = records[name]["reasons"]
         assert case.refusal in reason

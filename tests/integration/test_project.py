@@ -16,7 +16,8 @@ from fake_awx.project import project_files
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
-    """A copy of the checkout, deep enough that a socket's path below it would be too long, with characters that a shell minds."""
+    """A copy of the checkout, deep enough that a socket's path below it would be too long,
+    with characters that a shell minds."""
     target = tmp_path / "a-directory-with-a-name-that-is-long" / 'and "another" one-below-it-just-as-long' / "logdisk"
     for name in project_files():
         (target / name).parent.mkdir(parents=True, exist_ok=True)
@@ -24,7 +25,9 @@ def clone(tmp_path: Path) -> Path:
     return target
 
 
-def make(directory: Path, *arguments: str, before: Sequence[str] = (), path: str = "/usr/sbin:/usr/bin:/sbin:/bin") -> subprocess.CompletedProcess[str]:
+def make(
+    directory: Path, *arguments: str, before: Sequence[str] = (), path: str = "/usr/sbin:/usr/bin:/sbin:/bin"
+) -> subprocess.CompletedProcess[str]:
     """Run make as a user would; before: a command that runs it."""
     done = subprocess.run(
         [*before, "make", *arguments],
@@ -78,7 +81,12 @@ def test_a_python_that_ansible_does_not_take(clone: Path, python39: Path) -> Non
     """Another one is taken where there is one; else make says what to install, each time, and finishes nothing."""
     find = [str(clone / "tools/find-python"), "--default"]
     found = subprocess.run(find, env={"PATH": f"{python39}:/usr/bin:/bin"}, capture_output=True, text=True, check=True)
-    version = subprocess.run([found.stdout.strip(), "-c", "import sys; print(sys.version_info >= (3, 10))"], capture_output=True, text=True, check=True)
+    version = subprocess.run(
+        [found.stdout.strip(), "-c", "import sys; print(sys.version_info >= (3, 10))"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert version.stdout == "True\n"
     for _ in range(2):
         done = make(clone, "certify", f"PYTHON={python39}/python3")
@@ -139,22 +147,54 @@ def test_the_artifact(artifact: Path) -> None:
         names = set(artifact.getnames())
     tops = {name.split("/")[0] for name in names}
     documents = {"MANIFEST.json", "FILES.json", "CHANGELOG.md", "LICENSE", "README.md"}
-    assert tops <= documents | {"awx", "changelogs", "container", "docs", "extensions", "meta", "playbooks", "plugins", "roles", "src", "tests"}
-    assert {"README.md", "src/base/version.h", "roles/tester/tasks/main.yml", "plugins/callback/report.py", "tests/config.yml", "meta/runtime.yml"} <= names
+    assert tops <= documents | {
+        "awx",
+        "changelogs",
+        "container",
+        "docs",
+        "extensions",
+        "meta",
+        "playbooks",
+        "plugins",
+        "roles",
+        "src",
+        "tests",
+    }
+    assert {
+        "README.md",
+        "src/base/version.h",
+        "roles/tester/tasks/main.yml",
+        "plugins/callback/report.py",
+        "tests/config.yml",
+        "meta/runtime.yml",
+    } <= names
     assert not any(name.startswith(("src/build", "tests/integration", "tests/testbed", "tests/unit")) for name in names)
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("core", ["2.16", "2.21"])
-def test_the_artifact_with_one_line_for_each_playbook(artifact: Path, controller_of: Callable[[str], Controller], tmp_path: Path, core: str) -> None:
-    """As in an execution environment that has the collection, and a project without a configuration that imports its playbooks."""
+def test_the_artifact_with_one_line_for_each_playbook(
+    artifact: Path, controller_of: Callable[[str], Controller], tmp_path: Path, core: str
+) -> None:
+    """As in an execution environment that has the collection, and a project without a configuration that
+    imports its playbooks."""
     tools = controller_of(core).tools
-    env = {"PATH": f"{tools}:/usr/bin:/bin", "HOME": str(tmp_path), "ANSIBLE_COLLECTIONS_PATH": str(tmp_path / "collections")}
+    env = {
+        "PATH": f"{tools}:/usr/bin:/bin",
+        "HOME": str(tmp_path),
+        "ANSIBLE_COLLECTIONS_PATH": str(tmp_path / "collections"),
+    }
     install = ["collection", "install", "--offline", str(artifact), "-p", str(tmp_path / "collections")]
     subprocess.run([str(tools / "ansible-galaxy"), *install], cwd=tmp_path, env=env, check=True, capture_output=True)
     names = sorted(path.stem for path in (PROJECT / "playbooks").glob("*.yml"))
     (tmp_path / "site.yml").write_text("".join(f"- import_playbook: mqops.logdisk.{name}\n" for name in names))
-    listed = subprocess.run([str(tools / "ansible-playbook"), "-i", "mq01,", "--list-tasks", "site.yml"], cwd=tmp_path, env=env, capture_output=True, text=True)
+    listed = subprocess.run(
+        [str(tools / "ansible-playbook"), "-i", "mq01,", "--list-tasks", "site.yml"],
+        cwd=tmp_path,
+        env=env,
+        capture_output=True,
+        text=True,
+    )
     print(listed.stdout, listed.stderr)
     assert listed.returncode == 0
     assert "Judge the fleet" in listed.stdout

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Several queue managers on one host: one whose way to the disk is slow fails by its name, and nobody else; many healthy ones pass.
+"""Several queue managers on one host: one whose way to the disk is slow fails by its name, and nobody else;
+many healthy ones pass.
 
-All queue managers of a volume have one file system, so the way of one of them is made slow where it begins: strace delays the writes of its thread alone.
+All queue managers of a volume have one file system, so the way of one of them is made slow where it begins: strace
+delays the writes of its thread alone.
 """
 
 import os
@@ -20,8 +22,17 @@ from testbed.host import Host
 from testbed.shell import wait_for
 
 Start = Callable[..., Bed]
-SWEEP = {"sweep_block_sizes": ["4K"], "sweep_file_size": "4M", "sweep_files": 2, "sweep_warmup": 10, "sweep_duration": 40}
-LIMITS = {"name": "slow", "limits": [{"metric": "latency_p99", "max": "150 ms"}, {"metric": "latency_mean", "max": "100 ms"}]}
+SWEEP = {
+    "sweep_block_sizes": ["4K"],
+    "sweep_file_size": "4M",
+    "sweep_files": 2,
+    "sweep_warmup": 10,
+    "sweep_duration": 40,
+}
+LIMITS = {
+    "name": "slow",
+    "limits": [{"metric": "latency_p99", "max": "150 ms"}, {"metric": "latency_mean", "max": "100 ms"}],
+}
 DELAY_US = 200_000
 
 
@@ -38,7 +49,20 @@ def writing_to(host: Host, queue_manager: str) -> int:
 @contextmanager
 def slowed(thread: int) -> Iterator[None]:
     """Delay the writes of a thread, and of no other."""
-    delay = subprocess.Popen(["strace", "-qq", "-o", "/dev/null", "-e", "trace=pwritev", "-e", f"inject=pwritev:delay_enter={DELAY_US}", "-p", str(thread)])
+    delay = subprocess.Popen(
+        [
+            "strace",
+            "-qq",
+            "-o",
+            "/dev/null",
+            "-e",
+            "trace=pwritev",
+            "-e",
+            f"inject=pwritev:delay_enter={DELAY_US}",
+            "-p",
+            str(thread),
+        ]
+    )
     try:
         yield
     finally:
@@ -61,8 +85,18 @@ def test_one_slow_queue_manager_fails_by_name_and_sixteen_healthy_ones_pass(
     start: Start, controller: Controller, tmp_path: Path, background: Callable[..., Future]
 ) -> None:
     bed = start(
-        HostSpec("four", variables={"workspace_queue_managers": ["QM1", "QM2", "QM3", "QM4"], "sweep_loads": [4], "sweep_rate": 20}),
-        HostSpec("sixteen", variables={"workspace_queue_managers": [f"QM{number}" for number in range(1, 17)], "sweep_loads": [16], "sweep_rate": 150}),
+        HostSpec(
+            "four",
+            variables={"workspace_queue_managers": ["QM1", "QM2", "QM3", "QM4"], "sweep_loads": [4], "sweep_rate": 20},
+        ),
+        HostSpec(
+            "sixteen",
+            variables={
+                "workspace_queue_managers": [f"QM{number}" for number in range(1, 17)],
+                "sweep_loads": [16],
+                "sweep_rate": 150,
+            },
+        ),
     )
     slowing = background(slow_down, bed["four"], "QM3")
 
@@ -71,13 +105,22 @@ def test_one_slow_queue_manager_fails_by_name_and_sixteen_healthy_ones_pass(
     assert slowing.result() is None
     assert outcome.status == 2
     records = outcome.certification.records
-    rows = {each["worker_name"]: each for each in records["four"]["judgements"] if each["metric"] == "latency_mean" and not each["hard"]}
+    rows = {
+        each["worker_name"]: each
+        for each in records["four"]["judgements"]
+        if each["metric"] == "latency_mean" and not each["hard"]
+    }
     print(rows)  # pytest shows it if the test fails
     assert rows["QM3"]["value"] > 150e6
     # A host that shares its processors may be disturbed, which leaves a proven break open.
     assert rows["QM3"]["verdict"] == "fail" or "The host was disturbed" in rows["QM3"]["reason"]
-    assert "queue manager QM3 of 4" in rows["QM3"]["reason"] and "this is beyond chance with 95 % confidence" in rows["QM3"]["reason"]
-    assert {name: rows[name]["verdict"] for name in ("QM1", "QM2", "QM4")} == dict.fromkeys(("QM1", "QM2", "QM4"), "pass")
+    assert (
+        "queue manager QM3 of 4" in rows["QM3"]["reason"]
+        and "this is beyond chance with 95 % confidence" in rows["QM3"]["reason"]
+    )
+    assert {name: rows[name]["verdict"] for name in ("QM1", "QM2", "QM4")} == dict.fromkeys(
+        ("QM1", "QM2", "QM4"), "pass"
+    )
     assert "queue manager QM3 of 4" in outcome.screen
     sixteen = [each for each in records["sixteen"]["judgements"] if not each["hard"]]
     assert (records["sixteen"]["verdict"], len(sixteen)) == ("pass", 2 * 17)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The roles outside certify.yml: the tester's serves alone, the others refuse what they miss and leave nothing behind."""
+"""The roles outside certify.yml: the tester's serves alone, the others refuse what they miss and leave
+nothing behind."""
 
 import re
 from collections.abc import Callable
@@ -71,7 +72,9 @@ def test_the_sweep_ends_what_it_starts(start: Start, controller: Controller, tmp
         ("gate", "main", "gate_run"),
     ],
 )
-def test_what_only_certify_gives_is_demanded_at_once(controller: Controller, tmp_path: Path, role: str, entry: str, missing: str) -> None:
+def test_what_only_certify_gives_is_demanded_at_once(
+    controller: Controller, tmp_path: Path, role: str, entry: str, missing: str
+) -> None:
     playbook = tmp_path / "role.yml"
     task = f"ansible.builtin.include_role: {{name: mqops.logdisk.{role}, tasks_from: {entry}}}"
     playbook.write_text(f"- hosts: localhost\n  gather_facts: false\n  tasks:\n    - {task}\n")

@@ -47,7 +47,8 @@ LARGEST_EVENT = 30_000
 
 @pytest.fixture
 def runner_of(controller_of: Callable[[str], Controller], tmp_path: Path) -> Callable[..., Runner]:
-    """runner_of("2.16"): jobs of that ansible-core, in a private data directory of their own; the project is a copy of the checkout."""
+    """runner_of("2.16"): jobs of that ansible-core, in a private data directory of their own;
+    the project is a copy of the checkout."""
 
     def make(core: str, name: str = "private") -> Runner:
         controller = controller_of(core) if not (tmp_path / "work").exists() else made["controller"]
@@ -85,7 +86,9 @@ def test_a_job_and_its_relaunch_on_failed_hosts(start: Start, runner_of: Callabl
     assert [line for line in job.lines if line.startswith(PROGRESS)]
     (headline,) = summaries(job.output)
     assert headline.startswith("ERROR: ")
-    assert job.lines.index(headline) > max(number for number, line in enumerate(job.lines) if line.startswith("PLAY RECAP"))
+    assert job.lines.index(headline) > max(
+        number for number, line in enumerate(job.lines) if line.startswith("PLAY RECAP")
+    )
     assert len(job.lines) - job.lines.index(headline) <= 25
     assert job.largest_event <= LARGEST_EVENT
 
@@ -96,8 +99,11 @@ def test_a_job_and_its_relaunch_on_failed_hosts(start: Start, runner_of: Callabl
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("core", CORES)
-def test_a_healthy_fleet_worked_on_elsewhere(start: Start, runner_of: Callable[..., Runner], tmp_path: Path, core: str) -> None:
-    """Transmitted with the links of a checkout in which `make setup` was run, and nothing else that leads to the collection."""
+def test_a_healthy_fleet_worked_on_elsewhere(
+    start: Start, runner_of: Callable[..., Runner], tmp_path: Path, core: str
+) -> None:
+    """Transmitted with the links of a checkout in which `make setup` was run,
+    and nothing else that leads to the collection."""
     runner = runner_of(core)
     bed = start("h1", "h2", "h3")
     bed.inventory(runner.private / "inventory/hosts.yml")
@@ -112,7 +118,9 @@ def test_a_healthy_fleet_worked_on_elsewhere(start: Start, runner_of: Callable[.
     (outcome,) = job.artifact_data.values()
     assert outcome["hosts"] == {"h1": "pass", "h2": "pass", "h3": "pass"}
     assert len(summaries(job.output)) == 1
-    print(f"{len(job.events)} events of at most {job.largest_event} characters; {job.lines_with(20)} lines for 20 hosts")
+    print(
+        f"{len(job.events)} events of at most {job.largest_event} characters; {job.lines_with(20)} lines for 20 hosts"
+    )
     assert job.lines_with(20) <= MOST_LINES
     assert job.largest_event <= LARGEST_EVENT
 
@@ -128,7 +136,9 @@ def controllers_of(runner: Runner) -> list[str]:
 
 
 @pytest.mark.thorough
-def test_what_a_cancelled_job_and_one_that_runs_out_of_time_leave(start: Start, runner_of: Callable[..., Runner], tmp_path: Path) -> None:
+def test_what_a_cancelled_job_and_one_that_runs_out_of_time_leave(
+    start: Start, runner_of: Callable[..., Runner], tmp_path: Path
+) -> None:
     """Nothing can be decided any more. The output says which run goes on, and two jobs end it and clean up."""
     cancelled = runner_of(controllers.newest().name, "cancelled")
     late = runner_of(controllers.newest().name, "late")
@@ -138,7 +148,11 @@ def test_what_a_cancelled_job_and_one_that_runs_out_of_time_leave(start: Start, 
         make_links(runner)
         bed.inventory(runner.private / "inventory/hosts.yml", hosts=[host])
         # Without a poll or a line of progress, nothing is printed while hosts measure.
-        runner.prepare({"sweep_duration": UNTIL_STOPPED, "sweep_rate": 100, "sweep_poll_interval": UNTIL_STOPPED}, {"LOGDISK_PROGRESS": "none"}, **settings)
+        runner.prepare(
+            {"sweep_duration": UNTIL_STOPPED, "sweep_rate": 100, "sweep_poll_interval": UNTIL_STOPPED},
+            {"LOGDISK_PROGRESS": "none"},
+            **settings,
+        )
         jobs[host.name] = runner.start("1")
     wait_until_measuring(bed)
     jobs["h1"].send_signal(signal.SIGTERM)
@@ -162,10 +176,22 @@ def test_what_a_cancelled_job_and_one_that_runs_out_of_time_leave(start: Start, 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("core", CORES)
-def test_an_older_runner_prints_no_foreign_line(start: Start, runner_of: Callable[..., Runner], tmp_path: Path, core: str) -> None:
-    """Before version 2.4.2 it writes to the standard output of Ansible's workers as well, for each line that one of them prints by a display that it wraps."""
+def test_an_older_runner_prints_no_foreign_line(
+    start: Start, runner_of: Callable[..., Runner], tmp_path: Path, core: str
+) -> None:
+    """Before version 2.4.2 it writes to the standard output of Ansible's workers as well, for each line that one of
+    them prints by a display that it wraps."""
     runner = runner_of(core)
-    older = ["-m", "pip", "install", "--quiet", "--no-deps", "--target", str(tmp_path / "older"), "ansible-runner==2.4.1"]
+    older = [
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--no-deps",
+        "--target",
+        str(tmp_path / "older"),
+        "ansible-runner==2.4.1",
+    ]
     subprocess.run([sys.executable, *older], check=True)
     bed = start("h1")
     bed.inventory(runner.private / "inventory/hosts.yml")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A run is signed at its end and verified by anybody; a key that cannot sign is refused at its beginning, and fails it at its end.
+"""A run is signed at its end and verified by anybody; a key that cannot sign is refused at its beginning,
+and fails it at its end.
 
 The host is this machine, which need not certify for that.
 """
@@ -62,8 +63,13 @@ def verify(controller: Controller, path: str, *arguments: str, **variables: obje
 @pytest.mark.usefixtures("machine")
 def test_a_run_is_signed_and_verified(controller: Controller, signed: Path) -> None:
     status, screen = verify(controller, "reports/latest")
-    fingerprint = subprocess.run(["ssh-keygen", "-l", "-f", "key"], cwd=controller.directory, capture_output=True, text=True, check=True).stdout.split()[1]
-    assert status == 0 and f"{signed.name}: signed by ops@example.com with ED25519 key {fingerprint}, judged at 2" in screen
+    fingerprint = subprocess.run(
+        ["ssh-keygen", "-l", "-f", "key"], cwd=controller.directory, capture_output=True, text=True, check=True
+    ).stdout.split()[1]
+    assert (
+        status == 0
+        and f"{signed.name}: signed by ops@example.com with ED25519 key {fingerprint}, judged at 2" in screen
+    )
 
     certificate = signed / "hosts/h1/log/certificate.json"
     certificate.write_bytes(certificate.read_bytes().replace(b'"host": "h1"', b'"host": "h2"'))
@@ -73,13 +79,17 @@ def test_a_run_is_signed_and_verified(controller: Controller, signed: Path) -> N
 
 @pytest.mark.thorough
 @pytest.mark.usefixtures("machine")
-def test_what_is_signed_is_reported_and_verified_as_it_was_signed(inventory: Path, controller: Controller, signed: Path, signers: Path) -> None:
+def test_what_is_signed_is_reported_and_verified_as_it_was_signed(
+    inventory: Path, controller: Controller, signed: Path, signers: Path
+) -> None:
     assert verify(controller, "reports/latest", "--check", "-i", str(inventory), "--limit", "h1")[0] == 0
     assert verify(controller, "reports/latest", verify_principal="somebody@example.com")[0] == 2
 
     refused = controller.run("report", report_runs="reports/latest")
     assert refused.status == 2 and "is signed, so it may not change" in refused.screen
-    merged = controller.run("report", report_runs=["reports/latest", "reports/latest"], gate_sign_key="key", gate_report_only=True)
+    merged = controller.run(
+        "report", report_runs=["reports/latest", "reports/latest"], gate_sign_key="key", gate_report_only=True
+    )
     assert merged.status == 0
     assert verify(controller, ",".join(str(each.path) for each in merged.certifications))[0] == 0
 
@@ -89,7 +99,9 @@ def test_what_is_signed_is_reported_and_verified_as_it_was_signed(inventory: Pat
 
 
 @pytest.mark.parametrize("playbook", first_of(["certify", "preflight"]))
-def test_a_key_that_cannot_sign_is_refused_first(inventory: Path, controller: Controller, signers: Path, playbook: str) -> None:
+def test_a_key_that_cannot_sign_is_refused_first(
+    inventory: Path, controller: Controller, signers: Path, playbook: str
+) -> None:
     refused = controller.run(playbook, "-i", str(inventory), gate_sign_key=str(signers))
     assert refused.status == 2 and "USAGE: ssh-keygen cannot sign" in refused.screen
     assert refused.certifications == []
@@ -111,7 +123,9 @@ def test_a_key_that_is_lost_meanwhile_loses_no_report(inventory: Path, controlle
     once.write_text(f'#!/bin/sh\nmkdir {tmp_path}/called || exit 1\nexec /usr/bin/ssh-keygen "$@"\n')
     once.chmod(0o755)
     path = f"{once.parent}:{controller.tools}:/usr/bin:/bin"
-    outcome = controller.run("certify", "-i", str(inventory), "--limit", "broken", env={"PATH": path}, gate_report_only=True)
+    outcome = controller.run(
+        "certify", "-i", str(inventory), "--limit", "broken", env={"PATH": path}, gate_report_only=True
+    )
     run = outcome.certification.path
     assert outcome.status == 2 and "the run is not signed: ssh-keygen cannot sign" in outcome.screen
     assert (run / "index.html").exists() and (run / MANIFEST).exists() and not (run / f"{MANIFEST}.sig").exists()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Answers of a survey as AWX hands them on: extra variables that are unsafe texts, which ansible-core reads in its own way by its version."""
+"""Answers of a survey as AWX hands them on: extra variables that are unsafe texts,
+which ansible-core reads in its own way by its version."""
 
 import json
 from collections.abc import Callable
@@ -37,32 +38,52 @@ def preflight(controller: Controller, inventory: Path, answers: dict[str, object
 
 
 def marked(value: object) -> object:
-    return [marked(each) for each in value] if isinstance(value, list) else Answer(value) if isinstance(value, str) else value
+    return (
+        [marked(each) for each in value]
+        if isinstance(value, list)
+        else Answer(value)
+        if isinstance(value, str)
+        else value
+    )
 
 
 def options() -> dict[str, object]:
     """The default of every option of every role."""
-    return {name: value for path in PROJECT.glob("roles/*/defaults/main.yml") for name, value in yaml.safe_load(path.read_text()).items()}
+    return {
+        name: value
+        for path in PROJECT.glob("roles/*/defaults/main.yml")
+        for name, value in yaml.safe_load(path.read_text()).items()
+    }
 
 
 @pytest.mark.thorough
 @CORES
-def test_nothing_but_empty_answers(core: str, start: Callable[..., Bed], controller_of: Callable[[str], Controller], tmp_path: Path) -> None:
+def test_nothing_but_empty_answers(
+    core: str, start: Callable[..., Bed], controller_of: Callable[[str], Controller], tmp_path: Path
+) -> None:
     bed = start("h1")
     small = {"workspace_path": "/fut/logdisk", "sweep_file_size": "1M", "sweep_files": "4"}
     empty = dict.fromkeys([*options(), "certify_hosts"], "")
-    outcome = preflight(controller_of(core), bed.inventory(tmp_path / "hosts.yml"), {**empty, "gate_class": " ", **small})
+    outcome = preflight(
+        controller_of(core), bed.inventory(tmp_path / "hosts.yml"), {**empty, "gate_class": " ", **small}
+    )
     assert outcome.status == 0
     assert outcome.certification.records["h1"]["reasons"][0].startswith("ready: 7 steps in about 71 min")
     parameters = outcome.certification.run["parameters"]
     expected = {**options(), **small, "sweep_files": 4, "sweep_duration": 600}
     assert {name: parameters.get(name) for name in parameters if parameters.get(name) != expected[name]} == {}
-    assert outcome.certification.run["policy"] == {"fail_on": expected["gate_fail_on"], "report_only": False, "valid_days": 90}
+    assert outcome.certification.run["policy"] == {
+        "fail_on": expected["gate_fail_on"],
+        "report_only": False,
+        "valid_days": 90,
+    }
 
 
 @pytest.mark.thorough
 @CORES
-def test_answers_of_every_kind(core: str, start: Callable[..., Bed], controller_of: Callable[[str], Controller], tmp_path: Path) -> None:
+def test_answers_of_every_kind(
+    core: str, start: Callable[..., Bed], controller_of: Callable[[str], Controller], tmp_path: Path
+) -> None:
     bed = start("h1")
     answers = {
         "certify_hosts": "h1\n",
@@ -91,9 +112,16 @@ def test_answers_of_every_kind(core: str, start: Callable[..., Bed], controller_
     outcome = preflight(controller_of(core), bed.inventory(tmp_path / "hosts.yml"), answers)
     assert outcome.status == 0
     run = outcome.certification.run
-    assert (run["profile"]["name"], run["profile"]["version"], run["profile"]["waivers"][0]["until"]) == ("ours", 3, "2099-01-31")
+    assert (run["profile"]["name"], run["profile"]["version"], run["profile"]["waivers"][0]["until"]) == (
+        "ours",
+        3,
+        "2099-01-31",
+    )
     assert run["policy"] == {"fail_on": ["fail", "unqualified"], "report_only": True, "valid_days": 30}
-    assert (run["host_array_settings"], run["host_targets"]["h1"]["target_clients"]) == ({"h1": "cache=64, pool=gold"}, 60)
+    assert (run["host_array_settings"], run["host_targets"]["h1"]["target_clients"]) == (
+        {"h1": "cache=64, pool=gold"},
+        60,
+    )
     assert run["parameters"]["sweep_block_sizes"] == ["4K", "16K", "64K"]
     asked = [run["parameters"][name] for name in ("sweep_duration", "sweep_rate", "workspace_allow")]
     assert asked == [2, 100.5, ["symlink", "shared_directory"]]
@@ -103,11 +131,16 @@ def test_answers_of_every_kind(core: str, start: Callable[..., Bed], controller_
 
 @pytest.mark.thorough
 @CORES
-def test_what_cannot_be_used_is_refused_once(core: str, controller_of: Callable[[str], Controller], tmp_path: Path) -> None:
+def test_what_cannot_be_used_is_refused_once(
+    core: str, controller_of: Callable[[str], Controller], tmp_path: Path
+) -> None:
     inventory = tmp_path / "hosts.ini"
     inventory.write_text("h1 ansible_host=192.0.2.1\nh2 ansible_host=192.0.2.2\n")
     wrong = {
-        "workspace_path": ("/fut/{{ inventory_hostname }}", "'/fut/{{ inventory_hostname }}' contains a template, and a template is not evaluated"),
+        "workspace_path": (
+            "/fut/{{ inventory_hostname }}",
+            "'/fut/{{ inventory_hostname }}' contains a template, and a template is not evaluated",
+        ),
         "sweep_duration": ("5m", "'5m' is not a whole number"),
         "sweep_mode": ("alone", "'alone' is not one of together, isolated"),
         "sweep_direct": ("perhaps", "'perhaps' is neither true nor false"),

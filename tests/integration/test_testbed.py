@@ -24,7 +24,13 @@ READ = "dd if=/fut/file of=/dev/null bs=4k count=1 iflag=direct status=none"
 
 @pytest.mark.parametrize(
     ("disk", "file_system", "shown"),
-    [("ram", "ext4", "ext2/ext3"), ("ram", "xfs", "xfs"), ("file", "ext4", "ext2/ext3"), ("slow", "ext4", "ext2/ext3"), ("tmpfs", "ext4", "tmpfs")],
+    [
+        ("ram", "ext4", "ext2/ext3"),
+        ("ram", "xfs", "xfs"),
+        ("file", "ext4", "ext2/ext3"),
+        ("slow", "ext4", "ext2/ext3"),
+        ("tmpfs", "ext4", "tmpfs"),
+    ],
 )
 def test_each_disk_takes_direct_writes(start: Start, disk: str, file_system: str, shown: str) -> None:
     bed = start(HostSpec("h1", disk=disk, file_system=file_system))
@@ -43,7 +49,9 @@ def test_a_host_is_alone(start: Start) -> None:
     """It has its own name, process table and nothing of the machine's disks."""
     bed = start("h1", "h2")
     assert bed.ssh(bed["h2"], "uname -n; ps -o comm= -p 1; findmnt -n -o TARGET").split()[:3] == ["h2", "sshd", "/"]
-    assert str(bed.settings.state) not in bed.ssh(bed["h2"], "cut -d' ' -f2 /proc/mounts; tr '\\0' '\\n' </proc/1/environ")
+    assert str(bed.settings.state) not in bed.ssh(
+        bed["h2"], "cut -d' ' -f2 /proc/mounts; tr '\\0' '\\n' </proc/1/environ"
+    )
 
 
 def test_a_user_with_sudo(start: Start) -> None:
@@ -92,7 +100,12 @@ def test_the_slow_disk_is_as_slow_as_asked(start: Start) -> None:
 def test_a_hung_write(start: Start, disk: str, hang: str, release: str) -> None:
     bed = start(HostSpec("h1", disk=disk))
     host = bed["h1"]
-    switches = {"freeze": host.freeze, "thaw": host.thaw, "pause": lambda: host.set_pause(True), "resume": lambda: host.set_pause(False)}
+    switches = {
+        "freeze": host.freeze,
+        "thaw": host.thaw,
+        "pause": lambda: host.set_pause(True),
+        "resume": lambda: host.set_pause(False),
+    }
     switches[hang]()
     bed.ssh(host, f"{WRITE} </dev/null >/dev/null 2>&1 &")
     wait_for(lambda: host.pids("dd"), "dd runs")
@@ -145,7 +158,8 @@ def test_reboot(start: Start) -> None:
 
 @pytest.mark.parametrize("file_system", FILE_SYSTEMS)
 def test_a_power_cut(start: Start, file_system: str) -> None:
-    """Another process cuts: what was synchronised is there afterwards. (What was not may be: others on this machine synchronise, too.)"""
+    """Another process cuts: what was synchronised is there afterwards. (What was not may be:
+    others on this machine synchronise, too.)"""
     bed = start(HostSpec("h1", disk="cut", file_system=file_system))
     host = bed["h1"]
     boot_id = bed.ssh(host, "cat /proc/sys/kernel/random/boot_id")
@@ -154,7 +168,9 @@ def test_a_power_cut(start: Start, file_system: str) -> None:
     for command in (["cut", "--hang", "0.1", "h1"], ["boot", "h1"]):
         if command[0] == "boot":
             assert not answers(host)
-        subprocess.run([sys.executable, "-m", "testbed", "--prefix", bed.settings.prefix, *command], cwd=TESTS, check=True)
+        subprocess.run(
+            [sys.executable, "-m", "testbed", "--prefix", bed.settings.prefix, *command], cwd=TESTS, check=True
+        )
     wait_for(lambda: answers(host), "the host is back")
     assert bed.ssh(host, "ls /root/kept /run/lost /fut/kept 2>/dev/null || :").split() == ["/fut/kept", "/root/kept"]
     assert bed.ssh(host, "cat /proc/sys/kernel/random/boot_id") != boot_id
@@ -194,7 +210,8 @@ def test_nothing_is_left_of_a_killed_run(settings: Settings) -> None:
     script = f"""
 import os, signal
 from testbed import Bed, HostSpec, Settings
-bed = Bed(Settings(prefix={settings.prefix!r})).up([HostSpec("h1"), HostSpec("h2", disk="slow"), HostSpec("h3", disk="cut"), HostSpec("h4", disk="cut")])
+hosts = [HostSpec("h1"), HostSpec("h2", disk="slow"), HostSpec("h3", disk="cut"), HostSpec("h4", disk="cut")]
+bed = Bed(Settings(prefix={settings.prefix!r})).up(hosts)
 bed["h4"].cut()
 os.kill(os.getpid(), signal.SIGKILL)
 """

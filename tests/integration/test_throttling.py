@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Volumes that are limited once a burst allowance is used up: the note is there, on the screen and in every record, and changes no verdict."""
+"""Volumes that are limited once a burst allowance is used up: the note is there, on the screen and in every record,
+and changes no verdict."""
 
 import os
 import statistics
@@ -21,7 +22,12 @@ WRITES_PER_S, LIMIT_PER_S = 300, 200
 BURST_BYTES = 8 * (WRITES_PER_S - LIMIT_PER_S) * BLOCK_BYTES
 SWEEP = {"sweep_block_sizes": ["16K"], "sweep_duration": 22, "sweep_rate": WRITES_PER_S}
 # At 200 writes/s a write takes 5 ms, and these are most of the writes.
-PROFILE = {"name": "fast", "version": 1, "qualifies": {"confidence": "none"}, "limits": [{"metric": "latency_p90", "max": "4 ms"}]}
+PROFILE = {
+    "name": "fast",
+    "version": 1,
+    "qualifies": {"confidence": "none"},
+    "limits": [{"metric": "latency_p90", "max": "4 ms"}],
+}
 
 # What a Python of the host does before all else: its disk is an Amazon volume, which was limited for half of the time.
 VOLUME = """\
@@ -44,7 +50,12 @@ def make_amazon_volume(host: Host) -> None:
     """Let the disk under test pass for an Amazon volume, whose counters only root may read."""
     volume = host.root / "volume/nvme1"
     (volume / "nvme1n1").mkdir(parents=True)
-    for name, text in {"model": "Amazon Elastic Block Store", "serial": "vol0123456789abcdef0", "dev": "1:3", "nvme1n1/nsid": "1"}.items():
+    for name, text in {
+        "model": "Amazon Elastic Block Store",
+        "serial": "vol0123456789abcdef0",
+        "dev": "1:3",
+        "nvme1n1/nsid": "1",
+    }.items():
         (volume / name).write_text(text + "\n")
     (volume / "nvme1n1/device").symlink_to("/volume/nvme1")
     os.mknod(host.root / "dev/nvme1", 0o600 | 0o020000, os.makedev(1, 3))
@@ -68,7 +79,9 @@ def test_a_burst_allowance_runs_out(start: Start, controller: Controller, tmp_pa
         pytest.skip("this machine is too busy for an even rate")
 
     records = certification.records
-    plateaus = {name: [note for note in record["notes"] if "the rate stayed at" in note] for name, record in records.items()}
+    plateaus = {
+        name: [note for note in record["notes"] if "the rate stayed at" in note] for name, record in records.items()
+    }
     assert plateaus["even"] == []
     check_plateau(plateaus["burst"])
     check_counters(records["amazon"])
@@ -81,7 +94,11 @@ def test_a_burst_allowance_runs_out(start: Start, controller: Controller, tmp_pa
 
 def disk_of(host: Host) -> int:
     """The process that holds the host's slow disk."""
-    return next(pid for pid in processes.all_pids() if "slowdisk.py" in processes.command_line(pid) and str(host.dir) in processes.command_line(pid))
+    return next(
+        pid
+        for pid in processes.all_pids()
+        if "slowdisk.py" in processes.command_line(pid) and str(host.dir) in processes.command_line(pid)
+    )
 
 
 def variation(intervals: list[dict[str, str]]) -> float:
@@ -101,6 +118,10 @@ def check_counters(record: dict) -> None:
     """They were read with the privilege that the directories needed, which the connecting user has not."""
     assert record["facts"]["user"] == "ops"
     (note,) = (note for note in record["notes"] if "IOPS limit" in note)
-    assert note.startswith("The volume's own IOPS limit was reached for 50 % of the time: ") and note.endswith("(nvme1n1 vol0123456789abcdef0)")
-    assert record["facts"]["volume_limits_volume_iops_s"] * 2 == pytest.approx(record["facts"]["volume_limits_elapsed_s"], rel=0.01)
+    assert note.startswith("The volume's own IOPS limit was reached for 50 % of the time: ") and note.endswith(
+        "(nvme1n1 vol0123456789abcdef0)"
+    )
+    assert record["facts"]["volume_limits_volume_iops_s"] * 2 == pytest.approx(
+        record["facts"]["volume_limits_elapsed_s"], rel=0.01
+    )
     assert record["facts"]["volume_limits_instance_iops_s"] == 0

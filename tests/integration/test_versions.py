@@ -26,13 +26,23 @@ def present(python: str) -> bool:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("core", ["2.16", "2.19", "2.21"])
-def test_core_drives(core: str, start: Callable[..., Bed], controller_of: Callable[[str], Controller], tmp_path: Path) -> None:
+def test_core_drives(
+    core: str, start: Callable[..., Bed], controller_of: Callable[[str], Controller], tmp_path: Path
+) -> None:
     controller = controller_of(core)
-    bed = start(*(HostSpec(f"python{python.replace('.', '-') or '-debian'}", python=python) for python in TARGETS[core] if present(python)))
+    bed = start(
+        *(
+            HostSpec(f"python{python.replace('.', '-') or '-debian'}", python=python)
+            for python in TARGETS[core]
+            if present(python)
+        )
+    )
     target = {"message_size": "2K", "messages_per_s": 5000, "clients": 60}
     outcome = controller.certify(bed.inventory(tmp_path / "hosts.yml", variables={"sweep_target": target}), **COMPILE)
     assert outcome.status == 0
-    assert {name: record["verdict"] for name, record in outcome.certification.records.items()} == {host.name: "pass" for host in bed}
+    assert {name: record["verdict"] for name, record in outcome.certification.records.items()} == {
+        host.name: "pass" for host in bed
+    }
     used = {name: record["facts"]["python_version"] for name, record in outcome.certification.records.items()}
     assert all(used[host.name].startswith(host.spec.python) for host in bed)
     facts = {"target_message_bytes": 2048, "target_messages_per_s": 5000.0, "target_clients": 60}

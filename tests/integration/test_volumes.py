@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Hosts with several volumes: each has its own record and verdict, and what is wrong with one costs the others nothing."""
+"""Hosts with several volumes: each has its own record and verdict, and what is wrong with one costs the
+others nothing."""
 
 import json
 import os
@@ -28,7 +29,8 @@ case " $* " in *" -O "*) ;; *) echo call >> {calls} ;; esac
 exec ssh "$@"
 """
 REMOTE_CALLS = 6
-"""The calls to a host of a certification that builds the tester there, polls aside, however many volumes the host has."""
+"""The calls to a host of a certification that builds the tester there, polls aside,
+however many volumes the host has."""
 
 QUEUE_MANAGERS = {
     "QM1": ("/log1", "LogFilePages=64\nLogPrimaryFiles=8"),
@@ -39,9 +41,16 @@ QUEUE_MANAGERS = {
 }
 """The queue managers of the host: the mount point of the log, and what else the stanza Log contains."""
 RUNNING = (
-    "printf '#!/bin/sh\\nsleep 900\\n' > /usr/local/bin/amqzxma0; chmod 755 /usr/local/bin/amqzxma0; setsid /usr/local/bin/amqzxma0 -m QM3 > /dev/null 2>&1 &"
+    "printf '#!/bin/sh\\nsleep 900\\n' > /usr/local/bin/amqzxma0; chmod 755 /usr/local/bin/amqzxma0; setsid "
+    "/usr/local/bin/amqzxma0 -m QM3 > /dev/null 2>&1 &"
 )
-SWEEP = {"sweep_duration": 2, "sweep_poll_interval": 3, "sweep_rate": 500, "sweep_deadline": 30, "sweep_block_sizes": ["4K"]}
+SWEEP = {
+    "sweep_duration": 2,
+    "sweep_poll_interval": 3,
+    "sweep_rate": 500,
+    "sweep_deadline": 30,
+    "sweep_block_sizes": ["4K"],
+}
 VOLUMES = ("log1", "log2", "log3")
 
 pytestmark = pytest.mark.usefixtures("machine")
@@ -63,7 +72,10 @@ def install_queue_managers(host: Host) -> None:
 
 
 def records_of(run: Path) -> dict[str, dict]:
-    return {record["volume"]: record for record in (json.loads(path.read_text()) for path in run.glob("hosts/*/*/record.json"))}
+    return {
+        record["volume"]: record
+        for record in (json.loads(path.read_text()) for path in run.glob("hosts/*/*/record.json"))
+    }
 
 
 def planned_start_s(directory: Path) -> float:
@@ -71,31 +83,58 @@ def planned_start_s(directory: Path) -> float:
     return float(planned)
 
 
-def test_a_frozen_volume_costs_its_neighbours_nothing(start: Start, controller: Controller, tmp_path: Path, background: Callable[..., Future]) -> None:
-    """The volumes are discovered. One of them freezes while it is measured, and one before its directories are created."""
-    bed = start(HostSpec("h1", more=("/log1", "/log2", "/log3"), variables={"workspace_discover": True, "workspace_discover_window": 60}))
+def test_a_frozen_volume_costs_its_neighbours_nothing(
+    start: Start, controller: Controller, tmp_path: Path, background: Callable[..., Future]
+) -> None:
+    """The volumes are discovered. One of them freezes while it is measured,
+    and one before its directories are created."""
+    bed = start(
+        HostSpec(
+            "h1",
+            more=("/log1", "/log2", "/log3"),
+            variables={"workspace_discover": True, "workspace_discover_window": 60},
+        )
+    )
     host = bed["h1"]
     install_queue_managers(host)
     # What it has to say is said at once, so the window ends early.
-    install_amqsrua(host.root / "opt/mqm/samp/bin/amqsrua", queue_manager="QM3", text=(PROJECT / "tests/fixtures/observe/amqsrua-9.4.txt").read_text())
+    install_amqsrua(
+        host.root / "opt/mqm/samp/bin/amqsrua",
+        queue_manager="QM3",
+        text=(PROJECT / "tests/fixtures/observe/amqsrua-9.4.txt").read_text(),
+    )
     bed.ssh(host, RUNNING)
     inventory = bed.inventory(tmp_path / "hosts.yml", variables={**QUICK, **SWEEP})
     preflight = controller.run("preflight", "-i", str(inventory))
     assert preflight.status == 2
     reasons = {volume: record["reasons"][0] for volume, record in records_of(preflight.certification.path).items()}
-    assert reasons["log2"].endswith("the running queue manager QM3 logs to this file system (/log2/QM3); to override: workspace_allow: [active_log]")
+    assert reasons["log2"].endswith(
+        "the running queue manager QM3 logs to this file system (/log2/QM3); to override: workspace_allow: [active_log]"
+    )
     assert reasons["log1"].startswith("ready: 4 steps") and reasons["log3"].startswith("ready: 2 steps")
     given_back = preflight.certification.path / "hosts/h1/workspace_volumes.yml"
-    assert "log1: QM1, QM2 in /log1/logdisk: 8 files of 512K each, writes of 4K to 256K, 1 to 2 writers" in preflight.screen
+    assert (
+        "log1: QM1, QM2 in /log1/logdisk: 8 files of 512K each, writes of 4K to 256K, 1 to 2 writers"
+        in preflight.screen
+    )
     assert "QM1 did not say how large its log writes are: it is not running" in preflight.screen
-    assert "log2: QM3, QM4 in /log2/logdisk: 4 files of 256K each, writes of 8K to 12K, 1 to 2 writers" in preflight.screen
+    assert (
+        "log2: QM3, QM4 in /log2/logdisk: 4 files of 256K each, writes of 8K to 12K, 1 to 2 writers" in preflight.screen
+    )
     assert "QM3 said by amqsrua that its log writes are of 8 KiB to 12 KiB on average" in preflight.screen
 
     host.freeze("/log3")
     counting, calls = tmp_path / "ssh", tmp_path / "calls"
     counting.write_text(COUNTING.format(calls=calls))
     counting.chmod(0o755)
-    running = background(controller.run, "certify", "-i", str(inventory), env={"ANSIBLE_SSH_EXECUTABLE": str(counting)}, workspace_allow=["active_log"])
+    running = background(
+        controller.run,
+        "certify",
+        "-i",
+        str(inventory),
+        env={"ANSIBLE_SSH_EXECUTABLE": str(counting)},
+        workspace_allow=["active_log"],
+    )
     wait_for(lambda: measuring(host, "log2"), "the volumes are measured")
     host.freeze("/log2")
     outcome = running.result()
@@ -103,14 +142,26 @@ def test_a_frozen_volume_costs_its_neighbours_nothing(start: Start, controller: 
     assert outcome.status == 2
     run = outcome.certifications[-1].path
     records = records_of(run)
-    assert {volume: record["verdict"] for volume, record in records.items()} == {"log1": "pass", "log2": "fail", "log3": "error"}
+    assert {volume: record["verdict"] for volume, record in records.items()} == {
+        "log1": "pass",
+        "log2": "fail",
+        "log3": "error",
+    }
     assert records["log2"]["tester"]["in_flight"]["file"].startswith("/log2/")
     assert "the file system of /log3/logdisk did not answer" in records["log3"]["reasons"][0]
-    assert {volume: bool(record["leftovers"]) for volume, record in records.items()} == {"log1": False, "log2": True, "log3": False}
+    assert {volume: bool(record["leftovers"]) for volume, record in records.items()} == {
+        "log1": False,
+        "log2": True,
+        "log3": False,
+    }
     sizes = {(row["block_size_bytes"], row["load_point"]) for row in read_csv(run / "hosts/h1/log1/results.csv")}
     assert sizes == {("4096", "1"), ("4096", "2"), ("262144", "1"), ("262144", "2")}
     expected = json.loads((run / "hosts/h1/volumes.json").read_text())["volumes"]
-    assert {volume["name"]: volume["queue_managers"] for volume in expected} == {"log1": ["QM1", "QM2"], "log2": ["QM3", "QM4"], "log3": ["QM5"]}
+    assert {volume["name"]: volume["queue_managers"] for volume in expected} == {
+        "log1": ["QM1", "QM2"],
+        "log2": ["QM3", "QM4"],
+        "log3": ["QM5"],
+    }
     for volume in VOLUMES:
         assert f"h1/{volume}" in (run / "report.md").read_text()
     looks = outcome.screen.count("Look at the host, and collect its tables if it has ended]")
@@ -120,23 +171,34 @@ def test_a_frozen_volume_costs_its_neighbours_nothing(start: Start, controller: 
     host.thaw("/log2")
     host.thaw("/log3")
     places = [mount_point for mount_point, settings in QUEUE_MANAGERS.values()]
-    wait_for(lambda: not [path for path in host.files(*places) if "logdisk" in path], "what answers again is cleaned up")
+    wait_for(
+        lambda: not [path for path in host.files(*places) if "logdisk" in path], "what answers again is cleaned up"
+    )
     wait_for(lambda: not left_on(host), "nothing is left")
 
     again = controller.run("preflight", "-i", str(inventory), "-e", f"@{given_back}", workspace_allow=["active_log"])
     assert again.status == 0 and "volumes discovered" not in again.screen
-    assert {volume: record["verdict"] for volume, record in records_of(again.certifications[-1].path).items()} == dict.fromkeys(VOLUMES)
+    assert {
+        volume: record["verdict"] for volume, record in records_of(again.certifications[-1].path).items()
+    } == dict.fromkeys(VOLUMES)
 
 
 @pytest.mark.thorough
-def test_a_log_that_is_not_mounted_is_not_certified_on_another_disk(start: Start, controller: Controller, tmp_path: Path) -> None:
+def test_a_log_that_is_not_mounted_is_not_certified_on_another_disk(
+    start: Start, controller: Controller, tmp_path: Path
+) -> None:
     """Two nodes know the queue manager, and one has its log. On the other one the mount point is empty."""
-    bed = start(HostSpec("active", more=("/log1",), variables={"workspace_discover": True}), HostSpec("passive", variables={"workspace_discover": True}))
+    bed = start(
+        HostSpec("active", more=("/log1",), variables={"workspace_discover": True}),
+        HostSpec("passive", variables={"workspace_discover": True}),
+    )
     for host in bed:
         mqs_ini = host.root / "var/mqm/mqs.ini"
         (mqs_ini.parent / "qmgrs/QM1").mkdir(parents=True)
         mqs_ini.write_text("QueueManager:\n   Name=QM1\n   Prefix=/var/mqm\n   Directory=QM1\n")
-        (mqs_ini.parent / "qmgrs/QM1/qm.ini").write_text("Log:\n   LogPath=/log1/QM1/\n   LogFilePages=64\n   LogPrimaryFiles=4\n")
+        (mqs_ini.parent / "qmgrs/QM1/qm.ini").write_text(
+            "Log:\n   LogPath=/log1/QM1/\n   LogFilePages=64\n   LogPrimaryFiles=4\n"
+        )
         (host.root / "log1/QM1").mkdir(parents=True)
     (bed["active"].root / "log1/QM1/amqhlctl.lfh").touch()
     inventory = bed.inventory(tmp_path / "hosts.yml", variables={**QUICK, **SWEEP})
@@ -144,20 +206,29 @@ def test_a_log_that_is_not_mounted_is_not_certified_on_another_disk(start: Start
     refused = controller.run("certify", "-i", str(inventory))
     assert refused.status == 2
     records = refused.certification.records
-    assert {name: (record["verdict"], record["certified"]) for name, record in records.items()} == {"active": ("pass", False), "passive": ("error", False)}
+    assert {name: (record["verdict"], record["certified"]) for name, record in records.items()} == {
+        "active": ("pass", False),
+        "passive": ("error", False),
+    }
     assert "the log directory /log1/QM1 has neither amqhlctl.lfh nor log files" in records["passive"]["reasons"][0]
     assert bed["passive"].files("/log1") == ["/log1/QM1"], "nothing was written"
 
     skipped = controller.run("certify", "-i", str(inventory), workspace_discover_absent="skip")
     assert skipped.status == 0 and "SKIPPED: QM1" in skipped.screen
-    assert {name: record["verdict"] for name, record in skipped.certifications[-1].records.items()} == {"active": "pass", "passive": "warn"}
+    assert {name: record["verdict"] for name, record in skipped.certifications[-1].records.items()} == {
+        "active": "pass",
+        "passive": "warn",
+    }
     alone = controller.run("certify", "-i", str(inventory), "--limit", "passive", workspace_discover_absent="skip")
     assert alone.status == 2 and "no other host of this run was tested for it" in alone.words
 
 
 @pytest.mark.thorough
-def test_volumes_on_one_disk_are_measured_together_or_in_turn(start: Start, controller: Controller, tmp_path: Path) -> None:
-    """The testers of one run let each other in. Together, their records tell of each other; in turn, one starts when the other has ended."""
+def test_volumes_on_one_disk_are_measured_together_or_in_turn(
+    start: Start, controller: Controller, tmp_path: Path
+) -> None:
+    """The testers of one run let each other in. Together, their records tell of each other; in turn,
+    one starts when the other has ended."""
     volumes = [{"name": name, "path": f"/fut/{name}"} for name in ("a", "b")]
     bed = start(
         HostSpec("both", variables={"workspace_volumes": volumes}),
@@ -174,8 +245,16 @@ def test_volumes_on_one_disk_are_measured_together_or_in_turn(start: Start, cont
     began = {volume: float(row["start_time_epoch_s"]) for volume, row in rows.items()}
     assert began["each", "b"] >= began["each", "a"] + int(rows["each", "a"]["elapsed_ns"]) / 1e9
     notes = {path.parts[-3:-1]: json.loads(path.read_text())["notes"] for path in run.glob("hosts/*/*/record.json")}
-    shared = {volume: [note for note in noted if "on the same disk at the same time" in note] for volume, noted in notes.items()}
-    assert {volume: len(noted) for volume, noted in shared.items()} == {("both", "a"): 1, ("both", "b"): 1, ("each", "a"): 0, ("each", "b"): 0}
+    shared = {
+        volume: [note for note in noted if "on the same disk at the same time" in note]
+        for volume, noted in notes.items()
+    }
+    assert {volume: len(noted) for volume, noted in shared.items()} == {
+        ("both", "a"): 1,
+        ("both", "b"): 1,
+        ("each", "a"): 0,
+        ("each", "b"): 0,
+    }
     assert {host.name: left_on(host) for host in bed} == {"both": [], "each": []}
 
 
@@ -198,7 +277,9 @@ def give_disk(host: Host, loop: str, entry: str) -> None:
 
 
 @pytest.mark.thorough
-def test_places_on_several_mounts_and_on_a_device(start: Start, controller: Controller, tmp_path: Path, disk: str) -> None:
+def test_places_on_several_mounts_and_on_a_device(
+    start: Start, controller: Controller, tmp_path: Path, disk: str
+) -> None:
     """What is wrong with one of the mounts refuses the volume on all of them."""
     entry = "/dev/disk/by-id/test-DISK_1"
     places = {"asu1": "/fut/logdisk", "asu2": ["/mnt1/logdisk", "/mnt2/logdisk"], "asu3": "/mnt2/logdisk"}
@@ -212,17 +293,35 @@ def test_places_on_several_mounts_and_on_a_device(start: Start, controller: Cont
     queue_manager.mkdir()
     (queue_manager / "S0000000.LOG").touch()
     give_disk(bed["device"], disk, entry)
-    profile = {"name": "all", "qualifies": {"confidence": "none"}, "limits": [{"metric": "latency_mean", "stream": "all", "max": "2 s"}]}
+    profile = {
+        "name": "all",
+        "qualifies": {"confidence": "none"},
+        "limits": [{"metric": "latency_mean", "stream": "all", "max": "2 s"}],
+    }
     inventory = bed.inventory(tmp_path / "hosts.yml")
-    outcome = controller.certify(inventory, sweep_workload="spc1-like", sweep_loads=[20], sweep_duration=3, sweep_files=20, gate_profile=profile)
+    outcome = controller.certify(
+        inventory, sweep_workload="spc1-like", sweep_loads=[20], sweep_duration=3, sweep_files=20, gate_profile=profile
+    )
 
     assert outcome.status == 2
-    records = {path.parts[-3]: json.loads(path.read_text()) for path in outcome.certification.path.glob("hosts/*/log/record.json")}
-    assert {host: record["verdict"] for host, record in records.items()} == {"three": "pass", "refused": "error", "device": "pass"}
+    records = {
+        path.parts[-3]: json.loads(path.read_text())
+        for path in outcome.certification.path.glob("hosts/*/log/record.json")
+    }
+    assert {host: record["verdict"] for host, record in records.items()} == {
+        "three": "pass",
+        "refused": "error",
+        "device": "pass",
+    }
     assert "refused: /mnt2 contains a queue manager's files (S0000000.LOG)" in records["refused"]["reasons"][0]
     places = [text.split(" (")[0] for text in records["three"]["facts"]["places"].split("; ")]
     assert places == ["asu1 on /fut", "asu2 on /mnt1", "asu2 and asu3 on /mnt2"]
-    assert [path.split("/")[1] for path in records["three"]["workspace"]["directories"]] == ["fut", "mnt1", "mnt2", "mnt2"]
+    assert [path.split("/")[1] for path in records["three"]["workspace"]["directories"]] == [
+        "fut",
+        "mnt1",
+        "mnt2",
+        "mnt2",
+    ]
     assert records["device"]["workspace"]["directories"][0] == entry
     found = {host.name: [*left_on(host), *host.files(*host.spec.more)] for host in bed}
     mounts = [f"{mount_point}/lost+found" for mount_point in more]
@@ -234,8 +333,16 @@ def test_places_on_several_mounts_and_on_a_device(start: Start, controller: Cont
 
 
 @pytest.mark.thorough
-def test_the_volumes_of_a_lost_controller_are_stopped_and_collected(start: Start, controller: Controller, tmp_path: Path) -> None:
-    bed = start(HostSpec("h1", more=("/log1",), variables={"workspace_volumes": [{"name": "a", "path": "/fut/a"}, {"name": "b", "path": "/log1/b"}]}))
+def test_the_volumes_of_a_lost_controller_are_stopped_and_collected(
+    start: Start, controller: Controller, tmp_path: Path
+) -> None:
+    bed = start(
+        HostSpec(
+            "h1",
+            more=("/log1",),
+            variables={"workspace_volumes": [{"name": "a", "path": "/fut/a"}, {"name": "b", "path": "/log1/b"}]},
+        )
+    )
     inventory, variables = bed.inventory(tmp_path / "hosts.yml"), tmp_path / "variables.json"
     variables.write_text(json.dumps({**QUICK, **SWEEP, "sweep_duration": 600, "sweep_deadline": 0}))
     lost = controller.start("certify", "-i", str(inventory), "-e", f"@{variables}")
@@ -249,5 +356,8 @@ def test_the_volumes_of_a_lost_controller_are_stopped_and_collected(start: Start
     # The run knows its volumes: the inventory may have changed since then.
     collected = controller.run("collect", "-i", str(inventory), collect_run=str(run), workspace_volumes=[])
     assert collected.status == 2
-    assert {volume: record["verdict"] for volume, record in records_of(run).items()} == {"a": "inconclusive", "b": "inconclusive"}
+    assert {volume: record["verdict"] for volume, record in records_of(run).items()} == {
+        "a": "inconclusive",
+        "b": "inconclusive",
+    }
     assert left_on(bed["h1"]) == [] and bed["h1"].files("/log1") == ["/log1/lost+found"]

@@ -1,10 +1,12 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands for IBM MQ's sample program amqsrua: it prints what was recorded of it, and fails as it does. Runs on Python 3.6.
+"""Stands for IBM MQ's sample program amqsrua: it prints what was recorded of it, and fails as it does.
+Runs on Python 3.6.
 
-The file of its own name with ``.json`` added says what to do: ``text``, what amqsrua printed; ``every_s``, how often a publication comes; ``then``,
-what happens after the last one: a reason code, or ``hang``, or ``crash``, or empty for the end; ``refuse``, a reason code at once;
+The file of its own name with ``.json`` added says what to do: ``text``, what amqsrua printed; ``every_s``, how often a
+publication comes; ``then``, what happens after the last one: a reason code, or ``hang``, or ``crash``, or empty for the
+end; ``refuse``, a reason code at once;
 and ``hang``, to say nothing at all. It only knows the queue manager ``queue_manager`` (QM1).
 """
 

@@ -3,10 +3,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Stands for a Prometheus endpoint of a queue manager: each request gets the next recorded answer. Runs on Python 3.6.
 
-Usage: ``exporter.py PLAY [PORT]``. PLAY is a JSON file with ``answers``, a list of texts and actions: ``hang`` (no answer), ``trickle`` (a byte now and then),
-``stop`` (the program ends), ``endless`` (an answer without an end), ``redirect URL``, ``status NUMBER``, ``raw TEXT`` (instead of HTTP), or ``cut FORM TEXT``:
-an answer that is cut off, whose ``length`` was announced, that comes in ``chunks``, or neither (``closed``). The last one is
-given again and again. With ``certificate`` (a file that also holds its key) the endpoint is encrypted. The program prints its port.
+Usage: ``exporter.py PLAY [PORT]``. PLAY is a JSON file with ``answers``, a list of texts and actions: ``hang`` (no
+answer), ``trickle`` (a byte now and then), ``stop`` (the program ends), ``endless`` (an answer without an end),
+``redirect URL``, ``status NUMBER``, ``raw TEXT`` (instead of HTTP), or ``cut FORM TEXT``: an answer that is cut off,
+whose ``length`` was announced, that comes in ``chunks``, or neither (``closed``). The last one is given again and
+again. With ``certificate`` (a file that also holds its key) the endpoint is encrypted. The program prints its port.
 """
 
 import json
@@ -53,7 +54,9 @@ class Handler(BaseHTTPRequestHandler):
             self.send_body(action, answer)
 
     def cut_off(self, form, text):
-        headers = dict(length="Content-Length: %d\r\n" % (len(text) + 1000), chunks="Transfer-Encoding: chunked\r\n", closed="")
+        headers = dict(
+            length="Content-Length: %d\r\n" % (len(text) + 1000), chunks="Transfer-Encoding: chunked\r\n", closed=""
+        )
         body = "%x\r\n%s\r\n" % (len(text), text) if form == "chunks" else text
         self.wfile.write(("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n%s\r\n%s" % (headers[form], body)).encode())
         self.close_connection = True

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What one and the same queue manager says of its log through each source, after the published programs. tests/fixtures/observe/README.md names the places.
+"""What one and the same queue manager says of its log through each source, after the published programs.
+tests/fixtures/observe/README.md names the places.
 
 ``gets`` are the publications that have arrived at each GET since the one before, in order: none, one or several.
 """
@@ -25,8 +26,11 @@ class Publication:
     size_bytes: int
 
 
-def mq_prometheus(gets: Sequence[Sequence[Publication]], kind: str = OVERRIDE_C_TYPE, *, keeps_counters: bool = False) -> list[str]:
-    """Return the answers of mq_prometheus. It resets everything at each GET, counters too, unless a later version ``keeps_counters``."""
+def mq_prometheus(
+    gets: Sequence[Sequence[Publication]], kind: str = OVERRIDE_C_TYPE, *, keeps_counters: bool = False
+) -> list[str]:
+    """Return the answers of mq_prometheus. It resets everything at each GET, counters too,
+    unless a later version ``keeps_counters``."""
     total, answers = 0, []
     for publications in gets:
         total = (total if keeps_counters else 0) + sum(each.physical_bytes for each in publications)
@@ -38,7 +42,8 @@ def mq_prometheus(gets: Sequence[Sequence[Publication]], kind: str = OVERRIDE_C_
 
 
 def mq_container(gets: Sequence[Sequence[Publication]]) -> list[str]:
-    """Return the answers of a queue manager in a container: a counter that is only ever added to, and gauges that are reset at each GET."""
+    """Return the answers of a queue manager in a container: a counter that is only ever added to,
+    and gauges that are reset at each GET."""
     # It has counted before this observation.
     total, answers = 7_340_032, []
     for publications in gets:
@@ -64,7 +69,8 @@ def amqsrua(publications: Sequence[Publication], start: datetime.datetime) -> st
 
 @dataclass
 class Clock:
-    """How many publications each GET finds: as many as GETs on the whole, but some come just before the publication and some just after the next one."""
+    """How many publications each GET finds: as many as GETs on the whole,
+    but some come just before the publication and some just after the next one."""
 
     pattern: Sequence[int] = field(default=(1,))
 
@@ -79,9 +85,15 @@ class Clock:
 def _averages(publications: Sequence[Publication]) -> dict[str, tuple[str, object]]:
     if not publications:
         return {}
-    return {"log_write_latency_seconds": ("gauge", publications[-1].latency_us / 1e6), "log_write_size_bytes": ("gauge", publications[-1].size_bytes)}
+    return {
+        "log_write_latency_seconds": ("gauge", publications[-1].latency_us / 1e6),
+        "log_write_size_bytes": ("gauge", publications[-1].size_bytes),
+    }
 
 
 def _text(metrics: dict[str, tuple[str, object]]) -> str:
-    lines = [f'# TYPE ibmmq_qmgr_{name} {kind}\nibmmq_qmgr_{name}{{platform="UNIX",qmgr="QM1"}} {value}\n' for name, (kind, value) in sorted(metrics.items())]
+    lines = [
+        f'# TYPE ibmmq_qmgr_{name} {kind}\nibmmq_qmgr_{name}{{platform="UNIX",qmgr="QM1"}} {value}\n'
+        for name, (kind, value) in sorted(metrics.items())
+    ]
     return "".join(lines)

@@ -47,8 +47,12 @@ def parser() -> argparse.ArgumentParser:
     start.set_defaults(do=up)
 
     off = commands.add_parser("cut", help="cut the power of a host whose disk is 'cut'")
-    off.add_argument("--hang", type=float, default=0.0, metavar="SECONDS", help="the disk answers no more for so long before")
-    off.add_argument("--silent", type=float, default=0.0, metavar="SECONDS", help="nobody reaches the host for so long before")
+    off.add_argument(
+        "--hang", type=float, default=0.0, metavar="SECONDS", help="the disk answers no more for so long before"
+    )
+    off.add_argument(
+        "--silent", type=float, default=0.0, metavar="SECONDS", help="nobody reaches the host for so long before"
+    )
     off.set_defaults(do=cut)
     on = commands.add_parser("boot", help="give the power back")
     on.set_defaults(do=boot)

@@ -93,7 +93,10 @@ class Bed:
 
     def _free_subnet(self) -> int:
         """A 10.x.0.0/16 to which this machine has no route of its own."""
-        taken = {int(number) for number in re.findall(r"^10\.(\d+)\.", run("ip", "-4", "route", "show", "table", "all"), re.MULTILINE)}
+        taken = {
+            int(number)
+            for number in re.findall(r"^10\.(\d+)\.", run("ip", "-4", "route", "show", "table", "all"), re.MULTILINE)
+        }
         first = self.settings.preferred_subnet
         for subnet in (*range(first, 200), *range(100, first)):
             if subnet not in taken:
@@ -126,14 +129,20 @@ class Bed:
 
     # What a controller needs to know
 
-    def inventory(self, path: Path, hosts: Iterable[Host] | None = None, variables: dict[str, object] | None = None) -> Path:
+    def inventory(
+        self, path: Path, hosts: Iterable[Host] | None = None, variables: dict[str, object] | None = None
+    ) -> Path:
         """Write an inventory in YAML."""
         chosen = list(self if hosts is None else hosts)
         groups: dict[str, object] = {}
         for host in chosen:
             for group in host.spec.groups:
                 groups.setdefault(group, {"hosts": {}})["hosts"][host.name] = {}
-        content = {"hosts": {host.name: self.host_variables(host) for host in chosen}, "children": groups, "vars": variables or {}}
+        content = {
+            "hosts": {host.name: self.host_variables(host) for host in chosen},
+            "children": groups,
+            "vars": variables or {},
+        }
         path.write_text("---\n" + "".join(yaml_lines({"all": content})))
         return path
 
@@ -161,12 +170,18 @@ class Bed:
 
     def ssh_options(self, host: Host) -> list[str]:
         state = self.settings.state
-        options = [f"UserKnownHostsFile={state}/known_hosts", "StrictHostKeyChecking=yes", f"ConnectTimeout={connect_timeout_s(host)}", "BatchMode=yes"]
+        options = [
+            f"UserKnownHostsFile={state}/known_hosts",
+            "StrictHostKeyChecking=yes",
+            f"ConnectTimeout={connect_timeout_s(host)}",
+            "BatchMode=yes",
+        ]
         return ["-i", str(state / "id_ed25519"), *(word for option in options for word in ("-o", option))]
 
 
 def connect_timeout_s(host: Host) -> int:
-    """Whoever knows that nobody answers need not wait for long. A host that answers may be slow, because this machine is busy."""
+    """Whoever knows that nobody answers need not wait for long. A host that answers may be slow,
+    because this machine is busy."""
     return 60 if host.is_linked else 5
 
 

@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A disk for nbdkit's python plugin whose write cache is the memory of this process, so that SIGKILL is a power cut.
 
-What has reached the medium is in the file ``medium=``; what has not is lost with the process. ``character=`` says what the disk does:
+What has reached the medium is in the file ``medium=``; what has not is lost with the process.
+``character=`` says what the disk does:
 
-* honest: a flush writes the whole cache to the medium. honest-garbage: also, but what was in the cache at the cut is garbage afterwards, as an
-  interrupted write may be.
+* honest: a flush writes the whole cache to the medium. honest-garbage: also, but what was in the cache at the cut is
+  garbage afterwards, as an interrupted write may be.
 * write-through: there is no cache, as if the disk had a battery.
 * drop, misdirect: honest, but some writes of a block go nowhere, or to a place two blocks before their own.
-* tail, reorder, torn: liars, which answer a flush at once. Only what exceeds the cache reaches the medium: the oldest block first, a random block, or
-  random sectors.
+* tail, reorder, torn: liars, which answer a flush at once. Only what exceeds the cache reaches the medium: the oldest
+  block first, a random block, or random sectors.
 * unreadable, zero, garbage: like tail, and that is what stands where the cache was lost, instead of the older content.
 
-``cache_blocks=`` is how many blocks the cache holds. ``restarted=1``: the power is back, and what was lost is damaged as the character wants it.
+``cache_blocks=`` is how many blocks the cache holds. ``restarted=1``: the power is back,
+and what was lost is damaged as the character wants it.
 """
 
 import builtins
@@ -141,7 +143,11 @@ def evicted():
         return chance.sample(list(cache), excess)
     oldest = list(cache) if settings["character"] == "reorder" else itertools.islice(cache, excess)
     blocks = list(dict.fromkeys(sector * SECTOR // BLOCK for sector in oldest))
-    chosen = chance.sample(blocks, min(len(blocks), -(-excess * SECTOR // BLOCK))) if settings["character"] == "reorder" else blocks
+    chosen = (
+        chance.sample(blocks, min(len(blocks), -(-excess * SECTOR // BLOCK)))
+        if settings["character"] == "reorder"
+        else blocks
+    )
     return [sector for block in chosen for sector in sectors(block * BLOCK, BLOCK) if sector in cache]
 
 

@@ -68,5 +68,7 @@ class SlowDisk:
 
     def _write(self) -> None:
         aside = self.control.with_suffix(".new")
-        aside.write_text(f"{self.delay_us} {self.errno} {int(self.pause)} {self.limit[0]} {self.limit[1]} {self.read_delay_us}\n")
+        aside.write_text(
+            f"{self.delay_us} {self.errno} {int(self.pause)} {self.limit[0]} {self.limit[1]} {self.read_delay_us}\n"
+        )
         aside.rename(self.control)

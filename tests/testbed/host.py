@@ -15,7 +15,19 @@ from testbed.shell import TestbedError, attempt, run, wait_for
 
 HERE = Path(__file__).resolve().parent
 DISKS = ("ram", "file", "slow", "cut", "tmpfs", "directory")
-CHARACTERS = ("honest", "honest-garbage", "write-through", "drop", "misdirect", "tail", "reorder", "torn", "unreadable", "zero", "garbage")
+CHARACTERS = (
+    "honest",
+    "honest-garbage",
+    "write-through",
+    "drop",
+    "misdirect",
+    "tail",
+    "reorder",
+    "torn",
+    "unreadable",
+    "zero",
+    "garbage",
+)
 FILE_SYSTEMS = ("ext4", "xfs")
 COMPILERS = ("usr/bin/*gcc*", "usr/bin/cc", "usr/bin/c89*", "usr/bin/c99*", "usr/bin/*-linux-gnu-cpp*", "usr/bin/cpp*")
 
@@ -23,11 +35,11 @@ COMPILERS = ("usr/bin/*gcc*", "usr/bin/cc", "usr/bin/c89*", "usr/bin/c99*", "usr
 @dataclass
 class HostSpec:
     """What a host is like. ``disk``: see host-init; ``character``: what a disk that is cut does, see cutdisk.py;
-    ``cache_blocks``: how many blocks of 4 KiB its cache holds; ``more``: mount
-    points of further file systems, in memory; ``image``: a container image instead of a Debian release; ``python``: "" for the
-    release's own, "none", "broken", or "3.6" and such for an interpreter of that version which this machine has
-    (:func:`interpreter`); ``alone``: the host is as a machine of its own, so that a run can certify it, however busy this
-    machine is; its disk is ``ram`` or ``slow``; ``tracing``: the host has tracefs and this machine's bpftrace."""
+    ``cache_blocks``: how many blocks of 4 KiB its cache holds; ``more``: mount points of further file systems, in
+    memory; ``image``: a container image instead of a Debian release; ``python``: "" for the release's own, "none",
+    "broken", or "3.6" and such for an interpreter of that version which this machine has (:func:`interpreter`);
+    ``alone``: the host is as a machine of its own, so that a run can certify it, however busy this machine is; its disk
+    is ``ram`` or ``slow``; ``tracing``: the host has tracefs and this machine's bpftrace."""
 
     name: str
     disk: str = "ram"
@@ -68,8 +80,8 @@ def default_size(disk: str, file_system: str) -> str:
 
 
 def interpreter(version: str) -> Path:
-    """The newest Python of a minor version below a version manager's directory. Its tree is complete in itself, so that a
-    host can be shown it in the same place."""
+    """The newest Python of a minor version below a version manager's directory. Its tree is complete in itself, so that
+    a host can be shown it in the same place."""
     base = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
     found = sorted(base.glob(f"{version}.*/bin/python{version}"), key=lambda path: int(path.parts[-3].split(".")[2]))
     if not found:
@@ -104,10 +116,29 @@ class Host:
     def start(self) -> None:
         (self.dir / "ram").mkdir(parents=True)
         (self.dir / "name").write_text(self.name)
-        run("ip", "-n", self.net, "-batch", "-", stdin=f"addr add {self.address}/16 dev eth0\nlink set eth0 up\nlink set lo up\n")
+        run(
+            "ip",
+            "-n",
+            self.net,
+            "-batch",
+            "-",
+            stdin=f"addr add {self.address}/16 dev eth0\nlink set eth0 up\nlink set lo up\n",
+        )
         with (self.dir / "log").open("wb") as log:
             self._process = subprocess.Popen(
-                ["ip", "netns", "exec", self.net, "unshare", "--mount", "--pid", "--fork", "--kill-child", str(HERE / "host-init"), "outer"],
+                [
+                    "ip",
+                    "netns",
+                    "exec",
+                    self.net,
+                    "unshare",
+                    "--mount",
+                    "--pid",
+                    "--fork",
+                    "--kill-child",
+                    str(HERE / "host-init"),
+                    "outer",
+                ],
                 env=self._environment(),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -170,7 +201,8 @@ class Host:
         return Path(f"/proc/{self._process.pid}/root{self.dir}/ram/medium")
 
     def boot(self) -> None:
-        """Give the power back. The root is as it was, and the disk has what reached its medium. Nobody waits for sshd here."""
+        """Give the power back. The root is as it was, and the disk has what reached its medium.
+        Nobody waits for sshd here."""
         power.on(self.dir, self.net)
         self.is_linked = True
 
@@ -188,7 +220,8 @@ class Host:
         return Path(f"/proc/{self.pid}/root")
 
     def pids(self, name: str = "*") -> dict[int, str]:
-        """The machine's numbers and the command lines of the host's processes whose program's name matches the pattern."""
+        """The machine's numbers and the command lines of the host's processes whose program's name matches
+        the pattern."""
         inside = processes.namespace(self.pid, "pid")
         found = {}
         for pid in processes.all_pids():
@@ -200,7 +233,11 @@ class Host:
 
     def zombies(self) -> list[int]:
         inside = processes.namespace(self.pid, "pid")
-        return [pid for pid in processes.all_pids() if processes.is_zombie(pid) and processes.namespace(pid, "pid") == inside]
+        return [
+            pid
+            for pid in processes.all_pids()
+            if processes.is_zombie(pid) and processes.namespace(pid, "pid") == inside
+        ]
 
     def kill(self, name: str, number: int = signal.SIGKILL) -> int:
         """Send a signal to the host's processes of that name; how many there were."""
@@ -276,7 +313,8 @@ class Host:
                 self.thaw(mount_point)
 
     def remove_network(self) -> None:
-        # The interface goes first and by name: a namespace is torn down later, and its name would clash on a quick restart.
+        # The interface goes first and by name: a namespace is torn down later,
+        # and its name would clash on a quick restart.
         attempt("ip", "link", "del", self.net)
         attempt("ip", "netns", "del", self.net)
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Trees taken from container images, by Docker or Podman: for those who have a registry and want their own Linux under test."""
+"""Trees taken from container images, by Docker or Podman: for those who have a registry and want their own
+Linux under test."""
 
 import shutil
 import tempfile
@@ -10,7 +11,10 @@ from testbed.shell import TestbedError, attempt, run
 ENGINES = ("podman", "docker")
 # What a host needs, by the package manager that brings it; an image brings its own repositories.
 INSTALL = {
-    "apt-get": "apt-get update && apt-get install --yes --no-install-recommends gcc libc6-dev openssh-server procps python3 sudo",
+    "apt-get": (
+        "apt-get update && apt-get install --yes --no-install-recommends gcc libc6-dev "
+        "openssh-server procps python3 sudo"
+    ),
     "dnf": "dnf --assumeyes install gcc glibc-devel openssh-server procps-ng python3 shadow-utils sudo",
     "yum": "yum --assumeyes install gcc glibc-devel openssh-server procps-ng python3 shadow-utils sudo",
     "zypper": "zypper --non-interactive install gcc glibc-devel openssh procps python3 shadow sudo",
@@ -19,9 +23,16 @@ INSTALL = {
 
 def containerfile(image: str) -> str:
     """The image with what a host needs; one that has all of it need not have a package manager."""
-    complete = " && ".join(f"command -v {program} > /dev/null" for program in ("gcc", "/usr/sbin/sshd", "ps", "python3", "sudo", "useradd"))
-    choices = "".join(f"elif command -v {manager} > /dev/null; then {command}; " for manager, command in INSTALL.items())
-    return f"FROM {image}\nUSER root\nRUN if {complete}; then :; {choices}else echo 'no package manager of {', '.join(INSTALL)}' >&2; exit 1; fi\n"
+    complete = " && ".join(
+        f"command -v {program} > /dev/null" for program in ("gcc", "/usr/sbin/sshd", "ps", "python3", "sudo", "useradd")
+    )
+    choices = "".join(
+        f"elif command -v {manager} > /dev/null; then {command}; " for manager, command in INSTALL.items()
+    )
+    return (
+        f"FROM {image}\nUSER root\nRUN if {complete}; then :; {choices}else echo 'no package manager of "
+        f"{', '.join(INSTALL)}' >&2; exit 1; fi\n"
+    )
 
 
 def build(image: str) -> str:

@@ -46,15 +46,16 @@ def disk_pids(directory: Path) -> tuple[int, int]:
 
 
 def hang(directory: Path) -> None:
-    """The disk answers no more, so that all that it has acknowledged reaches a witness, however slow the way, before cut()."""
+    """The disk answers no more, so that all that it has acknowledged reaches a witness, however slow the way,
+    before cut()."""
     processes.kill(disk_pids(directory)[0], signal.SIGSTOP)
 
 
 def cut(directory: Path, net: str) -> None:
     """Kill all that a host is, and let it stay dead until on().
 
-    The disk dies first: an acknowledgement that is lost before the disk dies makes a liar look honest. The network is next,
-    because nothing that the host says of its dead disk may leave it.
+    The disk dies first: an acknowledgement that is lost before the disk dies makes a liar look honest. The network is
+    next, because nothing that the host says of its dead disk may leave it.
     """
     server, client = disk_pids(directory)
     host = first_pid(directory, net)
@@ -67,7 +68,8 @@ def cut(directory: Path, net: str) -> None:
 
 
 def forget_connections(net: str) -> None:
-    """The network namespace outlives the host, and would send what its connections and its neighbours' queues hold as soon as the link is up."""
+    """The network namespace outlives the host, and would send what its connections and its neighbours' queues hold as
+    soon as the link is up."""
     run("ip", "netns", "exec", net, "ss", "--kill", "--tcp", "--all")
     run("ip", "-n", net, "-batch", "-", stdin="link set eth0 down\nlink set eth0 up\n")
 

@@ -46,7 +46,11 @@ def leftovers(settings: Settings) -> list[str]:
     found += [f"interface {name}" for name in interfaces(settings)]
     found += [f"process {pid}" for pid in helpers(settings)]
     found += [f"loop device {name}" for name in loop_devices(settings)]
-    found += [f"mount {line.split()[1]}" for line in Path("/proc/mounts").read_text().splitlines() if f"{settings.state}/" in line]
+    found += [
+        f"mount {line.split()[1]}"
+        for line in Path("/proc/mounts").read_text().splitlines()
+        if f"{settings.state}/" in line
+    ]
     if settings.state.exists():
         found.append(f"directory {settings.state}")
     return found
@@ -57,7 +61,11 @@ def _ours(settings: Settings, name: str) -> bool:
 
 
 def network_namespaces(settings: Settings) -> list[str]:
-    return [words[0] for line in run("ip", "netns", "list").splitlines() if (words := line.split()) and _ours(settings, words[0])]
+    return [
+        words[0]
+        for line in run("ip", "netns", "list").splitlines()
+        if (words := line.split()) and _ours(settings, words[0])
+    ]
 
 
 def namespace_pids(name: str) -> list[int]:
@@ -85,7 +93,9 @@ def mounts_of(pid: int, devices: list[str]) -> list[Path]:
 def helpers(settings: Settings) -> set[int]:
     """Processes outside the hosts that work for the bed, such as ssh's masters: they name its directory."""
     state = f"{settings.state}/"
-    return {pid for pid in processes.all_pids() if pid != os.getpid() and _is_helper(processes.command_line(pid), state)}
+    return {
+        pid for pid in processes.all_pids() if pid != os.getpid() and _is_helper(processes.command_line(pid), state)
+    }
 
 
 def _is_helper(command_line: str, state: str) -> bool:

@@ -11,14 +11,16 @@ PREFIX_LENGTH_MAX = 8  # an interface's name has 15 characters, and a dash and a
 
 
 def default_prefix(kind: str = "c") -> str:
-    """A prefix that two checkouts do not share: ``kind`` tells hosts started by hand (c) from those of a test run (t)."""
+    """A prefix that two checkouts do not share: ``kind`` tells hosts started by hand (c)
+    from those of a test run (t)."""
     chosen = os.environ.get("LOGDISK_TESTBED_PREFIX")
     return chosen or f"ld{kind}{zlib.crc32(str(PROJECT).encode()) & 0xFFFF:04x}"
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Every name that a bed takes on this machine begins with ``prefix``; so that is all it takes to find and remove it."""
+    """Every name that a bed takes on this machine begins with ``prefix``;
+    so that is all it takes to find and remove it."""
 
     prefix: str = field(default_factory=default_prefix)
     state_base: Path = Path(os.environ.get("LOGDISK_TESTBED_STATE", "/var/tmp/logdisk-testbed"))

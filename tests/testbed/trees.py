@@ -17,11 +17,14 @@ LAYOUT = 1  # counted up when prepare() changes
 
 
 def tree(settings: Settings, release: str = "bookworm", image: str = "") -> Path:
-    """The tree of a Debian release, or of a container image where one is named; made now where it does not exist yet."""
+    """The tree of a Debian release, or of a container image where one is named;
+    made now where it does not exist yet."""
     if image:
         built = images.build(image)
         return cached(settings, f"image-{digest(built)}", lambda root: images.unpack(built, root))
-    return cached(settings, f"{release}-{digest(str(sorted(PACKAGES)))}", lambda root: bootstrap(settings, release, root))
+    return cached(
+        settings, f"{release}-{digest(str(sorted(PACKAGES)))}", lambda root: bootstrap(settings, release, root)
+    )
 
 
 def digest(contents: str) -> str:
@@ -46,7 +49,16 @@ def cached(settings: Settings, name: str, fill: Callable[[Path], None]) -> Path:
 
 def bootstrap(settings: Settings, release: str, root: Path) -> None:
     mirror = [settings.mirror] if settings.mirror else []
-    run("mmdebstrap", "--quiet", "--mode=root", "--variant=minbase", f"--include={','.join(PACKAGES)}", release, str(root), *mirror)
+    run(
+        "mmdebstrap",
+        "--quiet",
+        "--mode=root",
+        "--variant=minbase",
+        f"--include={','.join(PACKAGES)}",
+        release,
+        str(root),
+        *mirror,
+    )
 
 
 def prepare(root: Path) -> None:

@@ -17,10 +17,22 @@ TEXT = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
 def test_every_file_that_it_names_exists():
     named = set(re.findall(r"`([\w.-]+/[\w./-]*)`", TEXT))
     assert len(named) > 40
-    assert [name for name in named if not any((folder / name).exists() for folder in (ROOT, UTILS, UTILS / "_report", ROOT / "src"))] == []
+    assert [
+        name
+        for name in named
+        if not any((folder / name).exists() for folder in (ROOT, UTILS, UTILS / "_report", ROOT / "src"))
+    ] == []
 
 
 def test_every_room_is_in_its_table():
     table = TEXT.partition("| room |")[2].partition("\n\n")[0]
-    rooms = {path.name for path in UTILS.iterdir() if path.is_dir() and path.name.startswith("_") and path.name != "__pycache__"}
-    assert {name for row in table.splitlines() for name in re.findall(r"`(_[a-z]+)", row.split("|")[1] if row.startswith("|") else "")} == rooms
+    rooms = {
+        path.name
+        for path in UTILS.iterdir()
+        if path.is_dir() and path.name.startswith("_") and path.name != "__pycache__"
+    }
+    assert {
+        name
+        for row in table.splitlines()
+        for name in re.findall(r"`(_[a-z]+)", row.split("|")[1] if row.startswith("|") else "")
+    } == rooms

@@ -9,7 +9,11 @@ from __future__ import annotations
 import pytest
 from fake_awx.api import Awx
 
-SURVEY = {"name": "", "description": "", "spec": [{"question_name": "Q", "variable": "v", "type": "integer", "required": True, "default": 5}]}
+SURVEY = {
+    "name": "",
+    "description": "",
+    "spec": [{"question_name": "Q", "variable": "v", "type": "integer", "required": True, "default": 5}],
+}
 DAILY = "DTSTART:20270103T020000Z RRULE:FREQ=DAILY;INTERVAL=1"
 
 
@@ -19,7 +23,9 @@ def awx():
     made = Awx(["site.yml"])
     made.create("inventories", {"name": "hosts"})
     project = made.create("projects", {"name": "project"})
-    assert made.answer("POST", "job_templates/", {}, template(made))[1] == {"playbook": ["Playbook not found for project."]}
+    assert made.answer("POST", "job_templates/", {}, template(made))[1] == {
+        "playbook": ["Playbook not found for project."]
+    }
     for _look in range(2):
         made.answer("GET", f"project_updates/{project['summary_fields']['current_update']['id']}/", {}, None)
     _status, job_template = made.answer("POST", "job_templates/", {}, template(made))
@@ -67,22 +73,38 @@ def test_a_template_stays_although_its_survey_is_refused(awx):
     ],
 )
 def test_prompts(awx, table, more, field):
-    what = {"name": "x", "identifier": "x", "rrule": DAILY, "unified_job_template": awx.named("job_templates", "template")["id"], **more}
+    what = {
+        "name": "x",
+        "identifier": "x",
+        "rrule": DAILY,
+        "unified_job_template": awx.named("job_templates", "template")["id"],
+        **more,
+    }
     status, answer = awx.answer("POST", f"{table}/", {}, what)
     assert status == (400 if field else 201)
     assert not field or list(answer) == [field]
 
 
 def test_rules_of_schedules_and_messages_of_notifications(awx):
-    what = {"name": "x", "rrule": "FREQ=DAILY", "unified_job_template": awx.named("job_templates", "template")["id"], "extra_data": {"v": 5}}
+    what = {
+        "name": "x",
+        "rrule": "FREQ=DAILY",
+        "unified_job_template": awx.named("job_templates", "template")["id"],
+        "extra_data": {"v": 5},
+    }
     assert list(awx.answer("POST", "schedules/", {}, what)[1]) == ["rrule"]
-    assert list(awx.answer("POST", "notification_templates/", {}, {"name": "x", "messages": {"error": {"message": "a\nb"}}})[1]) == ["messages"]
+    assert list(
+        awx.answer("POST", "notification_templates/", {}, {"name": "x", "messages": {"error": {"message": "a\nb"}}})[1]
+    ) == ["messages"]
     injectors = {"env": {"ANSIBLE_CALLBACKS_ENABLED": "x"}}
     assert list(awx.answer("POST", "credential_types/", {}, {"name": "x", "injectors": injectors})[1]) == ["injectors"]
 
 
 def test_a_second_credential_of_the_same_type_is_refused(awx):
     where = f"job_templates/{awx.named('job_templates', 'template')['id']}/credentials/"
-    first, second, other = (awx.create("credentials", {"name": name, "credential_type": kind})["id"] for name, kind in (("a", 1), ("b", 1), ("c", 2)))
+    first, second, other = (
+        awx.create("credentials", {"name": name, "credential_type": kind})["id"]
+        for name, kind in (("a", 1), ("b", 1), ("c", 2))
+    )
     answers = [awx.answer("POST", where, {}, {"id": number})[0] for number in (first, second, other)]
     assert answers == [204, 400, 204] and awx.linked_names("job_templates", "template", "credentials") == {"a", "c"}

@@ -23,7 +23,11 @@ DATA = data.load()
 TEMPLATES = {template["name"]: template for template in DATA["controller_templates"]}
 WORKFLOWS = {workflow["name"]: workflow for workflow in DATA["controller_workflows"]}
 SURVEYS = {name: item["survey_spec"] for name, item in {**TEMPLATES, **WORKFLOWS}.items() if item.get("survey_enabled")}
-QUESTIONS = [pytest.param(name, question, id=f"{name}-{question['variable']}") for name, survey in SURVEYS.items() for question in survey["spec"]]
+QUESTIONS = [
+    pytest.param(name, question, id=f"{name}-{question['variable']}")
+    for name, survey in SURVEYS.items()
+    for question in survey["spec"]
+]
 # How infra.aap_configuration calls them.
 KNOWN = {"credential_types", "notifications", "projects", "inventories", "templates", "workflows", "schedules"}
 NODES = {node["identifier"]: node for workflow in WORKFLOWS.values() for node in workflow["workflow_nodes"]}
@@ -123,7 +127,14 @@ def test_answers_of_the_workflow_reach_its_nodes():
 
 
 (NOTIFICATION,) = DATA["controller_notifications"]
-HOSTS = [{"host": "mq03", "verdict": "fail", "certified": False, "qualification": "sweep_duration was 60, the profile asks for 600"}]
+HOSTS = [
+    {
+        "host": "mq03",
+        "verdict": "fail",
+        "certified": False,
+        "qualification": "sweep_duration was 60, the profile asks for 600",
+    }
+]
 VERDICT = {
     "certified": False,
     "counts": {"pass": 18, "fail": 1, "unreachable": 1, "missing": 0},
@@ -131,11 +142,17 @@ VERDICT = {
     "hosts": HOSTS,
 }
 RUN = {"run_id": "20261121T104935Z-1f0c2a", "verdict": "fail", "certified": False}
-FAILED = told_to_workflows(make_outcome("verdict", "mq03: too slow", **RUN), VERDICT, Place("/reports/x", "https://reports.example/x.tar.gz", kept=True))
+FAILED = told_to_workflows(
+    make_outcome("verdict", "mq03: too slow", **RUN),
+    VERDICT,
+    Place("/reports/x", "https://reports.example/x.tar.gz", kept=True),
+)
 
 
 def sent(kind, event="error", **job):
-    return render_message(NOTIFICATION["messages"][event][kind], {"id": 17, "name": "logdisk report", "job_explanation": "", **job})
+    return render_message(
+        NOTIFICATION["messages"][event][kind], {"id": 17, "name": "logdisk report", "job_explanation": "", **job}
+    )
 
 
 def test_the_notification_is_accepted():
@@ -144,7 +161,10 @@ def test_the_notification_is_accepted():
 
 def test_the_notification_carries_the_verdict():
     job = {"status": "failed", "artifacts": {"logdisk_17": FAILED}}
-    assert sent("message", **job) == "logdisk: fail (18 pass, 1 fail, 1 unreachable), not certified, logdisk report 17 failed"
+    assert (
+        sent("message", **job)
+        == "logdisk: fail (18 pass, 1 fail, 1 unreachable), not certified, logdisk report 17 failed"
+    )
     body = sent("body", **job)
     for text in (
         "Verdict: fail",
@@ -161,19 +181,28 @@ def test_the_notification_carries_the_verdict():
 def test_the_notification_of_a_run_that_certifies():
     passed = {**FAILED, "verdict": "pass", "certified": True, "counts": {"pass": 20}, "reasons": []}
     assert (
-        sent("message", "success", status="successful", artifacts={"logdisk_17": passed}) == "logdisk: pass (20 pass), certified, logdisk report 17 successful"
+        sent("message", "success", status="successful", artifacts={"logdisk_17": passed})
+        == "logdisk: pass (20 pass), certified, logdisk report 17 successful"
     )
 
 
 def test_the_notification_says_what_failed_a_job_in_spite_of_its_verdict():
-    outcome = make_outcome("internal", "the report was not uploaded: " + "x " * 150 + "end", **{**RUN, "verdict": "pass", "certified": True})
-    told = told_to_workflows(outcome, {"certified": True, "counts": {"pass": 1}, "reasons": [], "hosts": []}, Place("/reports/x"))
+    outcome = make_outcome(
+        "internal",
+        "the report was not uploaded: " + "x " * 150 + "end",
+        **{**RUN, "verdict": "pass", "certified": True},
+    )
+    told = told_to_workflows(
+        outcome, {"certified": True, "counts": {"pass": 1}, "reasons": [], "hosts": []}, Place("/reports/x")
+    )
     job = {"status": "failed", "artifacts": {"logdisk_17": told}}
     assert sent("message", **job).startswith("logdisk: pass (1 pass), certified, but the report was not uploaded: x x")
     assert len(sent("message", **job)) < 320 and outcome["message"] in sent("body", **job)
 
 
-@pytest.mark.parametrize(("kind", "because"), [("internal", "There is no run to merge."), ("usage", "--limit names 'typo'")])
+@pytest.mark.parametrize(
+    ("kind", "because"), [("internal", "There is no run to merge."), ("usage", "--limit names 'typo'")]
+)
 def test_the_notification_of_a_job_that_has_no_verdict_says_its_message(kind, because):
     job = {"status": "failed", "artifacts": {"logdisk_17": make_outcome(kind, because)}}
     assert sent("message", **job) == f"logdisk: no verdict, because {because}, logdisk report 17 failed"
@@ -184,13 +213,25 @@ def test_the_notification_of_a_status_names_hosts_and_states():
     states = {"db01": "valid", "db02": "expired", "db03": "failed"}
     told = status_outcome(states, ["db02: silver until 2026-04-01", "db03: failed silver"], Today(date(2026, 6, 1), 14))
     job = {"name": "logdisk status", "status": "failed", "artifacts": {"logdisk_status_17": told}}
-    assert sent("message", **job) == "logdisk: not certified (1 valid, 1 expired, 1 failed): db02 expired, db03 failed, logdisk status 17 failed"
+    assert (
+        sent("message", **job)
+        == "logdisk: not certified (1 valid, 1 expired, 1 failed): db02 expired, db03 failed, logdisk status 17 failed"
+    )
     body = sent("body", **job)
-    for text in ("Certified on 2026-06-01: no\n", "expired: 1\n", "* db02: expired\n* db03: failed\n", "db02: silver until 2026-04-01 | db03: failed silver\n"):
+    for text in (
+        "Certified on 2026-06-01: no\n",
+        "expired: 1\n",
+        "* db02: expired\n* db03: failed\n",
+        "db02: silver until 2026-04-01 | db03: failed silver\n",
+    ):
         assert text in body
     many = status_outcome({f"db{number}": "failed" for number in range(300)}, ["x"], Today(date(2026, 6, 1), 14))
     job["artifacts"] = {"logdisk_status_17": many}
-    assert sent("message", **job).count(" failed") == 12 and sent("body", **job).count(": failed\n") == 100 and "and more" in sent("message", **job)
+    assert (
+        sent("message", **job).count(" failed") == 12
+        and sent("body", **job).count(": failed\n") == 100
+        and "and more" in sent("message", **job)
+    )
 
 
 def test_the_notification_of_a_job_without_a_verdict():

@@ -13,7 +13,9 @@ from fake_awx.project import ROOT, playbooks, project_files
 
 
 def test_awx_lists_the_playbooks_and_nothing_else():
-    assert playbooks(ROOT, project_files()) == {str(path.relative_to(ROOT)) for path in (ROOT / "playbooks").glob("*.yml")}
+    assert playbooks(ROOT, project_files()) == {
+        str(path.relative_to(ROOT)) for path in (ROOT / "playbooks").glob("*.yml")
+    }
 
 
 @pytest.mark.parametrize(

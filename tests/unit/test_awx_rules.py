@@ -52,7 +52,10 @@ def question(**more):
         (question(type="integer", default="5"), "Default value 5 in survey question 0 expected to be integer."),
         (question(type="integer", min="1"), "The min limit in survey question 0 expected to be integer."),
         (question(type="multiplechoice"), "must specify choices"),
-        (question(type="multiplechoice", choices=[True, False], default="true"), "Default choice must be answered from the choices listed."),
+        (
+            question(type="multiplechoice", choices=[True, False], default="true"),
+            "Default choice must be answered from the choices listed.",
+        ),
         (question(type="multiplechoice", choices=["a", "b"], default="a\nb"), "can only have one default value"),
     ],
 )
@@ -64,9 +67,17 @@ def test_questions_of_a_survey(asked, error):
 def test_surveys():
     assert survey_error({"name": "", "spec": [question()]}) == "Field 'description' is missing from survey spec."
     assert survey_error({"name": "", "description": "", "spec": []}) == "'spec' doesn't contain any items."
-    assert "'v' duplicated in survey question 1" in survey_error({"name": "", "description": "", "spec": [question(), question(type="boolean")]})
-    assert survey_error({"name": 1, "description": "", "spec": [question()]}) == "Expected string for field 'name', received int type."
-    assert survey_error({"name": "", "description": "", "spec": {}}) == "Expected list of items for field 'spec', received dict type."
+    assert "'v' duplicated in survey question 1" in survey_error(
+        {"name": "", "description": "", "spec": [question(), question(type="boolean")]}
+    )
+    assert (
+        survey_error({"name": 1, "description": "", "spec": [question()]})
+        == "Expected string for field 'name', received int type."
+    )
+    assert (
+        survey_error({"name": "", "description": "", "spec": {}})
+        == "Expected list of items for field 'spec', received dict type."
+    )
     assert survey_error({"name": "", "description": "", "spec": ["v"]}) == "Survey question 0 is not a json object."
 
 
@@ -77,7 +88,11 @@ def test_surveys():
         (question(), {}, ""),
         (question(type="integer"), {"v": "60"}, "Value 60 for 'v' expected to be an integer."),
         (question(type="integer", max=9), {"v": 10}, "too large"),
-        (question(type="multiplechoice", choices=["true", "false"]), {"v": False}, "Value False for 'v' expected to be one of ['true', 'false']."),
+        (
+            question(type="multiplechoice", choices=["true", "false"]),
+            {"v": False},
+            "Value False for 'v' expected to be one of ['true', 'false'].",
+        ),
         (question(type="multiselect", choices=["a"]), {"v": ["b"]}, "Value b for 'v' expected to be one of ['a']."),
         (question(), {"v": 5}, "expected to be a string"),
     ],
@@ -91,7 +106,9 @@ def test_prompts():
     assert prompt_errors(asks, [question()], {"limit": "mq01", "extra_data": {"v": "x"}}) == {}
     assert prompt_errors({}, [], {"limit": "mq01"}) == {"limit": ["Field is not configured to prompt on launch."]}
     refused = prompt_errors(asks, [question()], {"extra_data": {"gate_fail_on": "fail"}})
-    assert refused["extra_data"][0].startswith("Variables gate_fail_on are not allowed on launch. Check the Prompt on Launch setting")
+    assert refused["extra_data"][0].startswith(
+        "Variables gate_fail_on are not allowed on launch. Check the Prompt on Launch setting"
+    )
     assert prompt_errors({"ask_variables_on_launch": True}, [], {"extra_data": {"gate_fail_on": "fail"}}) == {}
 
 
@@ -103,7 +120,11 @@ def test_a_variable_that_equals_that_of_the_template_is_no_prompt(own):
 
 
 def test_a_template_has_one_credential_of_each_type():
-    ssh, other, cloud = {"credential_type": 1, "kind": "Machine"}, {"credential_type": 1, "kind": "Machine"}, {"credential_type": 7}
+    ssh, other, cloud = (
+        {"credential_type": 1, "kind": "Machine"},
+        {"credential_type": 1, "kind": "Machine"},
+        {"credential_type": 7},
+    )
     assert credential_error(other, [ssh]) == "Cannot assign multiple Machine credentials."
     assert credential_error(cloud, [ssh]) == credential_error(ssh, []) == ""
 

@@ -16,12 +16,18 @@ import write_reference
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import OF_COMMANDS
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / name for name in subprocess.run(["git", "ls-files", "*.md"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()]
+PAGES = [
+    ROOT / name
+    for name in subprocess.run(
+        ["git", "ls-files", "*.md"], cwd=ROOT, check=True, capture_output=True, text=True
+    ).stdout.split()
+]
 DOCS = [page for page in PAGES if page.parent in (ROOT, ROOT / "docs")]
 FENCED = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 ELSEWHERE = re.compile(r"https?://(?!example\.com/mqops/logdisk/(docs|blob))")
-"""The beginning of an address that no test follows. Pages of this project have relative links, which work in a checkout."""
+"""The beginning of an address that no test follows. Pages of this project have relative links,
+which work in a checkout."""
 NOT_FOR_USERS = {"certify_preflight", "logdisk_sliced"}
 """What playbooks and AWX set, and no user."""
 
@@ -37,7 +43,9 @@ def anchors(page: Path) -> set[str]:
     found: set[str] = set()
     for heading in re.findall(r"^#+ +(.+)$", prose(page), re.MULTILINE):
         plain = re.sub(r"[^\w\- ]", "", re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading).lower()).replace(" ", "-")
-        found.add(next(name for name in (plain, *(f"{plain}-{number}" for number in range(1, 100))) if name not in found))
+        found.add(
+            next(name for name in (plain, *(f"{plain}-{number}" for number in range(1, 100))) if name not in found)
+        )
     return found
 
 
@@ -67,7 +75,10 @@ def test_every_variable_of_a_playbook_is_described():
 @pytest.mark.parametrize("page", DOCS, ids=lambda page: page.name)
 def test_every_playbook_that_is_named_exists(page):
     text = page.read_text(encoding="utf-8")
-    named = {*re.findall(r"\bplaybooks/(\w+)\.yml", text), *re.findall(r"ansible-playbook [^\n`]*\bmqops\.logdisk\.(\w+)", text)} - {"NAME"}
+    named = {
+        *re.findall(r"\bplaybooks/(\w+)\.yml", text),
+        *re.findall(r"ansible-playbook [^\n`]*\bmqops\.logdisk\.(\w+)", text),
+    } - {"NAME"}
     assert [name for name in named if not (ROOT / f"playbooks/{name}.yml").exists()] == []
 
 

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""ansible-builder takes the definition of the execution environment, as it is and with psycopg. The images are not fetched."""
+"""ansible-builder takes the definition of the execution environment, as it is and with psycopg.
+The images are not fetched."""
 
 from __future__ import annotations
 
@@ -25,7 +26,9 @@ def pinned(name):
 
 @pytest.mark.parametrize("wanted", ["", pinned("psycopg[binary]")], ids=["as it is", "with psycopg"])
 def test_ansible_builder_takes_the_definition(tmp_path, wanted):
-    (tmp_path / "execution-environment.yml").write_text(DEFINITION.replace("# python:", "python:") if wanted else DEFINITION)
+    (tmp_path / "execution-environment.yml").write_text(
+        DEFINITION.replace("# python:", "python:") if wanted else DEFINITION
+    )
     builder = Path(sys.executable).with_name("ansible-builder")
     subprocess.run([builder, "create", "--verbosity", "0"], cwd=tmp_path, check=True)
     context = tmp_path / "context"

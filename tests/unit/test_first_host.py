@@ -4,8 +4,9 @@
 
 """No variable of the first host of a play decides for the other hosts.
 
-Ansible evaluates the keywords of a play, a task with ``run_once``, and an included role whose name or file is computed without a loop once, with the
-variables of the first host. The variables that occur there are found in the parsed YAML. Each must be known to be the same for all hosts.
+Ansible evaluates the keywords of a play, a task with ``run_once``, and an included role whose name or file is computed
+without a loop once, with the variables of the first host. The variables that occur there are found in the parsed YAML.
+Each must be known to be the same for all hosts.
 """
 
 from __future__ import annotations
@@ -23,7 +24,15 @@ FILES = sorted([*(ROOT / "playbooks").rglob("*.yml"), *(ROOT / "roles").glob("*/
 OF_PLAYS = ("hosts", "check_mode", "serial", "strategy", "any_errors_fatal", "when")
 INCLUDING = ("ansible.builtin.include_role", "ansible.builtin.import_role")
 
-OF_ANSIBLE = {"ansible_check_mode", "ansible_play_hosts", "ansible_play_hosts_all", "hostvars", "inventory_hostname", "omit", "role_path"}
+OF_ANSIBLE = {
+    "ansible_check_mode",
+    "ansible_play_hosts",
+    "ansible_play_hosts_all",
+    "hostvars",
+    "inventory_hostname",
+    "omit",
+    "role_path",
+}
 SAME_FOR_ALL = {
     # Variables that the playbook sets for all hosts, from what was opened once.
     *(f"{role}_run_{key}" for role in ROLE_NAMES for key in ("id", "path")),
@@ -70,14 +79,24 @@ def texts(value, expression=False):
 def names_in(text):
     """Return the variables of a template and the options that its lookups read."""
     tree = jinja2.Environment().parse(text)
-    calls = [call for call in tree.find_all(jinja2.nodes.Call) if isinstance(call.node, jinja2.nodes.Name) and call.node.name in ("lookup", "query")]
+    calls = [
+        call
+        for call in tree.find_all(jinja2.nodes.Call)
+        if isinstance(call.node, jinja2.nodes.Name) and call.node.name in ("lookup", "query")
+    ]
     options = {call.args[1].value for call in calls if call.args[0].value == "mqops.logdisk.option"}
     stored = {name.name for name in tree.find_all(jinja2.nodes.Name) if name.ctx != "load"}
-    return {name.name for name in tree.find_all(jinja2.nodes.Name)} - stored - {"lookup", "query", "range", "dict"}, options
+    return {name.name for name in tree.find_all(jinja2.nodes.Name)} - stored - {
+        "lookup",
+        "query",
+        "range",
+        "dict",
+    }, options
 
 
 class Place:
-    """Something that is evaluated once: in which file, its name, its templates, and the variables that are defined around it."""
+    """Something that is evaluated once: in which file, its name, its templates,
+    and the variables that are defined around it."""
 
     def __init__(self, path, name, value, around, conditions=()):
         self.where = f"{path.relative_to(ROOT)}: {name}"
@@ -105,7 +124,8 @@ def role_vars(path):
 
 
 def walk(path, tasks, around, run_once=False):
-    """Yield each task with the variables around it and whether it runs once. The tasks of a block have those of the block."""
+    """Yield each task with the variables around it and whether it runs once.
+    The tasks of a block have those of the block."""
     for task in tasks:
         known = {**around, **(task.get("vars") or {})}
         once = run_once or task.get("run_once") is True
@@ -119,7 +139,10 @@ def every_task():
         for entry in parsed(path):
             plays = "hosts" in entry
             tasks = entry.get("tasks") or [] if plays else [entry]
-            yield from ((path, *found) for found in walk(path, tasks, {**role_vars(path), **((entry.get("vars") or {}) if plays else {})}))
+            yield from (
+                (path, *found)
+                for found in walk(path, tasks, {**role_vars(path), **((entry.get("vars") or {}) if plays else {})})
+            )
 
 
 NOT_ARGUMENTS = ("block", "rescue", "always", "when", "register", "name", "loop_control", "failed_when", "changed_when")
@@ -130,7 +153,8 @@ def arguments(task):
 
 
 def is_computed(task):
-    """Whether a role is included by a name or a file that is computed, and not in a loop, which evaluates it for each host."""
+    """Whether a role is included by a name or a file that is computed, and not in a loop,
+    which evaluates it for each host."""
     included = next((task[name] for name in INCLUDING if name in task), {})
     return "loop" not in task and any("{{" in str(included.get(key)) for key in ("name", "tasks_from"))
 
@@ -143,7 +167,13 @@ def places():
     for path, task, around, once in every_task():
         if once:
             conditions = task.get("when", [])
-            yield Place(path, task.get("name"), arguments(task), around, conditions if isinstance(conditions, list) else [conditions])
+            yield Place(
+                path,
+                task.get("name"),
+                arguments(task),
+                around,
+                conditions if isinstance(conditions, list) else [conditions],
+            )
         elif is_computed(task):
             yield Place(path, task.get("name"), [task[name] for name in INCLUDING if name in task], around)
 
@@ -171,26 +201,38 @@ def test_no_variable_of_the_first_host_decides_for_the_others(place):
 def test_the_places_are_found():
     """The test above is about something: playbooks and roles have such places, and one more would be found."""
     assert len(PLACES) > 60
-    task = {"name": "x", "some.action": {"a": "{{ b }}"}, "vars": {"b": "{{ lookup('mqops.logdisk.option', 'gate_history') ~ c }}"}, "run_once": True}
+    task = {
+        "name": "x",
+        "some.action": {"a": "{{ b }}"},
+        "vars": {"b": "{{ lookup('mqops.logdisk.option', 'gate_history') ~ c }}"},
+        "run_once": True,
+    }
     place = Place(FILES[0], "x", arguments(task), task["vars"], ["d is defined"])
     assert place.names() == ({"c", "d"}, {"gate_history"})
     assert is_computed({"ansible.builtin.include_role": {"name": "x", "tasks_from": "{{ y }}"}})
 
 
 def test_a_refused_command_fails_the_controller_or_every_host():
-    """A single host that failed for all would be the limit of a relaunch on failed hosts, which need not disagree with anybody."""
+    """A single host that failed for all would be the limit of a relaunch on failed hosts,
+    which need not disagree with anybody."""
     tasks = {name: parsed(ROOT / f"roles/gate/tasks/{name}.yml") for name in ("check", "open", "refuse", "refused")}
     for name in ("check", "open", "refuse"):
         (including,) = [task for task in tasks[name] if "refused" in str(task.get("ansible.builtin.include_tasks"))]
         assert "when" not in including
-        assert including["run_once"].endswith(".problems | length == 0 or ansible_play_hosts_all | first == 'localhost' }}")
+        assert including["run_once"].endswith(
+            ".problems | length == 0 or ansible_play_hosts_all | first == 'localhost' }}"
+        )
     (failing,) = [task for task in tasks["refused"] if "ansible.builtin.fail" in task]
     assert "when" not in failing and failing["run_once"] == "{{ gate_refused_by == 'localhost' }}"
     for path in sorted((ROOT / "playbooks").glob("*.yml")):
         tasks = [task for play in parsed(path) for task in play.get("tasks", [])]
         checks = [task for task in tasks if "mqops.logdisk.check_options" in task]
-        refusing = [task for task in tasks if (task.get("ansible.builtin.import_role") or {}).get("tasks_from") == "refuse"]
-        assert [task["vars"]["gate_refused"] for task in refusing] == [f"{{{{ {task['register']} }}}}" for task in checks]
+        refusing = [
+            task for task in tasks if (task.get("ansible.builtin.import_role") or {}).get("tasks_from") == "refuse"
+        ]
+        assert [task["vars"]["gate_refused"] for task in refusing] == [
+            f"{{{{ {task['register']} }}}}" for task in checks
+        ]
 
 
 def test_the_controller_is_the_first_host_of_a_play_that_checks_options():

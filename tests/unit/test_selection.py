@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""`make test` covers each promise, playbook, kind of run and verdict, and `make test-changed` knows tests for every part of the project."""
+"""`make test` covers each promise, playbook, kind of run and verdict,
+and `make test-changed` knows tests for every part of the project."""
 
 from __future__ import annotations
 
@@ -23,7 +24,17 @@ PROJECT = Path(__file__).resolve().parents[2]
 SELECTION = yaml.safe_load((PROJECT / "tests/selection.yml").read_text(encoding="utf-8"))
 LATER = ("thorough", "acceptance", "trials")
 """The marks of tests that `make test` leaves out."""
-WITHOUT_TESTS = ("LICENSE", "CHANGELOG.md", "changelogs/", "benchmarks/", ".", "molecule/", "collections/", "pyproject.toml", "requirements-dev.txt")
+WITHOUT_TESTS = (
+    "LICENSE",
+    "CHANGELOG.md",
+    "changelogs/",
+    "benchmarks/",
+    ".",
+    "molecule/",
+    "collections/",
+    "pyproject.toml",
+    "requirements-dev.txt",
+)
 """Parts whose changes need no tests but the linters. Molecule's scenarios are tests."""
 
 
@@ -33,7 +44,9 @@ def is_later(node: ast.AST) -> bool:
 
 def left_out(function: ast.FunctionDef) -> bool:
     """Whether all cases of a test are left out: a mark of a single parameter leaves out that one."""
-    return any(is_later(decorator) and "parametrize" not in ast.unparse(decorator) for decorator in function.decorator_list)
+    return any(
+        is_later(decorator) and "parametrize" not in ast.unparse(decorator) for decorator in function.decorator_list
+    )
 
 
 @cache
@@ -43,7 +56,10 @@ def in_make_test() -> dict[str, list[str]]:
     for folder in ("tests/unit", "tests/integration", "src/tests"):
         for path in sorted((PROJECT / folder).rglob("test_*.py")):
             module = ast.parse(path.read_text(encoding="utf-8"))
-            if any(isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "pytestmark" and is_later(node.value) for node in module.body):
+            if any(
+                isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "pytestmark" and is_later(node.value)
+                for node in module.body
+            ):
                 continue
             for node in module.body:
                 if isinstance(node, ast.FunctionDef) and not left_out(node):
@@ -100,6 +116,8 @@ def test_every_part_of_the_project_has_tests():
 )
 def test_which_tests_a_change_calls_for(path, unit, integration):
     units = [str(each.relative_to(changed_tests.UNIT)) for each in changed_tests.unit_tests([path], SELECTION)]
-    named = [each.name for each in changed_tests.named_tests([path], SELECTION, "integration", changed_tests.INTEGRATION)]
+    named = [
+        each.name for each in changed_tests.named_tests([path], SELECTION, "integration", changed_tests.INTEGRATION)
+    ]
     assert unit in units or not unit
     assert integration in named if integration else not named

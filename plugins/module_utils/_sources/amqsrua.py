@@ -1,11 +1,12 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What IBM MQ's sample program amqsrua prints about the recovery log of a queue manager: a publication every 10 seconds.
+"""What IBM MQ's sample program amqsrua prints about the recovery log of a queue manager:
+a publication every 10 seconds.
 
-Its user must be a member of the group mqm, or have these authorities (``setmqaut``): +connect and +inq on the queue manager, +sub on the topic
-SYSTEM.ADMIN.TOPIC ($SYS/MQ), and +get, +put and +dsp on SYSTEM.DEFAULT.MODEL.QUEUE, from which the queue for the publications is made: the user gets them
-from it, and the subscription puts them to it.
+Its user must be a member of the group mqm, or have these authorities (``setmqaut``): +connect and +inq on the queue
+manager, +sub on the topic SYSTEM.ADMIN.TOPIC ($SYS/MQ), and +get, +put and +dsp on SYSTEM.DEFAULT.MODEL.QUEUE, from
+which the queue for the publications is made: the user gets them from it, and the subscription puts them to it.
 
 Private to this collection; it may change at any time.
 """
@@ -44,12 +45,30 @@ _GRANT = (
 _ENDED = "queue manager {qm} ended, or ended the connection"
 _SENTENCES = {
     2009: (_ENDED, "observe it again when it runs"),
-    2017: ("{qm} allows no more handles to a connection", "raise MAXHANDS (ALTER QMGR MAXHANDS(1024)), which amqsrua needs for its subscriptions"),
-    2033: ("{qm} published nothing about its log for 30 s", "look whether publish/subscribe is on (ALTER QMGR PSMODE(ENABLED)) and MQ is 9.0.4 or newer"),
-    2035: ("user {user} has no authority", "as a user of the group mqm, call " + _GRANT + " (or add {user} to the group mqm)"),
-    2058: ("there is no queue manager {qm} in this installation of MQ", "correct observe_queue_manager, or set observe_amqsrua to its installation's program"),
-    2059: ("queue manager {qm} is not running", "start it (strmqm {qm}), or set observe_queue_manager to one that runs"),
-    2085: ("an object that amqsrua needs does not exist", "create it anew: SYSTEM.DEFAULT.MODEL.QUEUE and SYSTEM.ADMIN.TOPIC belong to each queue manager"),
+    2017: (
+        "{qm} allows no more handles to a connection",
+        "raise MAXHANDS (ALTER QMGR MAXHANDS(1024)), which amqsrua needs for its subscriptions",
+    ),
+    2033: (
+        "{qm} published nothing about its log for 30 s",
+        "look whether publish/subscribe is on (ALTER QMGR PSMODE(ENABLED)) and MQ is 9.0.4 or newer",
+    ),
+    2035: (
+        "user {user} has no authority",
+        "as a user of the group mqm, call " + _GRANT + " (or add {user} to the group mqm)",
+    ),
+    2058: (
+        "there is no queue manager {qm} in this installation of MQ",
+        "correct observe_queue_manager, or set observe_amqsrua to its installation's program",
+    ),
+    2059: (
+        "queue manager {qm} is not running",
+        "start it (strmqm {qm}), or set observe_queue_manager to one that runs",
+    ),
+    2085: (
+        "an object that amqsrua needs does not exist",
+        "create it anew: SYSTEM.DEFAULT.MODEL.QUEUE and SYSTEM.ADMIN.TOPIC belong to each queue manager",
+    ),
     2161: (_ENDED, "observe it again when it runs"),
     2162: (_ENDED, "observe it again when it runs"),
     2202: (_ENDED, "observe it again when it runs"),
@@ -107,7 +126,10 @@ class Source:
                 publication.append(line)
                 size += len(line)
             if size > MOST_BYTES:
-                raise SourceError("%s printed a publication of more than %d KiB: it is not amqsrua. Correct observe_amqsrua" % (path, MOST_BYTES >> 10))
+                raise SourceError(
+                    "%s printed a publication of more than %d KiB: it is not amqsrua. Correct observe_amqsrua"
+                    % (path, MOST_BYTES >> 10)
+                )
         if publication and time.monotonic() < end_monotonic:
             yield "\n".join(publication)
 
@@ -133,7 +155,9 @@ class Source:
     def _failed(self, path, reason, words):
         what, todo = _SENTENCES.get(reason, ("amqsrua failed", "mqrc {reason} prints what this code means"))
         names = dict(qm=self._queue_manager, user=_user.name(), reason=reason)
-        return SourceError("%s (%s: %s). To go on: %s" % (what.format(**names), os.path.basename(path), words, todo.format(**names)))
+        return SourceError(
+            "%s (%s: %s). To go on: %s" % (what.format(**names), os.path.basename(path), words, todo.format(**names))
+        )
 
     def _hangs(self, path, seconds):
         return SourceError(
@@ -147,8 +171,8 @@ class Source:
         owner = _user.other_owner(path) if os.geteuid() == 0 else ""
         if owner:
             raise SourceError(
-                "%s is not run as root, because %s could replace it: set observe_become to false and connect as a user who may subscribe, "
-                "or set observe_source to prometheus or bpftrace" % (path, owner)
+                "%s is not run as root, because %s could replace it: set observe_become to false and connect as a user "
+                "who may subscribe, or set observe_source to prometheus or bpftrace" % (path, owner)
             )
         return path
 
@@ -157,13 +181,19 @@ class Source:
             raise SourceError("no running queue manager is known on this host: set observe_queue_manager")
         if self._given:
             if not (os.path.isabs(self._given) and os.path.isfile(self._given) and os.access(self._given, os.X_OK)):
-                raise SourceError("observe_amqsrua is %s, which is not the absolute path of a program that this user may run" % self._given)
+                raise SourceError(
+                    "observe_amqsrua is %s, which is not the absolute path of a program that this user may run"
+                    % self._given
+                )
             return self._given
         places = [os.path.join(each, "samp", "bin") for each in installations() + [DEFAULT_INSTALLATION]]
         found = shutil.which("amqsrua") or shutil.which("amqsrua", path=os.pathsep.join(places))
         if not found:
             raise SourceError(
-                "amqsrua was not found in %s: install the samples of IBM MQ (MQSeriesSamples), or set observe_amqsrua to its path"
+                (
+                    "amqsrua was not found in %s: install the samples of IBM MQ (MQSeriesSamples), or "
+                    "set observe_amqsrua to its path"
+                )
                 % " or ".join(dict.fromkeys(places))
             )
         return found

@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Watches the kernel by bpftrace: the writes to a queue manager's log, and calls of the MQI in applications.
 
-bpftrace ends with this process whatever ends it, its program ends itself when its time is over, and the kernel drops all probes of a bpftrace that has ended.
+bpftrace ends with this process whatever ends it, its program ends itself when its time is over, and the kernel drops
+all probes of a bpftrace that has ended.
 
 Private to this collection; it may change at any time.
 """
@@ -51,7 +52,8 @@ _NOT_STARTED = (126, 127)
 class Source:
     """The writes to the files below ``log_path`` by any process, the ``calls`` of a library, or both.
 
-    The calls are those of all processes, of ``pid``, or of the program ``command``, which is started here; its end is then the end of the observation.
+    The calls are those of all processes, of ``pid``, or of the program ``command``, which is started here; its end is
+    then the end of the observation.
     """
 
     def __init__(self, options):
@@ -60,7 +62,8 @@ class Source:
         """What a probe adds to an operation of each kind, by LOG and CALL, when check() has measured it."""
 
     def check(self):
-        """Say what the kernel or the account lacks; else measure what a probe costs here, and return facts. Raises SourceError."""
+        """Say what the kernel or the account lacks; else measure what a probe costs here, and return facts.
+        Raises SourceError."""
         program = _bpftrace()
         self._refuse_options()
         _refuse_privilege()
@@ -72,7 +75,8 @@ class Source:
         return dict(source_bpftrace=_version(program), source_probe_overhead_ns=max(self.overheads_ns.values()))
 
     def samples(self, end_monotonic):
-        """Yield the texts that bpftrace_seconds describes, after a first one about what is watched. Raises SourceError."""
+        """Yield the texts that bpftrace_seconds describes, after a first one about what is watched.
+        Raises SourceError."""
         program = _bpftrace()
         streams = self._streams()
         names = [name for name, dummy in streams]
@@ -80,7 +84,11 @@ class Source:
         known = dict(probe_overhead_ns=self.overheads_ns, notices_unseen=_noticed()[1])
         yield _text(watched=dict(known, streams=names, pid=self._pid(), duration_s=duration_s))
         with _Program(self._options.get("command") or []) as observed:
-            command = _command(program, bpftrace_program.text_of([stream for dummy, stream in streams], duration_s), observed.pid or self._pid())
+            command = _command(
+                program,
+                bpftrace_program.text_of([stream for dummy, stream in streams], duration_s),
+                observed.pid or self._pid(),
+            )
             seconds = Seconds(names, duration_s)
             for line in child.lines_of(command, end_monotonic + START_S, TICK_S, _ENVIRONMENT):
                 if line is None:
@@ -135,16 +143,26 @@ class Source:
         # A process may have a root of its own.
         path = "/proc/%d/root%s" % (pid, library) if pid else os.path.realpath(library)
         if not os.path.isfile(path):
-            raise SourceError("there is no library %s: set observe_library to the path of the library that the applications load" % library)
+            raise SourceError(
+                "there is no library %s: set observe_library to the path of the library that the applications load"
+                % library
+            )
         if not _SIMPLE_PATH.match(path):
-            raise SourceError("bpftrace cannot name the library %s: give it a link without special characters, and set observe_library to that" % path)
+            raise SourceError(
+                (
+                    "bpftrace cannot name the library %s: give it a link without special characters, "
+                    "and set observe_library to that"
+                )
+                % path
+            )
         return path
 
 
 def places_of(log_path):
     """Return the directories that hold log files as (device, inode) pairs, numbered as in the kernel.
 
-    These are ``active`` and what is below it if that has extents (the control file beside it is not written by the logger), else all below ``log_path``.
+    These are ``active`` and what is below it if that has extents (the control file beside it is not written by the
+    logger), else all below ``log_path``.
     """
     top = os.path.realpath(log_path)
     active = os.path.join(top, "active")
@@ -155,14 +173,20 @@ def places_of(log_path):
     mounts = _mounts.read_mounts()
     found = [_place(directory, mounts) for directory in _directories(active if extents else top)]
     if not found:
-        raise SourceError("cannot look into the log path %s: set observe_log_path to a directory that this account may read" % log_path)
+        raise SourceError(
+            "cannot look into the log path %s: set observe_log_path to a directory that this account may read"
+            % log_path
+        )
     return found
 
 
 def _directories(top):
     found = [directory for directory, dummy_directories, dummy_files in os.walk(top)]
     if len(found) > DIRECTORIES_MAX:
-        raise SourceError("%s has more than %d directories: set observe_log_path to the directory of one queue manager's log" % (top, DIRECTORIES_MAX))
+        raise SourceError(
+            "%s has more than %d directories: set observe_log_path to the directory of one queue manager's log"
+            % (top, DIRECTORIES_MAX)
+        )
     return found
 
 
@@ -171,7 +195,11 @@ def _place(directory, mounts):
     mount = _mounts.mount_of(directory, mounts)
     number = mount["device_number"] if mount else ""
     status = os.stat(directory)
-    major, minor = [int(part) for part in number.split(":")] if ":" in number else (os.major(status.st_dev), os.minor(status.st_dev))
+    major, minor = (
+        [int(part) for part in number.split(":")]
+        if ":" in number
+        else (os.major(status.st_dev), os.minor(status.st_dev))
+    )
     return (major << 20) | minor, status.st_ino
 
 
@@ -184,7 +212,9 @@ def _library_of(pid):
         raise SourceError("cannot see what process %d has loaded: %s" % (pid, error.strerror))
     found = [path[0] for path in paths if path and re.match(r"libmq(m|ic)(_r)?\.so", os.path.basename(path[0]))]
     if not found:
-        raise SourceError("process %d has loaded no MQI library (libmqm_r.so or libmqic_r.so): set observe_library" % pid)
+        raise SourceError(
+            "process %d has loaded no MQI library (libmqm_r.so or libmqic_r.so): set observe_library" % pid
+        )
     return found[0]
 
 
@@ -215,12 +245,18 @@ def _refuse_privilege():
         return
     missing = [name for bit, name in ((_CAP_BPF, "CAP_BPF"), (_CAP_PERFMON, "CAP_PERFMON")) if not effective >> bit & 1]
     if missing:
-        raise SourceError("root lacks %s here: run the container with these capabilities, or observe from the machine itself" % " and ".join(missing))
+        raise SourceError(
+            "root lacks %s here: run the container with these capabilities, or observe from the machine itself"
+            % " and ".join(missing)
+        )
 
 
 def _refuse_kernel(streams):
     if "[confidentiality]" in _read(_LOCKDOWN):
-        raise SourceError("the kernel is locked down (confidentiality), so no program may read it: start it with lockdown=integrity, or use another source")
+        raise SourceError(
+            "the kernel is locked down (confidentiality), so no program may read it: start it with "
+            "lockdown=integrity, or use another source"
+        )
     tracing = _tracing()
     if not tracing:
         raise SourceError("tracefs is not mounted: run mount -t tracefs tracefs %s as root" % _TRACING[0])
@@ -237,7 +273,8 @@ def _tracing():
 
 
 def _noticed():
-    """Return the ways to write without a system call for it that the kernel lets one notice, and whether these are all that it has."""
+    """Return the ways to write without a system call for it that the kernel lets one notice,
+    and whether these are all that it has."""
     events = os.path.join(_tracing(), "events")
     has_uring = os.path.isdir(os.path.join(events, "io_uring"))
     # Kernels before 5.18 do not say which request is complete.
@@ -251,7 +288,13 @@ def _noticed():
 
 def _refuse_log(tracing):
     if not os.path.exists(_BTF):
-        raise SourceError("the kernel does not describe its types (no %s): it needs CONFIG_DEBUG_INFO_BTF to tell log files from others" % _BTF)
+        raise SourceError(
+            (
+                "the kernel does not describe its types (no %s): it needs "
+                "CONFIG_DEBUG_INFO_BTF to tell log files from others"
+            )
+            % _BTF
+        )
     if not os.path.isdir(os.path.join(tracing, "events", "syscalls")):
         raise SourceError("the kernel has no tracepoints of system calls: it needs CONFIG_FTRACE_SYSCALLS")
 
@@ -261,7 +304,9 @@ def _refuse_call(stream):
         raise SourceError("the kernel has no probes in programs: it needs CONFIG_UPROBE_EVENTS to watch calls")
     probe = "uprobe:%s:%s" % (stream["library"], stream["name"])
     if stream["name"] not in _output([_bpftrace(), "-l", probe]):
-        raise SourceError("%s has no function %s: correct observe_calls or observe_library" % (stream["library"], stream["name"]))
+        raise SourceError(
+            "%s has no function %s: correct observe_calls or observe_library" % (stream["library"], stream["name"])
+        )
 
 
 def _command(program, text, pid):
@@ -269,9 +314,11 @@ def _command(program, text, pid):
 
 
 def _overhead_ns(program, kind):
-    """Return what being watched adds to one operation of a kind, by one of our own: a write of a byte to a file in memory, or an empty call.
+    """Return what being watched adds to one operation of a kind, by one of our own:
+    a write of a byte to a file in memory, or an empty call.
 
-    The same program as for the observation is loaded for it, so anything that bpftrace or the kernel lacks shows here. Raises SourceError.
+    The same program as for the observation is loaded for it, so anything that bpftrace or the kernel lacks shows here.
+    Raises SourceError.
     """
     with _own_operation(kind) as (operation, stream):
         before_ns = _fastest_ns(operation)
@@ -298,7 +345,8 @@ def _own_operation(kind):
         finally:
             os.close(descriptor)
     else:
-        # Its first instruction is one that the kernel has to step over, unlike that of most functions: the cost is rather told too high than too low.
+        # Its first instruction is one that the kernel has to step over, unlike that of most functions: the cost is
+        # rather told too high than too low.
         function = ctypes.CDLL(None).labs
         yield lambda: function(1), bpftrace_program.call_stream(os.path.realpath(_libc()), "labs")
 
@@ -359,7 +407,9 @@ class _Program:
             return dict(status=None, words="still ran when the observation was over, and was ended")
         status = child.status_of(self._process)
         if status in _NOT_STARTED:
-            raise SourceError("observe_command: %s could not be started (status %d of the shell)" % (self._command[0], status))
+            raise SourceError(
+                "observe_command: %s could not be started (status %d of the shell)" % (self._command[0], status)
+            )
         how = "was killed by signal %d" % -status if status < 0 else "ended with status %d" % status
         return dict(status=status, words=how)
 

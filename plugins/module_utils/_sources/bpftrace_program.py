@@ -3,26 +3,32 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The text of the program that bpftrace loads into the kernel.
 
-Nothing is printed per operation, and no count is ever cleared: a clear between reading and counting would lose operations. Nor is a key ever deleted from a map
-that is printed while it is in use: bpftrace ends if a key is gone when it looks it up. Each stream has these maps:
+Nothing is printed per operation, and no count is ever cleared: a clear between reading and counting would lose
+operations. Nor is a key ever deleted from a map that is printed while it is in use: bpftrace ends if a key is gone when
+it looks it up. Each stream has these maps:
 
 ``@n<stream>[slot, item]``
-    sums. An item below 4608 is a bucket of the tester's histogram (src/figures/distribution.h) and counts operations; the others are named below.
+    sums. An item below 4608 is a bucket of the tester's histogram (src/figures/distribution.h) and counts operations;
+    the others are named below.
 ``@x<stream>[slot, 0]`` and ``@x<stream>[slot, 1]``
-    the maximum, and the distance of the minimum from LONGEST; 0 if there is none. Two processors that write one at once may lose it; its bucket is not lost.
+    the maximum, and the distance of the minimum from LONGEST; 0 if there is none. Two processors that write one at once
+    may lose it; its bucket is not lost.
 ``@t<stream>[thread, depth]``
     when the operations began that have not returned. bpftrace prints it when it has ended and nothing changes any more.
 ``@c<stream>[file]``, ``@w<stream>[file]`` and ``@b<stream>[file]``
-    how many writes to a log file wait for a flush, what they took and how many bytes they moved. bpftrace prints them at the end, too.
+    how many writes to a log file wait for a flush, what they took and how many bytes they moved. bpftrace prints them
+    at the end, too.
 ``@o<stream>``
     the writes to log files that did not come by one of the system calls that are watched.
 
-A log write is what makes its caller wait until the data are on the disk. That is the system call if the file was opened with O_DSYNC or O_SYNC, or is on a
-file system that is mounted with sync. Otherwise it is the writes to a file since its last flush, together with the next flush: one operation, which takes as
-long as all of these calls, without the time between them. MQ opens the files of its log with O_DSYNC.
+A log write is what makes its caller wait until the data are on the disk. That is the system call if the file was opened
+with O_DSYNC or O_SYNC, or is on a file system that is mounted with sync. Otherwise it is the writes to a file since its
+last flush, together with the next flush: one operation, which takes as long as all of these calls, without the time
+between them. MQ opens the files of its log with O_DSYNC.
 
-An operation counts in the slot of the second in which it returned, that second modulo SLOTS, so the kernel itself decides which second it belongs to. When a
-second is over, its slot is read; the difference from what the slot had before is that second, exactly, if it is read before the slot's next turn.
+An operation counts in the slot of the second in which it returned, that second modulo SLOTS, so the kernel itself
+decides which second it belongs to. When a second is over, its slot is read; the difference from what the slot had
+before is that second, exactly, if it is read before the slot's next turn.
 
 Private to this collection; it may change at any time.
 """
@@ -60,8 +66,8 @@ _BEGIN = """BEGIN
 }
 """
 
-# The system calls of any process to a file whose directory is one of ours: a queue manager may run in a container, with other process numbers, and opens files
-# at any time. A nameless file has a directory, too.
+# The system calls of any process to a file whose directory is one of ours: a queue manager may run in a container, with
+# other process numbers, and opens files at any time. A nameless file has a directory, too.
 _OF_LOG = """$directory = $file->f_path.dentry->d_parent->d_inode;
   $inode = (uint64)$directory->i_ino;
   $device = (uint64)$directory->i_sb->s_dev;"""
@@ -79,7 +85,8 @@ _ENTER_WRITE = """
   <FILE>
   if (<PLACES>) {
     @t<ID>[tid, 0] = nsecs;
-    $synchronous = ((uint64)$file->f_flags & <O_DSYNC>) + ((uint64)$file->f_inode->i_flags & <S_SYNC>) + ((uint64)$file->f_inode->i_sb->s_flags & <SB_SYNC>);
+    $synchronous = ((uint64)$file->f_flags & <O_DSYNC>) + ((uint64)$file->f_inode->i_flags & <S_SYNC>)
+      + ((uint64)$file->f_inode->i_sb->s_flags & <SB_SYNC>);
     if ($synchronous + <BY_CALL> == 0) { @f<ID>[tid] = (uint64)$file->f_inode; }
   }
 }
@@ -129,7 +136,8 @@ _LOG = """
 }
 """
 
-# Only noticed, because who submits such a write does not wait for it here. Of the writes that are submitted at once, the first four are looked at.
+# Only noticed, because who submits such a write does not wait for it here.
+# Of the writes that are submitted at once, the first four are looked at.
 _UNSEEN = {
     AIO: """
 tracepoint:syscalls:sys_enter_io_submit
@@ -168,7 +176,8 @@ tracepoint:io_uring:io_uring_complete
 """,
 }
 
-# A call may call itself, so each depth has its start. A call that is left by a jump never returns: its frame of the stack is not below that of the next call.
+# A call may call itself, so each depth has its start. A call that is left by a jump never returns: its frame of the
+# stack is not below that of the next call.
 _CALL = """
 uprobe:<LIBRARY>:<NAME>
 /@base/
@@ -246,7 +255,8 @@ _RECORD = """$second = ($now - @base) / 1000000000;
     }
   }"""
 
-# Last, so that everything else is attached when the time begins. A tick looks ten times per second whether a second is over.
+# Last, so that everything else is attached when the time begins. A tick looks ten times per second whether
+# a second is over.
 _CLOCK = """
 interval:ms:100
 {
@@ -273,7 +283,8 @@ END { printf("end %lu\\n", nsecs); }
 
 
 def log_stream(places, noticed=()):
-    """Return the stream of the writes to files in the directories ``places``, pairs of the kernel's device number and the inode.
+    """Return the stream of the writes to files in the directories ``places``,
+    pairs of the kernel's device number and the inode.
 
     ``noticed`` are the other ways to write that are noticed: AIO, IO_URING.
     """
@@ -300,7 +311,10 @@ def text_of(streams, duration_s):
         PRINTS=" ".join("print(@n%d); print(@x%d);" % (number, number) for number in numbers)
         + "".join(" print(@o%d);" % number for number in numbers if streams[number].get("noticed")),
         # The slot that comes next holds the extremes of its last turn.
-        FORGETS=" ".join("@x%d[($second + 1) & 3, 0] = (uint64)0; @x%d[($second + 1) & 3, 1] = (uint64)0;" % (number, number) for number in numbers),
+        FORGETS=" ".join(
+            "@x%d[($second + 1) & 3, 0] = (uint64)0; @x%d[($second + 1) & 3, 1] = (uint64)0;" % (number, number)
+            for number in numbers
+        ),
     )
     parts = [_BEGIN] + [_stream_text(number, stream) for number, stream in enumerate(streams)] + [_CLOCK]
     return _replaced("".join(parts), replacements)
@@ -316,7 +330,10 @@ def _stream_text(number, stream):
 
 
 def _log_text(stream):
-    enters = [_ENTER_WRITE.replace("<ENTERS>", _points("enter", calls)).replace("<BY_CALL>", by_call) for calls, by_call in _CALLS_OF_WRITES]
+    enters = [
+        _ENTER_WRITE.replace("<ENTERS>", _points("enter", calls)).replace("<BY_CALL>", by_call)
+        for calls, by_call in _CALLS_OF_WRITES
+    ]
     unseen = "".join(_UNSEEN[way] for way in stream["noticed"])
     replacements = dict(
         EXITS=_points("exit", WRITES + (WRITE_WITH_FLAGS,)),

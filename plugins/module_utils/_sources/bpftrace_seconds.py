@@ -1,12 +1,14 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What bpftrace prints of its program's maps, as texts of single seconds and events. It reads no clock and starts nothing.
+"""What bpftrace prints of its program's maps, as texts of single seconds and events.
+It reads no clock and starts nothing.
 
 Each text is a JSON object with one key, and all times are the kernel's monotonic clock in ns::
 
     {"base": 1}                                    when the observation began
-    {"second": {"number": 1, "late": false, "streams": {"log": {"buckets": {"513": 2}, "sum_ns": 1, "bytes": 1, "errors": 0, "min_ns": 1, "max_ns": 1}}}}
+    {"second": {"number": 1, "late": false, "streams": {"log": {"buckets": {"513": 2},
+        "sum_ns": 1, "bytes": 1, "errors": 0, "min_ns": 1, "max_ns": 1}}}}
     {"in_flight": {"log": [1]}}                    when the operations began that have not returned at the end
     {"maximum": {"stream": "log", "at_ns": 1, "latency_ns": 1, "bytes": 1, "previous_ns": 0}}
     {"stall": {"stream": "log", "at_ns": 1, "latency_ns": 1, "bytes": 1}}
@@ -60,8 +62,13 @@ class Seconds:
         """Return the texts of what was read when the program had ended: bpftrace prints all maps then."""
         if not self._end_ns:
             return []
-        in_flight = dict((name, sorted(self._maps.get("@t%d" % index, {}).values())[:IN_FLIGHT_MAX]) for index, name in enumerate(self._names))
-        unflushed = dict((name, sum(self._maps.get("@c%d" % index, {}).values())) for index, name in enumerate(self._names))
+        in_flight = dict(
+            (name, sorted(self._maps.get("@t%d" % index, {}).values())[:IN_FLIGHT_MAX])
+            for index, name in enumerate(self._names)
+        )
+        unflushed = dict(
+            (name, sum(self._maps.get("@c%d" % index, {}).values())) for index, name in enumerate(self._names)
+        )
         rest = [_text("in_flight", in_flight)] + ([_text("unflushed", unflushed)] if any(unflushed.values()) else [])
         return self._finished(min(self._ended_second(), self._duration_s), False) + rest
 
@@ -94,8 +101,12 @@ class Seconds:
         texts = []
         # A slot holds only its last turn.
         for second in range(self._read + 1, number + 1):
-            streams = dict((name, self._stream(index, (second - 1) % program.SLOTS)) for index, name in enumerate(self._names))
-            texts.append(_text("second", dict(number=second, late=late or second <= number - program.SLOTS, streams=streams)))
+            streams = dict(
+                (name, self._stream(index, (second - 1) % program.SLOTS)) for index, name in enumerate(self._names)
+            )
+            texts.append(
+                _text("second", dict(number=second, late=late or second <= number - program.SLOTS, streams=streams))
+            )
         unseen = dict((name, self._maps.get("@o%d" % index, 0)) for index, name in enumerate(self._names))
         if any(unseen.values()):
             texts.append(_text("unseen", unseen))

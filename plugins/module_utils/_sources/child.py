@@ -29,9 +29,10 @@ _PR_SET_PDEATHSIG = 1
 def lines_of(command, end_monotonic, tick_s, environment=None, terminal=False):
     """Start ``command`` (a list) and yield its lines (text without line ends), and None at each tick.
 
-    ``environment`` (a dict) is added to this process's. With ``terminal`` the command writes its lines to a terminal, as programs do that collect what they
-    write to a pipe until it is several KiB. Ends when the program has ended, or at ``end_monotonic``; then, or if the generator is
-    closed, its whole process group is ended. Raises SourceError if the program cannot be started, fails or writes a line that is too long.
+    ``environment`` (a dict) is added to this process's. With ``terminal`` the command writes its lines to a terminal,
+    as programs do that collect what they write to a pipe until it is several KiB. Ends when the program has ended, or
+    at ``end_monotonic``; then, or if the generator is closed, its whole process group is ended. Raises SourceError if
+    the program cannot be started, fails or writes a line that is too long.
     """
     process = start(command, environment, terminal)
     try:
@@ -113,7 +114,8 @@ class _Output:
         return found + ([self._text(self._line)] if self._line else [])
 
     def ended(self):
-        """True if the process has ended and all that it wrote was read. A process that it left behind may keep its output open."""
+        """True if the process has ended and all that it wrote was read.
+        A process that it left behind may keep its output open."""
         return has_ended(self._process) and not (self._open and select.select(self._open, [], [], 0)[0])
 
     def last_words(self):
@@ -133,7 +135,10 @@ class _Output:
         found = (self._line + part).split(b"\n")
         self._line = found.pop()
         if max(map(len, found + [self._line])) > LINE_MAX_BYTES:
-            raise SourceError("%s wrote a line of more than %d MiB: it is not the expected program" % (self._process.args[0], LINE_MAX_BYTES >> 20))
+            raise SourceError(
+                "%s wrote a line of more than %d MiB: it is not the expected program"
+                % (self._process.args[0], LINE_MAX_BYTES >> 20)
+            )
         return [self._text(line) for line in found]
 
     def _text(self, line):
@@ -148,7 +153,8 @@ def has_ended(process):
 
 
 def status_of(process):
-    """Return the exit status of a process that has ended, without reaping it; that of one killed by a signal is negative."""
+    """Return the exit status of a process that has ended, without reaping it;
+    that of one killed by a signal is negative."""
     result = os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
     return result.si_status if result.si_code == os.CLD_EXITED else -result.si_status
 

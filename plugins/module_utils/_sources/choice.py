@@ -18,7 +18,8 @@ SOURCES = (("prometheus", prometheus.Source), ("amqsrua", amqsrua.Source), (BPFT
 def choose(name, options, sources=SOURCES):
     """Return the name of the source that observes, the source, and what its check found.
 
-    ``auto`` takes the first one that can serve; only bpftrace sees calls of applications and starts a command. Raises SourceError, which says what each lacks.
+    ``auto`` takes the first one that can serve; only bpftrace sees calls of applications and starts a command. Raises
+    SourceError, which says what each lacks.
     """
     only = BPFTRACE if options["calls"] or options["command"] else ""
     tried = [each for each in sources if each[0] == (name if name != AUTO else only or each[0])]
@@ -31,4 +32,6 @@ def choose(name, options, sources=SOURCES):
             problems.append((each, str(error)))
     if len(problems) == 1:
         raise SourceError(problems[0][1])
-    raise SourceError("no source can observe this queue manager: %s" % "; ".join("%s: %s" % problem for problem in problems))
+    raise SourceError(
+        "no source can observe this queue manager: %s" % "; ".join("%s: %s" % problem for problem in problems)
+    )

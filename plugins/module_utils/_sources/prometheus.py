@@ -1,13 +1,15 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a Prometheus endpoint says about the recovery log of a queue manager: that of mq_prometheus, or of a queue manager in a container.
+"""What a Prometheus endpoint says about the recovery log of a queue manager: that of mq_prometheus,
+or of a queue manager in a container.
 
-It needs no authority, only access to the endpoint. mq_prometheus itself needs what ``amqsrua`` needs (see there), and to read the metrics of class DISK.
+It needs no authority, only access to the endpoint. mq_prometheus itself needs what ``amqsrua`` needs (see there), and
+to read the metrics of class DISK.
 
-mq_prometheus answers each request with what the queue manager has published since the request before, whoever made that one. So bytes are only
-complete if nobody else reads the same endpoint, and there is nothing about the log if the last publication was already fetched: queue managers publish
-every 10 seconds.
+mq_prometheus answers each request with what the queue manager has published since the request before, whoever made that
+one. So bytes are only complete if nobody else reads the same endpoint, and there is nothing about the log if the last
+publication was already fetched: queue managers publish every 10 seconds.
 
 Private to this collection; it may change at any time.
 """
@@ -27,7 +29,8 @@ LIMIT_S = 10
 """How long the endpoint may take for an answer."""
 
 CHECK_S = 30
-"""How long the first metrics of the log may take. mq_prometheus has none in the first answer of its life, and none between publications."""
+"""How long the first metrics of the log may take. mq_prometheus has none in the first answer of its life,
+and none between publications."""
 
 PATIENCE_S = 30
 """How long an endpoint that served may fail before the observation ends: it may be restarted."""
@@ -41,8 +44,11 @@ TICK_S = 0.5
 _SAMPLE = re.compile(r"\A([A-Za-z_:][A-Za-z0-9_:]*)(?:\{(.*)\})?[ \t]+([-+.0-9A-Za-z]+)")
 _LABEL = re.compile(r'([A-Za-z_][A-Za-z0-9_]*)="((?:[^"\\]|\\.)*)"')
 _ABOUT_LOG = re.compile(r"_r?log_")
-_PUBLISHED = re.compile(r"(?:\A|_)(?:qmgr|rlog)_log_(?:physical|logical|write|slowest|timestamp_of_slowest|bytes|in_use|max)")
-"""What MQ publishes of its own log. Other figures of the log come from its status, or are those of a replica, and neither is about writes."""
+_PUBLISHED = re.compile(
+    r"(?:\A|_)(?:qmgr|rlog)_log_(?:physical|logical|write|slowest|timestamp_of_slowest|bytes|in_use|max)"
+)
+"""What MQ publishes of its own log. Other figures of the log come from its status, or are those of a replica,
+and neither is about writes."""
 _OF_REPLICA = re.compile(r"(?:\A|_)nha_")
 _STATUS = "_qmgr_status"
 _OTHERS = (_STATUS, "_exporter_publications")
@@ -73,7 +79,8 @@ class Source:
             time.sleep(TICK_S)
 
     def samples(self, end_monotonic):
-        """Yield what the endpoint says about the log at each interval, as lines of its exposition, and None between. Raises SourceError."""
+        """Yield what the endpoint says about the log at each interval, as lines of its exposition,
+        and None between. Raises SourceError."""
         due = good = time.monotonic()
         patience_s = max(PATIENCE_S, 3 * self._interval_s)
         trouble = None
@@ -108,42 +115,63 @@ class Source:
         return get
 
     def _text_of(self, get):
-        """Return the lines about the log of the queue manager that a request brought; empty if there is nothing new. Raises SourceError."""
+        """Return the lines about the log of the queue manager that a request brought;
+        empty if there is nothing new. Raises SourceError."""
         if get.is_alive():
             get.abandon()
-            raise SourceError("%s did not answer within %d s. Look whether the exporter hangs, or set observe_url to another one" % (self._url, LIMIT_S))
+            raise SourceError(
+                "%s did not answer within %d s. Look whether the exporter hangs, or set observe_url to another one"
+                % (self._url, LIMIT_S)
+            )
         if get.error:
             raise get.error
         answer = get.answer
         if not answer.is_exposition:
             raise SourceError(
-                "what %s answers are not metrics of Prometheus: set observe_url to the address of the metrics, for example %s" % (self._url, DEFAULT_URL)
+                (
+                    "what %s answers are not metrics of Prometheus: set observe_url to the address "
+                    "of the metrics, for example %s"
+                )
+                % (self._url, DEFAULT_URL)
             )
         if answer.is_cut:
             raise _cut_off(self._url, "in the middle of a line")
         name = self._queue_manager or self._only(answer)
         if name not in answer.lines:
-            raise SourceError("%s reports %s, not %s: set observe_url to the endpoint of this one" % (self._url, _listed(answer.lines), name))
+            raise SourceError(
+                "%s reports %s, not %s: set observe_url to the endpoint of this one"
+                % (self._url, _listed(answer.lines), name)
+            )
         if answer.status.get(name) == 0:
-            raise SourceError("%s says that it has no connection to %s: start the queue manager, or look into the messages of the exporter" % (self._url, name))
+            raise SourceError(
+                (
+                    "%s says that it has no connection to %s: start the queue manager, or look into "
+                    "the messages of the exporter"
+                )
+                % (self._url, name)
+            )
         self._queue_manager = name
         self._only_replicas = name in answer.with_replicas and name not in answer.with_log
         return "\n".join(answer.lines[name]) if name in answer.with_log else ""
 
     def _only(self, answer):
         if len(answer.lines) != 1:
-            raise SourceError("%s reports %s: set observe_queue_manager to one of them" % (self._url, _listed(answer.lines)))
+            raise SourceError(
+                "%s reports %s: set observe_queue_manager to one of them" % (self._url, _listed(answer.lines))
+            )
         return next(iter(answer.lines))
 
     def _nothing_published(self, seconds):
         if self._only_replicas:
             return SourceError(
-                "%s has metrics of the Native HA replicas of %s, but none of its own log: the exporter must also read the statistics of class DISK; or set "
-                "observe_url to the exporter of the instance that is active" % (self._url, self._queue_manager)
+                "%s has metrics of the Native HA replicas of %s, but none of its own log: the "
+                "exporter must also read the statistics of class DISK; or set observe_url to the "
+                "exporter of the instance that is active" % (self._url, self._queue_manager)
             )
         return SourceError(
-            "%s knows %s, but said nothing about its log for %d s: the exporter must read the statistics that the queue manager publishes (usePublications, "
-            "class DISK), and its user needs the authority to subscribe to SYSTEM.ADMIN.TOPIC" % (self._url, self._queue_manager, seconds)
+            "%s knows %s, but said nothing about its log for %d s: the exporter must read the statistics that "
+            "the queue manager publishes (usePublications, class DISK), and its user needs the authority to "
+            "subscribe to SYSTEM.ADMIN.TOPIC" % (self._url, self._queue_manager, seconds)
         )
 
 
@@ -155,7 +183,8 @@ def _listed(names):
 
 
 class _Answer:
-    """The lines of an exposition that say something about the logs of queue managers, as they are. Only these are kept, however long the rest is."""
+    """The lines of an exposition that say something about the logs of queue managers, as they are.
+    Only these are kept, however long the rest is."""
 
     def __init__(self):
         self.is_exposition = False
@@ -211,7 +240,8 @@ def _number(text):
 
 
 class _Get(threading.Thread):
-    """One request in a thread of its own: whoever waits for it can stop waiting, even if the name of the host is still being looked up."""
+    """One request in a thread of its own: whoever waits for it can stop waiting,
+    even if the name of the host is still being looked up."""
 
     def __init__(self, url):
         threading.Thread.__init__(self)
@@ -243,7 +273,9 @@ class _Get(threading.Thread):
         self._connection, path = _connection(self._url)
         try:
             # No environment variable is read, so no proxy stands between.
-            self._connection.request("GET", path, headers={"Accept": "text/plain;version=0.0.4", "User-Agent": "mqops.logdisk"})
+            self._connection.request(
+                "GET", path, headers={"Accept": "text/plain;version=0.0.4", "User-Agent": "mqops.logdisk"}
+            )
             response = self._connection.getresponse()
             self._refuse_status(response)
             self._take(response)
@@ -256,7 +288,10 @@ class _Get(threading.Thread):
         said = "%s answers with status %d (%s)" % (self._url, response.status, _shown(response.reason))
         place = response.getheader("Location")
         if place:
-            raise SourceError("%s and points to %s, which is not followed: set observe_url to that address if it is the right one" % (said, _shown(place)))
+            raise SourceError(
+                "%s and points to %s, which is not followed: set observe_url to that address if it is the right one"
+                % (said, _shown(place))
+            )
         if response.status in (401, 403):
             raise SourceError("%s: it must be readable without a password from this host" % said)
         raise SourceError("%s: set observe_url to the address of the metrics, for example %s" % (said, DEFAULT_URL))
@@ -273,7 +308,10 @@ class _Get(threading.Thread):
             rest = lines.pop() if part else b""
             if total > MOST_BYTES or len(rest) > MOST_LINE_BYTES:
                 raise SourceError(
-                    "%s answers with more than %d MiB or with lines of more than %d KiB: set observe_url to the metrics of a queue manager"
+                    (
+                        "%s answers with more than %d MiB or with lines of more than %d KiB: set observe_url to "
+                        "the metrics of a queue manager"
+                    )
                     % (self._url, MOST_BYTES >> 20, MOST_LINE_BYTES >> 10)
                 )
             for line in lines:
@@ -288,18 +326,24 @@ class _Get(threading.Thread):
 
 
 def _cut_off(url, where):
-    return SourceError("the answer of %s was cut off %s: look whether the exporter, or a proxy before it, ends answers too early" % (url, where))
+    return SourceError(
+        "the answer of %s was cut off %s: look whether the exporter, or a proxy before it, ends answers too early"
+        % (url, where)
+    )
 
 
 def _connection(url):
-    """Return a connection that is not open yet, and the path to ask for. Raises SourceError if the URL cannot be used."""
+    """Return a connection that is not open yet, and the path to ask for.
+    Raises SourceError if the URL cannot be used."""
     try:
         parts = urlsplit(url)
         port = parts.port
     except ValueError as error:
         raise SourceError("observe_url is not a URL (%s): write one as %s" % (error, DEFAULT_URL))
     if parts.username or parts.password:
-        raise SourceError("observe_url must not contain a user or a password: the endpoint must be readable without one")
+        raise SourceError(
+            "observe_url must not contain a user or a password: the endpoint must be readable without one"
+        )
     if parts.scheme not in ("http", "https") or not parts.hostname or not re.match(r"\A[!-~]+\Z", url):
         raise SourceError("observe_url is %s, but must be a URL such as %s" % (_shown(url), DEFAULT_URL))
     # Who waits gives up first. This only ends the thread.
@@ -307,14 +351,19 @@ def _connection(url):
     path = (parts.path or "/") + ("?" + parts.query if parts.query else "")
     if parts.scheme == "http":
         return http.client.HTTPConnection(parts.hostname, port or 80, timeout=limit_s), path
-    return http.client.HTTPSConnection(parts.hostname, port or 443, timeout=limit_s, context=ssl.create_default_context()), path
+    return http.client.HTTPSConnection(
+        parts.hostname, port or 443, timeout=limit_s, context=ssl.create_default_context()
+    ), path
 
 
 def _why(error):
     """Return why a request failed, and what to do."""
     text = _shown(getattr(error, "strerror", None) or str(error) or type(error).__name__)
     if "CERTIFICATE_VERIFY_FAILED" in str(error) or isinstance(error, ssl.CertificateError):
-        return "its certificate is not trusted by this host (%s). Add its authority to the host's trusted ones, or use the name in the certificate" % text
+        return (
+            "its certificate is not trusted by this host (%s). Add its authority to the host's trusted ones, or "
+            "use the name in the certificate" % text
+        )
     if isinstance(error, ssl.SSLError):
         return "no encrypted connection (%s). Does observe_url have to begin with http://?" % text
     if isinstance(error, ConnectionRefusedError):
@@ -322,9 +371,15 @@ def _why(error):
     if isinstance(error, socket.gaierror):
         return "the name of its host cannot be resolved (%s). Correct observe_url" % text
     if isinstance(error, ConnectionError):
-        return "the connection was closed before the answer was complete (%s). Look into the messages of the exporter" % text
+        return (
+            "the connection was closed before the answer was complete (%s). Look into the messages of the exporter"
+            % text
+        )
     if isinstance(error, http.client.HTTPException):
-        return "what listens there does not speak HTTP (%s). Correct observe_url, or begin it with https:// if the endpoint is encrypted" % text
+        return (
+            "what listens there does not speak HTTP (%s). Correct observe_url, or begin it with https:// "
+            "if the endpoint is encrypted" % text
+        )
     return "%s. Look into the messages of the exporter, or correct observe_url" % text
 
 

@@ -1,10 +1,12 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where the figures of a live queue manager come from: one module per source in this folder, each with a class ``Source(options)``.
+"""Where the figures of a live queue manager come from: one module per source in this folder,
+each with a class ``Source(options)``.
 
-``check()`` looks whether the source can serve, in the foreground, and returns facts. ``samples(end_monotonic)`` is a generator of texts, or None
-if there is nothing new, at least once per second, never later than the end. Both raise SourceError.
+``check()`` looks whether the source can serve, in the foreground, and returns facts. ``samples(end_monotonic)`` is a
+generator of texts, or None if there is nothing new, at least once per second, never later than the end. Both raise
+SourceError.
 
 Private to this collection; it may change at any time.
 """

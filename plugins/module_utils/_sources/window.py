@@ -19,12 +19,15 @@ MOST_CHARACTERS = 1 << 20
 
 
 def watch(names, window_s, url, path):
-    """Watch queue managers for ``window_s`` seconds, all at once. Returns for each, by name: ``source``, ``samples`` (as an observer writes them), and
-    ``problem``, a sentence if there is no sample. ``url`` and ``path`` are those of the endpoint and of amqsrua."""
+    """Watch queue managers for ``window_s`` seconds, all at once. Returns for each, by name: ``source``, ``samples``
+    (as an observer writes them), and ``problem``, a sentence if there is no sample. ``url`` and ``path`` are those of
+    the endpoint and of amqsrua."""
     calls = [lambda name=name: _watch(name, window_s, url, path) for name in names]
     limit_s = window_s + prometheus.CHECK_S + prometheus.LIMIT_S + amqsrua.CHECK_S
     answers = _time_limit.call_all(calls, limit_s)
-    return dict((name, answer if isinstance(answer, dict) else _nothing(str(answer))) for name, answer in zip(names, answers))
+    return dict(
+        (name, answer if isinstance(answer, dict) else _nothing(str(answer))) for name, answer in zip(names, answers)
+    )
 
 
 def _watch(name, window_s, url, path):

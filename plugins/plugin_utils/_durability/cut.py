@@ -4,8 +4,8 @@
 
 """One power cut and what it showed.
 
-Nothing is claimed that was not seen. A cut is kept or lost only if the tester's check of the files says so. Whatever went differently than a cut of the power
-does makes it inconclusive.
+Nothing is claimed that was not seen. A cut is kept or lost only if the tester's check of the files says so. Whatever
+went differently than a cut of the power does makes it inconclusive.
 """
 
 from __future__ import annotations
@@ -35,16 +35,18 @@ CHECK_KEPT, CHECK_LOST = 0, 5
 """The exit status of the tester's check if everything was kept, and if something was lost."""
 
 SOONEST_BOOT_NS = 500_000_000
-"""No host boots in less. What ends a connection sooner came from a host that still had power; later, a host that has booted may deny it."""
+"""No host boots in less. What ends a connection sooner came from a host that still had power; later,
+a host that has booted may deny it."""
 
 SAME_VOLUME = ("mount_point", "filesystem_uuid", "mount_source", "filesystem_type")
-"""The facts by which the file system is the same after the cut. A device may get another name when the host boots, so a UUID says more than its source."""
+"""The facts by which the file system is the same after the cut. A device may get another name when the host boots, so a
+UUID says more than its source."""
 
 
 @dataclass(frozen=True)
 class Command:
-    """What became of the user's command or tasks. ``status`` is None if it was killed after its time, or if tasks took its place. ``ended_ns`` is when it or
-    they had ended, by the monotonic clock of the controller."""
+    """What became of the user's command or tasks. ``status`` is None if it was killed after its time, or if tasks took
+    its place. ``ended_ns`` is when it or they had ended, by the monotonic clock of the controller."""
 
     done: bool = False
     status: int | None = None
@@ -56,10 +58,11 @@ class Command:
 
 @dataclass(frozen=True)
 class Witnessed:
-    """How the witness ended. ``problem`` says why it did not see the connection break; ``early`` is true if it broke before the cut.
+    """How the witness ended. ``problem`` says why it did not see the connection break;
+    ``early`` is true if it broke before the cut.
 
-    ``status`` is the exit status of the tester, or of ssh if the connection broke (255). ``lost_ns`` is when its stream was over, by the monotonic clock of the
-    controller.
+    ``status`` is the exit status of the tester, or of ssh if the connection broke (255). ``lost_ns`` is when its stream
+    was over, by the monotonic clock of the controller.
     """
 
     seen: Seen
@@ -73,8 +76,9 @@ class Witnessed:
 
 @dataclass(frozen=True)
 class Returned:
-    """What the host said before and after: ``before`` and ``after`` hold its boot_id and the facts of the file system under test, ``after`` is None if it did
-    not come back. ``problem`` is the last reason why it did not answer, or why its file system could not be looked at."""
+    """What the host said before and after: ``before`` and ``after`` hold its boot_id and the facts of the file system
+    under test, ``after`` is None if it did not come back. ``problem`` is the last reason why it did not answer, or why
+    its file system could not be looked at."""
 
     before: Mapping[str, Any]
     after: Mapping[str, Any] | None = None
@@ -122,8 +126,11 @@ class Cut:
         return dataclasses.asdict(self)
 
 
-def cut_of(number: int, command: Command, witnessed: Witnessed, returned: Returned, checked: Checked, blind_limit_ns: int) -> Cut:
-    """Return what a cut showed. It is kept only if a loss of more than ``blind_limit_ns`` of writing would have been seen."""
+def cut_of(
+    number: int, command: Command, witnessed: Witnessed, returned: Returned, checked: Checked, blind_limit_ns: int
+) -> Cut:
+    """Return what a cut showed. It is kept only if a loss of more than ``blind_limit_ns`` of writing would
+    have been seen."""
     seen, beyond = witnessed.seen, found_beyond(witnessed.seen, checked.rows)
     # The newest write that is found may not have returned, but all before it had.
     sight = sight_of(seen, power_end_ns(command, witnessed), sum(max(0, writes - 1) for writes in beyond.values()))
@@ -163,16 +170,21 @@ def outcome_of(command: Command, witnessed: Witnessed, returned: Returned, check
 
 
 def power_end_ns(command: Command, witnessed: Witnessed) -> int:
-    """Return when the host had power at the latest, as far as the command, the last line and the loss of the connection show it."""
+    """Return when the host had power at the latest, as far as the command,
+    the last line and the loss of the connection show it."""
     last_ns, lost_ns = witnessed.seen.last_ns, witnessed.lost_ns
     return max(last_ns, command.ended_ns, lost_ns if lost_ns - last_ns < SOONEST_BOOT_NS else 0)
 
 
 def found_beyond(seen: Seen, rows: Sequence[Mapping[str, str]]) -> dict[int, int]:
-    """Return how many writes later than the last acknowledged one the newest is that was found, by queue manager, as far as the rows say it."""
+    """Return how many writes later than the last acknowledged one the newest is that was found, by queue manager,
+    as far as the rows say it."""
     beyond = {}
     for row in rows:
-        worker, found = (int(text) if text.isdecimal() and len(text) < 16 else -1 for text in (row.get("worker", ""), row.get("found_writes", "")))
+        worker, found = (
+            int(text) if text.isdecimal() and len(text) < 16 else -1
+            for text in (row.get("worker", ""), row.get("found_writes", ""))
+        )
         if seen.ready and 1 <= worker <= seen.ready.qm and 0 <= found < LARGEST_COUNT:
             beyond[worker] = max(0, found - seen.counts.get(worker, 0))
     return beyond
@@ -181,24 +193,37 @@ def found_beyond(seen: Seen, rows: Sequence[Mapping[str, str]]) -> dict[int, int
 def why_blind(seen: Seen, sight: Sight, beyond: Mapping[int, int], limit_ns: int) -> str:
     """Return why too long a loss at the end could have gone unseen, empty if it could not."""
     if sight.visible_from_ns is None or seen.ready is None or len(beyond) != seen.ready.qm:
-        return "it is not known how short a loss at the end could have gone unseen, because the tester or its check did not say it"
+        return (
+            "it is not known how short a loss at the end could have gone unseen, because the "
+            "tester or its check did not say it"
+        )
     if sight.visible_from_ns <= limit_ns:
         return ""
-    unseen, gap, silence, limit = (_units.format_duration(value or 0) for value in (sight.visible_from_ns, sight.gap_max_ns, sight.silence_ns, limit_ns))
+    unseen, gap, silence, limit = (
+        _units.format_duration(value or 0)
+        for value in (sight.visible_from_ns, sight.gap_max_ns, sight.silence_ns, limit_ns)
+    )
     if sight.visible_from_ns == TICK_NS + (sight.gap_max_ns or 0):
         why = f"for {gap}, nothing came from the host while it wrote"
     elif sight.visible_from_ns == TICK_NS + (sight.delay_p99_ns or 0) + (sight.silence_ns or 0):
         why = (
-            f"the last acknowledgement came {silence} before it was known that the power was off. Let the cut command end as soon as the power is off, and "
-            "switch it on again in the background"
+            f"the last acknowledgement came {silence} before it was known that the power was off. Let the cut command "
+            "end as soon as the power is off, and switch it on again in the background"
         )
     else:
-        why = f"{sum(beyond.values()):,} writes were found that had not been acknowledged, so the connection was lost before the power"
-    return f"a loss at the end of less than {unseen} could not be seen, and the profile accepts {limit} (durability.blind_ms): {why}"
+        why = (
+            f"{sum(beyond.values()):,} writes were found that had not been acknowledged, so the "
+            "connection was lost before the power"
+        )
+    return (
+        f"a loss at the end of less than {unseen} could not be seen, and the profile accepts {limit} "
+        f"(durability.blind_ms): {why}"
+    )
 
 
 def why_no_cut(command: Command, witnessed: Witnessed, returned: Returned) -> str:
-    """Return why this was no cut of the power of a host that was writing, or why that is not known; empty if it was one."""
+    """Return why this was no cut of the power of a host that was writing, or why that is not known;
+    empty if it was one."""
     return _why_not_writing(command, witnessed) or _why_not_cut(command, witnessed) or _why_not_back(command, returned)
 
 
@@ -221,7 +246,10 @@ def _why_not_writing(command: Command, witnessed: Witnessed) -> str:
 def _why_not_cut(command: Command, witnessed: Witnessed) -> str:
     end = witnessed.seen.end
     if end == SIGNAL:
-        return "the tester was told to end, so this was an orderly shutdown and no power cut: use a command that takes the power at once"
+        return (
+            "the tester was told to end, so this was an orderly shutdown and no power cut: use a command "
+            "that takes the power at once"
+        )
     if end in (END_OF_TIME, DEADLINE):
         return "the tester came to the end of its time before the power was cut"
     if not witnessed.broken:
@@ -241,7 +269,10 @@ def _why_not_back(command: Command, returned: Returned) -> str:
     if after is None:
         why = f" ({returned.problem})" if returned.problem else ""
         failed = _failure_of(command, "; ")
-        return f"the host did not come back within {returned.waited_s:.0f} s{why}: nothing is known of its files, which are still there{failed}"
+        return (
+            f"the host did not come back within {returned.waited_s:.0f} s{why}: nothing is known of its files, "
+            f"which are still there{failed}"
+        )
     if not after.get("boot_id") or not returned.before.get("boot_id"):
         return "the host does not say its boot id, so it is not known whether its power was cut"
     if after["boot_id"] == returned.before["boot_id"]:
@@ -254,24 +285,30 @@ def _why_not_back(command: Command, returned: Returned) -> str:
 def why_other_volume(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
     """Return why this is not the file system that was written to, empty if it is."""
     known = before.get("filesystem_uuid") or ""
-    differing = [name for name in SAME_VOLUME if (after.get(name) or "") != (before.get(name) or "") and not (name == "mount_source" and known)]
+    differing = [
+        name
+        for name in SAME_VOLUME
+        if (after.get(name) or "") != (before.get(name) or "") and not (name == "mount_source" and known)
+    ]
     if not differing:
         return _why_made_anew(before, after)
     name = differing[0]
     return (
-        f"not the same file system is mounted after the cut ({name} was {before.get(name) or 'unknown'} and is {after.get(name) or 'unknown'}): "
-        "mount it, and look whether it can be mounted at all, because a file system that cannot be is lost"
+        f"not the same file system is mounted after the cut ({name} was {before.get(name) or 'unknown'} and is "
+        f"{after.get(name) or 'unknown'}): mount it, and look whether it can be mounted at all, because a file "
+        "system that cannot be is lost"
     )
 
 
 def _why_made_anew(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
-    """Return why this is a new file system with the UUID of the old one, empty if it is not, or if a host does not say when it was made."""
+    """Return why this is a new file system with the UUID of the old one, empty if it is not,
+    or if a host does not say when it was made."""
     births = [str(each.get("filesystem_born_epoch_s") or "") for each in (before, after)]
     if births[0] == births[1] or not all(births):
         return ""
     return (
-        f"the file system was made anew after the writes, with the same UUID (its root directory is of {births[0]} and of {births[1]} seconds since 1970): "
-        "nothing is known of what the old one kept"
+        f"the file system was made anew after the writes, with the same UUID (its root directory is of {births[0]} and "
+        f"of {births[1]} seconds since 1970): nothing is known of what the old one kept"
     )
 
 
@@ -284,7 +321,10 @@ def why_unchecked(checked: Checked) -> str:
     said = total_row(checked.rows).get("outcome")
     wanted = KEPT if checked.status == CHECK_KEPT else LOST
     if said != wanted:
-        return f"the files could not be checked: the tester's status {checked.status} says {wanted}, but its table says {said or 'nothing'}"
+        return (
+            f"the files could not be checked: the tester's status {checked.status} says {wanted}, but its "
+            f"table says {said or 'nothing'}"
+        )
     return ""
 
 
@@ -308,7 +348,8 @@ DAMAGE = {column: damage for damage, column, _text in _LOSSES}
 
 
 def damage_of(row: Mapping[str, str]) -> dict[str, str]:
-    """Return what each kind of damage came to, from the row for all queue managers; if none is counted, that there was a loss."""
+    """Return what each kind of damage came to, from the row for all queue managers; if none is counted,
+    that there was a loss."""
     counts = {column: int(row[column]) for column in row if row[column].isdecimal() and len(row[column]) <= 20}
     found: dict[str, list[str]] = {}
     for damage, column, text in _LOSSES:
@@ -317,4 +358,6 @@ def damage_of(row: Mapping[str, str]) -> dict[str, str]:
     size = [f"{counts['lost_tail_bytes']:,} bytes"] if counts.get("lost_tail_bytes") else []
     size += [f"{_units.format_duration(counts['lost_tail_ns'])} of writing"] if counts.get("lost_tail_ns") else []
     texts = {damage: "; ".join(parts) for damage, parts in found.items()} or {LOST: "acknowledged writes were lost"}
-    return {damage: f"{text} ({', '.join(size)})" if size and damage == LOST else text for damage, text in texts.items()}
+    return {
+        damage: f"{text} ({', '.join(size)})" if size and damage == LOST else text for damage, text in texts.items()
+    }

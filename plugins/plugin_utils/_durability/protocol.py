@@ -2,9 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a tester says while it writes: lines that a host sends, each acknowledging writes that returned. Nobody vouches for them.
+"""What a tester says while it writes: lines that a host sends, each acknowledging writes that returned.
+Nobody vouches for them.
 
-Only whole lines count, and of each queue manager only the greatest count. A line that is lost lowers what is claimed, and none can raise it.
+Only whole lines count, and of each queue manager only the greatest count.
+A line that is lost lowers what is claimed, and none can raise it.
 """
 
 from __future__ import annotations
@@ -29,8 +31,10 @@ END_OF_TIME, SIGNAL, DEADLINE = "time", "signal", "deadline"
 """How the tester ends if no write failed; otherwise it says the name of the error."""
 
 _READY = re.compile(
-    r"ready (?P<run_id>[A-Za-z0-9][A-Za-z0-9_.-]{0,99}) (?P<boot_id>[0-9a-f-]{1,64}) seed=(?P<seed>[0-9]{1,20}) bsize=(?P<bsize>[0-9]{1,15})"
-    r" file_size=(?P<file_size>[0-9]{1,15}) files=(?P<files>[0-9]{1,6}) qm=(?P<qm>[0-9]{1,6}) prefix=(?P<prefix>[A-Za-z0-9._-]{1,64})"
+    r"ready (?P<run_id>[A-Za-z0-9][A-Za-z0-9_.-]{0,99}) (?P<boot_id>[0-9a-f-]{1,64}) seed=(?P<seed>[0-9]{1,20}) "
+    r"bsize=(?P<bsize>[0-9]{1,15})"
+    r" file_size=(?P<file_size>[0-9]{1,15}) files=(?P<files>[0-9]{1,6}) qm=(?P<qm>[0-9]{1,6}) "
+    r"prefix=(?P<prefix>[A-Za-z0-9._-]{1,64})"
     r"(?: layout=[0-9]{1,3})?\Z"
 )
 _ACK = re.compile(r"ack ([1-9][0-9]{0,5}) ([0-9]{1,15})\Z")
@@ -45,7 +49,8 @@ class ProtocolError(ValueError):
 
 @dataclass(frozen=True)
 class Ready:
-    """What the tester says when its files are complete on the disk: from here on anything may be claimed. Sizes are in bytes."""
+    """What the tester says when its files are complete on the disk: from here on anything may be claimed.
+    Sizes are in bytes."""
 
     line: str
     run_id: str
@@ -90,7 +95,8 @@ class Seen:
 
 
 class Reader:
-    """Reads what a host sends, part by part. ``asked`` is what the tester was told: ``run_id`` and the numbers of its ``ready`` line."""
+    """Reads what a host sends, part by part. ``asked`` is what the tester was told:
+    ``run_id`` and the numbers of its ``ready`` line."""
 
     def __init__(self, asked: Mapping[str, object]) -> None:
         self.seen = Seen()
@@ -155,8 +161,8 @@ class Reader:
 
 
 def acknowledged_text(seen: Seen) -> str:
-    """Return what the check is given: the line of the tester that was ready, its first and last time, the last count of each queue manager, and the end if it
-    came."""
+    """Return what the check is given: the line of the tester that was ready, its first and last time, the last count of
+    each queue manager, and the end if it came."""
     if seen.ready is None:
         return ""
     counts = [f"ack {number} {count}" for number, count in sorted(seen.counts.items())]
@@ -166,7 +172,8 @@ def acknowledged_text(seen: Seen) -> str:
 
 @dataclass(frozen=True)
 class Sight:
-    """What a witness can have missed: how late acknowledgements came, and which loss at the end it would surely have noticed."""
+    """What a witness can have missed: how late acknowledgements came,
+    and which loss at the end it would surely have noticed."""
 
     delay_p50_ns: int | None
     delay_p99_ns: int | None
@@ -179,8 +186,9 @@ class Sight:
 def sight_of(seen: Seen, power_end_ns: int, unseen_writes: int) -> Sight:
     """Return what was visible. The clocks of host and witness differ, so delays count from the fastest line of all.
 
-    ``power_end_ns`` is when the host had power at the latest, by the clock of the witness. ``unseen_writes`` is how many more writes than were acknowledged
-    are known to have returned. A tester that has said its end writes no more, so a silence after it hides nothing.
+    ``power_end_ns`` is when the host had power at the latest, by the clock of the witness. ``unseen_writes`` is how
+    many more writes than were acknowledged are known to have returned. A tester that has said its end writes no more,
+    so a silence after it hides nothing.
     """
     if not seen.delays_ns or not seen.last_ns or not seen.acknowledged_writes:
         return Sight(None, None, None, None, None, None)

@@ -2,11 +2,13 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The witness: a process of its own on the controller, which reads what a tester acknowledges until the connection breaks.
+"""The witness: a process of its own on the controller, which reads what a tester acknowledges until the
+connection breaks.
 
-It runs beside the tasks that cut the power, so it outlives the task that starts it. It ends when its stream ends, when it is told to, or when Ansible is gone.
-What it has seen lies in the run directory. It writes there when the tester is ready, when the first write is acknowledged, and when the stream is over, and
-never while it measures how late acknowledgements come.
+It runs beside the tasks that cut the power, so it outlives the task that starts it. It ends when its stream ends, when
+it is told to, or when Ansible is gone. What it has seen lies in the run directory. It writes there when the tester is
+ready, when the first write is acknowledged, and when the stream is over, and never while it measures how late
+acknowledgements come.
 """
 
 from __future__ import annotations
@@ -25,7 +27,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.protocol import ProtocolError, Reader, Ready, Seen, acknowledged_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.protocol import (
+    ProtocolError,
+    Reader,
+    Ready,
+    Seen,
+    acknowledged_text,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import read_file, write_file
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 
@@ -73,8 +81,9 @@ class Files:
 
 @dataclass(frozen=True)
 class State:
-    """What a witness has seen so far. ``problem`` says why it ended although its stream did not; ``said`` is the end of what the tester and ssh said,
-    and ``status`` the exit status of their command, if it ended by itself. ``lost_ns`` is when the stream was over, by the monotonic clock; 0 if it is not."""
+    """What a witness has seen so far. ``problem`` says why it ended although its stream did not; ``said`` is the end of
+    what the tester and ssh said, and ``status`` the exit status of their command, if it ended by itself. ``lost_ns`` is
+    when the stream was over, by the monotonic clock; 0 if it is not."""
 
     name: str
     pid: int = 0
@@ -89,8 +98,11 @@ class State:
         return self.name in (OVER, GONE)
 
 
-def start(command: Sequence[bytes | str], asked: Mapping[str, Any], files: Files, longest_s: float, parent_pid: int) -> None:
-    """Start a witness of what a command prints, in a session of its own. It ends with the process ``parent_pid``. Raises WitnessError."""
+def start(
+    command: Sequence[bytes | str], asked: Mapping[str, Any], files: Files, longest_s: float, parent_pid: int
+) -> None:
+    """Start a witness of what a command prints, in a session of its own.
+    It ends with the process ``parent_pid``. Raises WitnessError."""
     try:
         os.makedirs(files.folder, exist_ok=True)
         descriptor = os.open(files.lock, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
@@ -131,7 +143,15 @@ def _keep_only(descriptor: int) -> None:
 class _Witness:
     """The process. It holds the lock until it ends."""
 
-    def __init__(self, command: Sequence[bytes | str], asked: Mapping[str, Any], files: Files, longest_s: float, parent_pid: int, descriptor: int) -> None:
+    def __init__(
+        self,
+        command: Sequence[bytes | str],
+        asked: Mapping[str, Any],
+        files: Files,
+        longest_s: float,
+        parent_pid: int,
+        descriptor: int,
+    ) -> None:
         self._command, self._files, self._parent_pid, self._descriptor = command, files, parent_pid, descriptor
         self._end_s = time.monotonic() + longest_s
         self._reader = Reader(asked)
@@ -146,7 +166,9 @@ class _Witness:
         signal.signal(signal.SIGTERM, self._tell_to_end)
         try:
             self._write(STARTED)
-            with subprocess.Popen(self._command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            with subprocess.Popen(
+                self._command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+            ) as process:
                 try:
                     if self._read(process):
                         self._lost_ns = time.monotonic_ns()
@@ -157,7 +179,9 @@ class _Witness:
                     end(process)
             self._write(OVER)
         except OSError as error:
-            self._fail(f"the witness cannot go on: {error.strerror or error}{f' ({error.filename})' if error.filename else ''}")
+            self._fail(
+                f"the witness cannot go on: {error.strerror or error}{f' ({error.filename})' if error.filename else ''}"
+            )
 
     def _tell_to_end(self, *dummy: Any) -> None:
         self._told_to_end = True
@@ -248,7 +272,15 @@ def look(files: Files) -> State:
     alive, failure = _is_held(files.lock)
     try:
         data = json.loads(read_file(files.state, STATE_MAX_BYTES))
-        state = State(data["name"], data["pid"], _seen(data["seen"]), data["problem"], data["said"], data["status"], data["lost_ns"])
+        state = State(
+            data["name"],
+            data["pid"],
+            _seen(data["seen"]),
+            data["problem"],
+            data["said"],
+            data["status"],
+            data["lost_ns"],
+        )
     except (OSError, ValueError, KeyError, TypeError):
         state = State(STARTED)
     if alive or state.name == OVER:

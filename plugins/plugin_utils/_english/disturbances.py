@@ -10,7 +10,14 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.disturbance import FOREIGN_IO, FREEZE, PROCESSORS, QUOTA, RUN_QUEUE, STEAL
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.disturbance import (
+    FOREIGN_IO,
+    FREEZE,
+    PROCESSORS,
+    QUOTA,
+    RUN_QUEUE,
+    STEAL,
+)
 
 _TEXTS: dict[str, tuple[str, Callable[[float], str]]] = {
     STEAL: ("the hypervisor took {value} of the processor time", _units.format_ratio),

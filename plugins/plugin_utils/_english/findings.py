@@ -23,7 +23,8 @@ NO_REASON = "no reason is recorded"
 
 
 def in_words(finding: Mapping[str, Any], words: Words) -> str:
-    """Return a finding as a sentence. A record may come from another version, so one that it cannot read is named by its kind."""
+    """Return a finding as a sentence. A record may come from another version,
+    so one that it cannot read is named by its kind."""
     write = _WRITE.get(finding["kind"])
     try:
         return write(finding, words) if write else _quoted(finding, words)
@@ -69,8 +70,14 @@ def _interrupted(finding: Mapping[str, Any], words: Words) -> str:
 
 def _load_target(finding: Mapping[str, Any], words: Words) -> str:
     target, unit, highest = finding["target"], finding["load_unit"], finding.get("highest_passed")
-    known = "no load point passed" if highest is None else f"the highest load point that passed is {text_of_load(highest, unit)}"
-    return f"the target of {text_of_load(target, unit)} was not reached: {known}. Measure at {text_of_load(target, unit)}"
+    known = (
+        "no load point passed"
+        if highest is None
+        else f"the highest load point that passed is {text_of_load(highest, unit)}"
+    )
+    return (
+        f"the target of {text_of_load(target, unit)} was not reached: {known}. Measure at {text_of_load(target, unit)}"
+    )
 
 
 _LOAD_POINTS = {
@@ -82,7 +89,9 @@ _LOAD_POINTS = {
 
 def _no_tables(finding: Mapping[str, Any], words: Words) -> str:
     left = "left no usable tables"
-    ended = f"the tester ended with status {finding['status']} and {left}" if "status" in finding else f"the tester {left}"
+    ended = (
+        f"the tester ended with status {finding['status']} and {left}" if "status" in finding else f"the tester {left}"
+    )
     return f"{ended}: {finding['text']}" if finding.get("text") else ended
 
 
@@ -115,7 +124,9 @@ def _untested(finding: Mapping[str, Any], words: Words) -> str:
     name, hosts = finding["queue_manager"], finding["hosts"]
     more = f" and {len(hosts) - _SHOWN_HOSTS} more" if len(hosts) > _SHOWN_HOSTS else ""
     shown = ", ".join(hosts[:_SHOWN_HOSTS]) + more
-    return f"{name} was left out on {shown}, because its log is not there, and no other host of this run was tested for it"
+    return (
+        f"{name} was left out on {shown}, because its log is not there, and no other host of this run was tested for it"
+    )
 
 
 def _quoted(finding: Mapping[str, Any], words: Words) -> str:
@@ -141,10 +152,14 @@ _WRITE: dict[str, Callable[[Mapping[str, Any], Words], str]] = {
     findings.UNREADABLE: lambda finding, words: f"its record cannot be read: {finding['text']}",
     findings.NO_VERDICT: lambda finding, words: "its record does not contain a verdict",
     findings.NO_HOST: lambda finding, words: "no host was expected and none reported",
-    findings.LEFTOVER: lambda finding, words: f"{host_label(finding['host'], finding['volume'])}: left behind on the host: {finding['text']}",
+    findings.LEFTOVER: lambda finding, words: (
+        f"{host_label(finding['host'], finding['volume'])}: left behind on the host: {finding['text']}"
+    ),
     findings.UNTESTED: _untested,
     findings.POWER_CUT: lambda finding, words: f"cut {finding['number']}: {finding['text']}",
-    findings.TOO_FEW_CUTS: lambda finding, words: f"{_units.format_count(finding['made'])} of {_units.format_count(finding['asked'])} cuts were made",
+    findings.TOO_FEW_CUTS: lambda finding, words: (
+        f"{_units.format_count(finding['made'])} of {_units.format_count(finding['asked'])} cuts were made"
+    ),
     findings.QUALIFICATION: qualification_text,
     **NOTES,
 }

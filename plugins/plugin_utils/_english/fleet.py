@@ -20,19 +20,26 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import wo
 def told_fleet(verdict: Mapping[str, Any]) -> dict[str, Any]:
     """Return a verdict on a fleet with its sentences: why each host does not pass, and what else stops the gate."""
     problems = [in_words(problem, words_of("")) for problem in verdict["problems"]]
-    of_hosts = [f"{host_label(host['host'], host['volume'])}: {reason}" for host in verdict["hosts"] for reason in host_reasons(host)]
+    of_hosts = [
+        f"{host_label(host['host'], host['volume'])}: {reason}"
+        for host in verdict["hosts"]
+        for reason in host_reasons(host)
+    ]
     return {**verdict, "reasons": of_hosts + problems, "fleet_problems": problems}
 
 
 def host_reasons(host: Mapping[str, Any]) -> list[str]:
     """Return why one host's volume does not pass or does not certify, a sentence each; none if it does both."""
     if host["verdict"] != PASS:
-        return [f"{verdict}: {reason}" for verdict, reason in zip(_verdicts_of_reasons(host), host["reasons"] or [NO_REASON])]
+        return [
+            f"{verdict}: {reason}"
+            for verdict, reason in zip(_verdicts_of_reasons(host), host["reasons"] or [NO_REASON])
+        ]
     return [] if host["certified"] or not host["qualification"] else [f"does not certify: {host['qualification']}"]
 
 
 def _verdicts_of_reasons(host: Mapping[str, Any]) -> Iterable[str]:
-    """Return what each reason makes of the volume: one that is open, because the host was disturbed, is no failure although another one is. Without findings,
-    as in records of earlier versions, each has the verdict of the volume."""
+    """Return what each reason makes of the volume: one that is open, because the host was disturbed, is no failure
+    although another one is. Without findings, as in records of earlier versions, each has the verdict of the volume."""
     own = [each["verdict"] for each in reasons_among(host.get("findings") or ())]
     return own if len(own) == len(host["reasons"]) > 0 else itertools.repeat(host["verdict"])

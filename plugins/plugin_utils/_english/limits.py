@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The sentence about a limit on a row, made from its judgement or its finding: the figure, its limit, the row, and what the evidence covers."""
+"""The sentence about a limit on a row, made from its judgement or its finding: the figure, its limit, the row,
+and what the evidence covers."""
 
 from __future__ import annotations
 
@@ -13,7 +14,11 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.disturbances import disturbances_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.shares import share_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity import text_of_load
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import BATCH_MEANS, SHARE_OF_OPERATIONS, find_metric
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import (
+    BATCH_MEANS,
+    SHARE_OF_OPERATIONS,
+    find_metric,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_OPERATIONS, ALL_STREAMS, ALL_WORKERS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import NO_ROW
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, PASS
@@ -27,7 +32,8 @@ _INSTEAD = "observe with observe_source: bpftrace, which sees each write"
 
 
 def sentence_of(judged: Judged, words: Words, tell: Callable[[Mapping[str, Any], Words], str]) -> str:
-    """Return the sentence about a judgement, whether it passes or not. ``tell`` puts another finding into words that this one is about."""
+    """Return the sentence about a judgement, whether it passes or not.
+    ``tell`` puts another finding into words that this one is about."""
     details = _details(judged)
     if (details.get("why") or {}).get("code") == NO_ROW:
         text = f"{judged['limit']}: no row was measured that it applies to{_rows_text(judged)}"
@@ -47,7 +53,8 @@ def and_others(text: str, others: int) -> str:
 
 
 def figure_text(judged: Judged, words: Words) -> str:
-    """Return the figure beside its limit, and which row it is of: "latency_p99 4.2 ms > 2 ms at 4 KiB, queue manager QM1 (12,345 writes)"."""
+    """Return the figure beside its limit, and which row it is of: "latency_p99 4.2 ms > 2 ms at 4 KiB,
+    queue manager QM1 (12,345 writes)"."""
     details, where, value = _details(judged), _where(judged, words), judged["value"]
     if value is None:
         return f"{judged['limit']} has no figure {where}"
@@ -55,11 +62,15 @@ def figure_text(judged: Judged, words: Words) -> str:
     figure = _distinct(_format(judged), value, judged["limit_value"])
     if judged["value_at_least"]:
         return f"{judged['metric']} at least {figure} (limit {operator} {_limit_figure(judged)}) {where}"
-    return f"{judged['metric']} {figure} {operator if details.get('kept') else _BROKEN[operator]} {_limit_figure(judged)} {where}"
+    return (
+        f"{judged['metric']} {figure} {operator if details.get('kept') else _BROKEN[operator]} "
+        f"{_limit_figure(judged)} {where}"
+    )
 
 
 def why_text(judged: Judged, words: Words, tell: Callable[[Mapping[str, Any], Words], str], short: bool = False) -> str:
-    """Return why the figure alone decides nothing, or what it rests on; empty if there is nothing to say. A short text leaves out what to do instead."""
+    """Return why the figure alone decides nothing, or what it rests on; empty if there is nothing to say. A short text
+    leaves out what to do instead."""
     why = _details(judged).get("why") or {}
     code = why.get("code")
     if code == "too_few":
@@ -72,12 +83,17 @@ def why_text(judged: Judged, words: Words, tell: Callable[[Mapping[str, Any], Wo
         stopped = tell(why["finding"], words) if why.get("finding") else "it did not pass"
         return f"at {text_of_load(why['load'], judged['unit'])}, {stopped}"
     if code == "load_not_measured":
-        return f"no load point from {text_of_load(judged['limit_value'], judged['unit'])} up was measured: measure there"
+        return (
+            f"no load point from {text_of_load(judged['limit_value'], judged['unit'])} up was measured: measure there"
+        )
     if code == "estimate":
         return str(why.get("text") or "")
     if code == "only_slowest_since_restart":
         took = _units.format_duration(why["slowest_ns"])
-        text = f"the slowest write since the queue manager started took {took}, and MQ does not say how long the slowest one observed took"
+        text = (
+            f"the slowest write since the queue manager started took {took}, and MQ does not say how long "
+            "the slowest one observed took"
+        )
     else:
         text = _WHY.get(code, "")
     return f"{text}: {_INSTEAD}" if code in _SEEN_BY_BPFTRACE and not short else text
@@ -106,12 +122,19 @@ def _waiver(judged: Judged) -> str:
     waiver = _details(judged).get("waiver")
     if not waiver:
         return ""
-    return f"waived until {waiver['until']} ({waiver['text']})" if judged["waiver"] else f"the waiver {waiver['text']} expired on {waiver['until']}"
+    return (
+        f"waived until {waiver['until']} ({waiver['text']})"
+        if judged["waiver"]
+        else f"the waiver {waiver['text']} expired on {waiver['until']}"
+    )
 
 
 def deviation_text(deviation: Mapping[str, Any]) -> str:
     """Return by how much a share differs from what was asked for."""
-    return f"{share_text(deviation)} {_units.format_ratio(deviation['achieved'])} instead of {_units.format_ratio(deviation['asked'])}"
+    return (
+        f"{share_text(deviation)} {_units.format_ratio(deviation['achieved'])} instead of "
+        f"{_units.format_ratio(deviation['asked'])}"
+    )
 
 
 def _deviations(details: Mapping[str, Any]) -> str:
@@ -133,8 +156,15 @@ def _within_chance(judged: Judged, words: Words) -> str:
     """Return that the row of one worker among several is above its limit, and that this is no verdict on it."""
     side = "above" if judged["bound"] == "max" else "below"
     details = _details(judged)
-    found = "" if judged["method"] == BATCH_MEANS else f"{_share_found(judged)} (allowed {_units.format_ratio(details['allowed'])}). "
-    chance = f"{side} the limit, within chance among {details['workers']} {words.workers}: the row of all of them together decides."
+    found = (
+        ""
+        if judged["method"] == BATCH_MEANS
+        else f"{_share_found(judged)} (allowed {_units.format_ratio(details['allowed'])}). "
+    )
+    chance = (
+        f"{side} the limit, within chance among {details['workers']} {words.workers}: the row of "
+        "all of them together decides."
+    )
     return f": {found}{chance[0].upper() if found else chance[0]}{chance[1:]}"
 
 
@@ -142,8 +172,9 @@ def _rare_seconds(judged: Judged, words: Words) -> str:
     """Return what a figure that no second broke says about the seconds that were not measured."""
     details = _details(judged)
     return (
-        f": no second of {_units.format_count(details['seconds'])} broke it, so {_confident(details['confidence'])} fewer than "
-        f"{_units.format_ratio(details['share'], 2)} of all seconds do (once in {_units.format_count(round(1 / details['share']))} s)"
+        f": no second of {_units.format_count(details['seconds'])} broke it, so {_confident(details['confidence'])} "
+        f"fewer than {_units.format_ratio(details['share'], 2)} of all seconds do (once in "
+        f"{_units.format_count(round(1 / details['share']))} s)"
     )
 
 
@@ -153,7 +184,9 @@ _CLAIMS: dict[str, Callable[[Judged, Words], str]] = {
     "within_chance": _within_chance,
     "rare_seconds": _rare_seconds,
     "without_confidence": lambda judged, words: ", without confidence",
-    "same_write": lambda judged, words: ", as it stands: many commits end with the same write, so there is no confidence bound for them",
+    "same_write": lambda judged, words: (
+        ", as it stands: many commits end with the same write, so there is no confidence bound for them"
+    ),
 }
 
 
@@ -168,7 +201,8 @@ def _counted_of(judged: Judged) -> str:
 
 
 def _add(text: str, more: str) -> str:
-    """Return a text with more to say: as one more sentence after that of evidence, as one more clause after a figure."""
+    """Return a text with more to say: as one more sentence after that of evidence,
+    as one more clause after a figure."""
     return f"{text} {more[0].upper()}{more[1:]}." if text.endswith(".") else f"{text}; {more}"
 
 
@@ -178,18 +212,28 @@ def _found(judged: Judged) -> str:
         if outcome == FAIL:
             return f"this is beyond chance {confident}."
         if judged["value_bound"] is None:
-            return f"the {judged['seconds']} whole seconds measured are too few to say how far the figure can be trusted."
+            return (
+                f"the {judged['seconds']} whole seconds measured are too few to say how far the figure can be trusted."
+            )
         side = "at most" if judged["bound"] == "max" else "at least"
         return f"{confident} {side} {_distinct(_format(judged), judged['value_bound'], judged['limit_value'])}."
     allowed, bound = _details(judged)["allowed"], judged["share_bound"]
-    bounded = "" if outcome == FAIL or bound is None else f"{confident} at most {_distinct(_units.format_ratio, bound, allowed)}, "
+    bounded = (
+        ""
+        if outcome == FAIL or bound is None
+        else f"{confident} at most {_distinct(_units.format_ratio, bound, allowed)}, "
+    )
     proven = f" This is beyond chance {confident}." if outcome == FAIL else ""
     return f"{_share_found(judged)} ({bounded}allowed {_units.format_ratio(allowed)}).{proven}"
 
 
 def _share_found(judged: Judged) -> str:
     details = _details(judged)
-    took = "of them took longer" if judged["method"] == SHARE_OF_OPERATIONS else f"of the time went into {_counted_of(judged)} that took longer"
+    took = (
+        "of them took longer"
+        if judged["method"] == SHARE_OF_OPERATIONS
+        else f"of the time went into {_counted_of(judged)} that took longer"
+    )
     if "counted_over_ns" in details:
         took += f" than {_units.format_duration(details['counted_over_ns'], 12)}"
     return f"{_distinct(_units.format_ratio, judged['share'], details['allowed'])} {took}"
@@ -208,27 +252,41 @@ def _outlook(judged: Judged) -> str:
     if outcome == PASS:
         return "" if judged["episode_s"] is None else _coverage(judged)
     if "counted_over_ns" in details:
-        return f"The tester did not count the {_counted_of(judged)} over the limit itself: measure again with this profile."
+        return (
+            f"The tester did not count the {_counted_of(judged)} over the limit itself: "
+            "measure again with this profile."
+        )
     if needed is None and details.get("in_flight"):
         return f"The figure does not include the {_operation_of(judged)} that was still in flight."
     if needed is None:
         return "The figure lies at the limit, so measuring longer will not decide it."
     if not judged["resolved"]:
-        together = f"Slow phases come in crowds that hang together for longer than {judged['block_s']} s, so there are too few witnesses."
+        together = (
+            f"Slow phases come in crowds that hang together for longer than {judged['block_s']} s, so "
+            "there are too few witnesses."
+        )
         return f"{together} Measuring for {_units.format_count(needed)} s in all may decide it."
     return f"Measuring for {_units.format_count(needed)} s in all should decide it."
 
 
 def _coverage(judged: Judged) -> str:
-    """Return how long slow phases may be that a pass speaks for, what crowded ones count as, and what it does not speak for."""
+    """Return how long slow phases may be that a pass speaks for, what crowded ones count as,
+    and what it does not speak for."""
     longest = _units.format_duration(judged["episode_s"] * 1e9, 2)
-    rare = f"Not covered: longer ones, and what comes less often than once in {_units.format_count(judged['seconds'] // 3)} s."
+    rare = (
+        "Not covered: longer ones, and what comes less often than once in "
+        f"{_units.format_count(judged['seconds'] // 3)} s."
+    )
     if judged["method"] == BATCH_MEANS:
         return f"Covered: standstills of up to {longest} each. {rare}"
-    seen = "no slow time" if not judged["crowded_s"] else f"at most {_units.format_duration(judged['crowded_s'] * 1e9, 2)} of slow time"
+    seen = (
+        "no slow time"
+        if not judged["crowded_s"]
+        else f"at most {_units.format_duration(judged['crowded_s'] * 1e9, 2)} of slow time"
+    )
     return (
-        f"Covered: slow phases of up to {longest} each that come independently; crowded ones count as one, with their slow time added. "
-        f"Seen: {seen} within 30 s. {rare}"
+        f"Covered: slow phases of up to {longest} each that come independently; crowded ones count as one, with their "
+        f"slow time added. Seen: {seen} within 30 s. {rare}"
     )
 
 
@@ -269,7 +327,9 @@ def _row_load(judged: Judged) -> int:
 def _what(judged: Judged) -> str:
     if judged["stream"] == ALL_STREAMS:
         return "the whole workload"
-    return f"{'reads and writes' if judged['operation'] == ALL_OPERATIONS else _counted_of(judged)} of {judged['stream']}"
+    return (
+        f"{'reads and writes' if judged['operation'] == ALL_OPERATIONS else _counted_of(judged)} of {judged['stream']}"
+    )
 
 
 def _who(judged: Judged, load_point: int, words: Words) -> str:

@@ -24,20 +24,33 @@ _POWER_CUT = "Only a power cut shows whether such writes survive (playbooks/powe
 
 
 def _clock(note: Note, words: Words) -> str:
-    return f"Its clock differs from the controller's by {note['offset_s']:+.1f} s (accurate to {note['error_s']:.1f} s). Its start was corrected by that"
+    return (
+        f"Its clock differs from the controller's by {note['offset_s']:+.1f} s (accurate to {note['error_s']:.1f} s). "
+        "Its start was corrected by that"
+    )
 
 
 def _shared_disk(note: Note, words: Words) -> str:
-    return f"Other volumes of this host were measured on the same disk at the same time and used a part of its performance: {', '.join(note['others'])}"
+    return (
+        "Other volumes of this host were measured on the same disk at the same time and used a part of its "
+        f"performance: {', '.join(note['others'])}"
+    )
 
 
 def _unsteady(note: Note, words: Words) -> str:
     rows = ", ".join(_row_text(row, words) for row in note["rows"])
-    return f"Its latency was not steady at {rows}: the rounds of the run differ by more than 20 %, or rise or fall by more than 10 %"
+    return (
+        f"Its latency was not steady at {rows}: the rounds of the run differ by more than 20 %, or "
+        "rise or fall by more than 10 %"
+    )
 
 
 def _row_text(row: Mapping[str, Any], words: Words) -> str:
-    return f"{words.load_text(row['load_point'])} for {row['operation']}s of {row['stream']}" if "stream" in row else size_text(row["block_size_bytes"])
+    return (
+        f"{words.load_text(row['load_point'])} for {row['operation']}s of {row['stream']}"
+        if "stream" in row
+        else size_text(row["block_size_bytes"])
+    )
 
 
 def _plateau(note: Note, words: Words) -> str:
@@ -45,8 +58,9 @@ def _plateau(note: Note, words: Words) -> str:
     of_stream = f"In {note['operation']}s of {note['stream']} with {load}"
     where = of_stream if words.layout.by_stream else f"At {size_text(note['block_size_bytes'])} with {load}"
     return (
-        f"{where}, from second {note['from_second']} on the rate stayed at {_units.format_ratio(note['share'], 2)} of the rate before, with "
-        f"{_units.format_ratio(note['variation'], 2)} variation: a burst allowance may have run out, or a write cache may be full"
+        f"{where}, from second {note['from_second']} on the rate stayed at {_units.format_ratio(note['share'], 2)} of "
+        f"the rate before, with {_units.format_ratio(note['variation'], 2)} variation: a burst allowance may have run "
+        "out, or a write cache may be full"
     )
 
 
@@ -57,20 +71,33 @@ def _no_flush(note: Note, words: Words) -> str:
     sync, plain = (_units.format_duration(note[key]) for key in ("sync_ns", "plain_ns"))
     costs = f"a synchronous write takes as long as a plain one ({sync} and {plain})"
     if note["cause"] == "write through":
-        why = "the kernel believes that the device has no volatile write cache (write through). If it has one, writes that returned can be lost"
+        why = (
+            "the kernel believes that the device has no volatile write cache (write through). If it has one, "
+            "writes that returned can be lost"
+        )
         return f"No flush is sent to the device: {costs}, because {why}. {_POWER_CUT}"
     return f"No flush seems to be sent to the device, or it costs nothing: {costs}. {_POWER_CUT}"
 
 
 def _unknown_shares(note: Note, words: Words) -> str:
     shares = ", ".join(map(share_text, note["shares"]))
-    return f"There were too few operations to tell whether these shares are off by {_units.format_ratio(note['tolerance'])}: {shares}"
+    return (
+        "There were too few operations to tell whether these shares are off by "
+        f"{_units.format_ratio(note['tolerance'])}: {shares}"
+    )
 
 
 def _torn(note: Note, words: Words) -> str:
     size = f" of {_units.format_size(note['block_size_bytes'])}" if "block_size_bytes" in note else ""
-    advice = ", so LogWriteIntegrity=SingleWrite is not safe here: leave it at TripleWrite" if note.get("cause") == "single write" else ""
-    return f"The write in flight{size} was torn in cut {', '.join(map(str, note['cuts']))}. That is no loss, but writes{size} are not atomic{advice}"
+    advice = (
+        ", so LogWriteIntegrity=SingleWrite is not safe here: leave it at TripleWrite"
+        if note.get("cause") == "single write"
+        else ""
+    )
+    return (
+        f"The write in flight{size} was torn in cut {', '.join(map(str, note['cuts']))}. That is no loss, but "
+        f"writes{size} are not atomic{advice}"
+    )
 
 
 _LIMITS = {
@@ -84,8 +111,9 @@ _LIMITS = {
 def _volume_limit(note: Note, words: Words) -> str:
     limited, elapsed = (_units.format_duration(note[key] * 1e9) for key in ("limited_s", "elapsed_s"))
     return (
-        f"The {_LIMITS[note['limit']]} was reached for {_units.format_ratio(note['limited_s'] / note['elapsed_s'], 2)} of the time: {limited} of the "
-        f"{elapsed} from before the test files were made to the end of the test ({note['devices']})"
+        f"The {_LIMITS[note['limit']]} was reached for "
+        f"{_units.format_ratio(note['limited_s'] / note['elapsed_s'], 2)} of the time: {limited} of the {elapsed} "
+        f"from before the test files were made to the end of the test ({note['devices']})"
     )
 
 
@@ -95,7 +123,10 @@ def _search_ended(note: Note, words: Words) -> str:
     if note["cause"] == "largest":
         return f"{ended}: {load} is the largest load that this workload can make here"
     if note["cause"] == "others":
-        return f"{ended}: {', '.join(note['others'])}, which climbed together with it, cannot go on. The next load to try is {load}"
+        return (
+            f"{ended}: {', '.join(note['others'])}, which climbed together with it, cannot go on. "
+            f"The next load to try is {load}"
+        )
     return f"{ended}: sweep_rounds allows no more. The next load to try is {load}"
 
 
@@ -104,17 +135,24 @@ def _left_out(note: Note, words: Words) -> str:
 
 
 def _moved(note: Note, words: Words) -> str:
-    where = f"It measured {note['volume']} at {note['mount_point']}, and not at {note['before']}, as the run {note['run_id']} did"
+    where = (
+        f"It measured {note['volume']} at {note['mount_point']}, and not at {note['before']}, as "
+        f"the run {note['run_id']} did"
+    )
     return f"{where}. That is another volume, and what is known of {note['before']} stands; {_take_out(note)}"
 
 
 def _take_out(note: Note) -> str:
     known = f"{note['label']}:{note['before']}"
-    return f"if that is no longer wanted, take it out with playbooks/history.yml -e history_revoke={known} -e history_reason=..."
+    return (
+        "if that is no longer wanted, take it out with playbooks/history.yml -e "
+        f"history_revoke={known} -e history_reason=..."
+    )
 
 
 _RETAINED = (
-    "Its storage class keeps the volumes of deleted claims (reclaim policy Retain): delete the PersistentVolume of this test by hand, if it got as far as that"
+    "Its storage class keeps the volumes of deleted claims (reclaim policy Retain): delete the PersistentVolume of "
+    "this test by hand, if it got as far as that"
 )
 
 
@@ -129,19 +167,28 @@ def _no_stream(note: Note) -> str:
 
 def _load_target(note: Note) -> str:
     target = note["target"]
-    return f"sweep_load_target {target:g} cannot be shown, because the largest load point is {note['largest']}: add {math.ceil(target)} to sweep_loads"
+    return (
+        f"sweep_load_target {target:g} cannot be shown, because the largest load point is {note['largest']}: add "
+        f"{math.ceil(target)} to sweep_loads"
+    )
 
 
 _LACKING = {TARGET: "which messages", HIGHEST: "how many operations_per_s"}
 
 
 def _no_target(note: Note) -> str:
-    return f"{note['limit']} cannot be judged, because sweep_target does not say {_LACKING[note['scope']]} the volume must carry"
+    return (
+        f"{note['limit']} cannot be judged, because sweep_target does not say "
+        f"{_LACKING[note['scope']]} the volume must carry"
+    )
 
 
 def _duration(note: Note) -> str:
     whole = _units.format_duration(note["whole_s"] * 1e9, 2)
-    return f"{note['profile']} requires {note['required_s']:g} s per row (about {whole}): with {note['planned_s']} s this run cannot certify"
+    return (
+        f"{note['profile']} requires {note['required_s']:g} s per row (about {whole}): with "
+        f"{note['planned_s']} s this run cannot certify"
+    )
 
 
 def _small_files(note: Note) -> str:
@@ -158,20 +205,30 @@ def _too_short(note: Note) -> str:
 
 def _search(note: Note) -> str:
     each = _units.format_duration(note["round_s"] * 1e9, 2)
-    return f"{note['option']}: {note['value']} searches for the capacity in up to {note['rounds']} rounds of about {each} each"
+    return (
+        f"{note['option']}: {note['value']} searches for the capacity in up to {note['rounds']} "
+        f"rounds of about {each} each"
+    )
 
 
 _FORESEEN: dict[str, Callable[[Note], str]] = {
     "no_stream": _no_stream,
     "load_target": _load_target,
-    "no_blocks": lambda note: f"{note['profile']} has limits on block sizes, which cannot be judged with sweep_workload {COMMITS}: use a profile for commits",
+    "no_blocks": lambda note: (
+        f"{note['profile']} has limits on block sizes, which cannot be judged with sweep_workload "
+        f"{COMMITS}: use a profile for commits"
+    ),
     "commits": lambda note: f"with sweep_workload {COMMITS} this run cannot certify",
     "no_target": _no_target,
-    "workload": lambda note: f"{note['profile']} certifies runs of sweep_workload {note['required']}: with {note['workload']} this run cannot certify",
+    "workload": lambda note: (
+        f"{note['profile']} certifies runs of sweep_workload {note['required']}: with "
+        f"{note['workload']} this run cannot certify"
+    ),
     "duration": _duration,
     "small_files": _small_files,
     "block_sizes": lambda note: (
-        f"{note['profile']} requires the block sizes {', '.join(map(_units.format_size, note['missing_bytes']))}: without them this run cannot certify"
+        f"{note['profile']} requires the block sizes {', '.join(map(_units.format_size, note['missing_bytes']))}: "
+        "without them this run cannot certify"
     ),
     "too_short": _too_short,
     "search": _search,
@@ -185,13 +242,18 @@ def _preflight(note: Note, words: Words) -> str:
 def _ready(note: Note) -> str:
     free = f", {_units.format_size(note['free_bytes'])} free" if "free_bytes" in note else ""
     where = note.get("places") or f"{note.get('mount_point')} ({note.get('filesystem_type')}{free})"
-    return f"ready: {note['steps']} steps in about {note['minutes']} min, {_units.format_size(note['footprint_bytes'])} on {where}"
+    return (
+        f"ready: {note['steps']} steps in about {note['minutes']} min, "
+        f"{_units.format_size(note['footprint_bytes'])} on {where}"
+    )
 
 
 _PREFLIGHT: dict[str, Callable[[Note], str]] = {
     "": lambda note: note["text"],
     "ready": _ready,
-    "source": lambda note: f"ready: {note.get('source')} can observe {note.get('queue_manager') or 'the queue manager'}",
+    "source": lambda note: (
+        f"ready: {note.get('source')} can observe {note.get('queue_manager') or 'the queue manager'}"
+    ),
     "unknown": lambda note: f"unknown: {note['text']}",
 }
 
@@ -202,11 +264,15 @@ NOTES: dict[str, Callable[[Note, Words], str]] = {
     findings.PLATEAU: _plateau,
     findings.NO_FLUSH: _no_flush,
     findings.UNKNOWN_SHARES: _unknown_shares,
-    findings.AS_THEY_STAND: lambda note, words: "Its response times are compared with their limits as they stand, without confidence",
+    findings.AS_THEY_STAND: lambda note, words: (
+        "Its response times are compared with their limits as they stand, without confidence"
+    ),
     findings.TORN: _torn,
     findings.VOLUME_LIMIT: _volume_limit,
     findings.ENDED_EARLY: _search_ended,
-    findings.CLIMBED_TOGETHER: lambda note, words: f"It climbed together with {', '.join(note['others'])}: a load passes only if it passes on all of them",
+    findings.CLIMBED_TOGETHER: lambda note, words: (
+        f"It climbed together with {', '.join(note['others'])}: a load passes only if it passes on all of them"
+    ),
     findings.LEFT_OUT: _left_out,
     findings.MOVED: _moved,
     findings.RETAINED: lambda note, words: _RETAINED,

@@ -24,7 +24,9 @@ def qualification_text(why: Why, words: Words) -> str:
 
 _UNLIKE = {
     "filesystem_type": "it wrote to {value}, which is memory",
-    "backing_unknown": "the storage behind the file system cannot be determined ({value}): test a volume that is mounted without it",
+    "backing_unknown": (
+        "the storage behind the file system cannot be determined ({value}): test a volume that is mounted without it"
+    ),
     "backing_filesystem_type": "its writes ended in memory ({value})",
     "option_sync": "it wrote with the sync mode {value}, but MQ writes with dsync",
     "option_direct": "it wrote through the page cache, but MQ writes with direct I/O",
@@ -36,14 +38,17 @@ _UNLIKE = {
 def _uncovered_episodes(why: Why, words: Words) -> str:
     phases = "standstills" if why["method"] == BATCH_MEANS else "slow phases"
     at = f"{why['metric']} at {words.row_text(why)}"
-    return f"{at} covers {phases} of up to {why['episode_s']:.2g} s, and {why['profile']} asks for {why['required_s']:g} s: measure longer"
+    return (
+        f"{at} covers {phases} of up to {why['episode_s']:.2g} s, and {why['profile']} asks for "
+        f"{why['required_s']:g} s: measure longer"
+    )
 
 
 def _unfinished_ring(why: Why, words: Words) -> str:
     longer = f"measure for {_units.format_count(why['needed_s'])} s per row" if "needed_s" in why else "measure longer"
     return (
-        f"at {size_text(why['block_size_bytes'])} it wrote only {_units.format_ratio(why['ring_passes'], 2)} of its files once, which a write cache "
-        f"may have absorbed entirely: {longer}"
+        f"at {size_text(why['block_size_bytes'])} it wrote only {_units.format_ratio(why['ring_passes'], 2)} of its "
+        f"files once, which a write cache may have absorbed entirely: {longer}"
     )
 
 
@@ -54,13 +59,20 @@ def _small_files(why: Why, words: Words) -> str:
 
 
 _TEXTS: dict[str, Callable[[Why, Words], str]] = {
-    "too_short": lambda why, words: f"it measured {why['measured_s']:.4g} s per row, but {why['profile']} requires {why['required_s']:g} s",
-    "no_confidence": lambda why, words: f"{why['profile']} compares figures as they stand (confidence: {NO_CONFIDENCE})",
+    "too_short": lambda why, words: (
+        f"it measured {why['measured_s']:.4g} s per row, but {why['profile']} requires {why['required_s']:g} s"
+    ),
+    "no_confidence": lambda why, words: (
+        f"{why['profile']} compares figures as they stand (confidence: {NO_CONFIDENCE})"
+    ),
     "nothing_counted": lambda why, words: "its tables have no over.csv, so its figures were taken as they stand",
     "uncovered_episodes": _uncovered_episodes,
     "unfinished_ring": _unfinished_ring,
     "small_files": _small_files,
-    "block_sizes": lambda why, words: f"it did not measure {', '.join(map(_units.format_size, why['missing_bytes']))}, which {why['profile']} requires",
+    "block_sizes": lambda why, words: (
+        f"it did not measure {', '.join(map(_units.format_size, why['missing_bytes']))}, "
+        f"which {why['profile']} requires"
+    ),
     "unnamed_workload": lambda why, words: "its record does not name its workload",
     "other_workload": lambda why, words: f"its workload was {why['workload']} instead of {why['required']}",
     "not_in_run_csv": lambda why, words: f"its run.csv does not contain {why['key']}",

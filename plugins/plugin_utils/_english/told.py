@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What was judged with its sentences: the reasons, the qualification and the texts of judgements that record.json has beside the findings."""
+"""What was judged with its sentences: the reasons, the qualification and the texts of judgements that record.json has
+beside the findings."""
 
 from __future__ import annotations
 
@@ -12,7 +13,12 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.disturbances import disturbances_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings import in_words
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.limits import sentence_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import DISTURBED, QUALIFICATION, WITHOUT_MEASUREMENT, reasons_among
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import (
+    DISTURBED,
+    QUALIFICATION,
+    WITHOUT_MEASUREMENT,
+    reasons_among,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import GOOD, PASS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words
 
@@ -33,7 +39,12 @@ def told(judged: Mapping[str, Any], words: Words) -> dict[str, Any]:
         "judgements": judgements,
     }
     if "capacity" in judged:
-        result["disturbances"] = [text for finding in findings if finding["kind"] == DISTURBED for text in disturbances_text(finding["disturbance"])]
+        result["disturbances"] = [
+            text
+            for finding in findings
+            if finding["kind"] == DISTURBED
+            for text in disturbances_text(finding["disturbance"])
+        ]
         result["capacity"] = judged["capacity"] and _capacity(judged["capacity"], words)
     return result
 

@@ -9,7 +9,11 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.commits import Load, estimate_commits, most_commits_per_ns
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.commits import (
+    Load,
+    estimate_commits,
+    most_commits_per_ns,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.line import Line
 
 _ROUNDS = 100
@@ -18,11 +22,12 @@ _ROUNDS = 100
 def mean_commit_wait_ns(line: Line, load: Load, commits_per_s: float, variation: float) -> float | None:
     """Return the mean time from a commit to the end of its write, None if the log cannot keep up with the rate.
 
-    Commits arrive at random (Poisson). If no write is in flight, a commit is written at once. Otherwise it waits for the rest of the write in flight, and then
-    for its own write, which takes everything that arrived meanwhile. So this is a queue with service in bulk; docs/estimates.md has the formula.
+    Commits arrive at random (Poisson). If no write is in flight, a commit is written at once. Otherwise it waits for
+    the rest of the write in flight, and then for its own write, which takes everything that arrived meanwhile. So this
+    is a queue with service in bulk; docs/estimates.md has the formula.
 
-    load says what a commit is; its number of applications does not matter. variation is the standard deviation of the latency over its mean, of writes of
-    one commit. The deviation is taken to be the same for larger writes.
+    load says what a commit is; its number of applications does not matter. variation is the standard deviation of the
+    latency over its mean, of writes of one commit. The deviation is taken to be the same for larger writes.
     """
     rate = commits_per_s / 1e9
     most = most_commits_per_ns(line.latency_ns, load)
@@ -34,7 +39,8 @@ def mean_commit_wait_ns(line: Line, load: Load, commits_per_s: float, variation:
     fixed, variance = max(0.0, alone - more), (variation * alone) ** 2
     idle = 1.0
     for _round in range(_ROUNDS):
-        # Mean and second moment of the duration of a write that takes the arrivals of the one before, or a single commit after an idle time.
+        # Mean and second moment of the duration of a write that takes the arrivals of the one before,
+        # or a single commit after an idle time.
         mean = (fixed + more * idle) / (1 - rate * more)
         commits = rate * mean + idle
         square = (fixed**2 + variance + 2 * fixed * more * commits + more**2 * commits) / (1 - (rate * more) ** 2)
@@ -45,4 +51,8 @@ def mean_commit_wait_ns(line: Line, load: Load, commits_per_s: float, variation:
 
 def _none_arrives(expected: float, variation_square: float) -> float:
     """Return the probability that nothing arrives during a write, whose duration is taken to be gamma-distributed."""
-    return math.exp(-expected) if variation_square < 1e-9 else math.exp(-math.log1p(expected * variation_square) / variation_square)
+    return (
+        math.exp(-expected)
+        if variation_square < 1e-9
+        else math.exp(-math.log1p(expected * variation_square) / variation_square)
+    )

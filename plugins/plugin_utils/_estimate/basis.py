@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the estimates of a volume rest on: the tables of its run, which hold a latency sweep, the commit workload, or neither."""
+"""What the estimates of a volume rest on: the tables of its run, which hold a latency sweep, the commit workload,
+or neither."""
 
 from __future__ import annotations
 
@@ -11,7 +12,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.commits import DEFAULT_BUFFER_BYTES, PAGE_BYTES, Commits, Load, estimate_commits
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.commits import (
+    DEFAULT_BUFFER_BYTES,
+    PAGE_BYTES,
+    Commits,
+    Load,
+    estimate_commits,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.line import Line, NoLine, fit_line
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.reservations import reservations
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS, Row
@@ -34,7 +41,8 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What a load comes to, what is to be said against that (keys of reservations.TEXTS), and what was measured of the same load, None if nothing."""
+    """What a load comes to, what is to be said against that (keys of reservations.TEXTS),
+    and what was measured of the same load, None if nothing."""
 
     load: Load
     commits: Commits
@@ -54,10 +62,12 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """The line that the log's writes follow, or why they follow none, and the measured commit workload by message size and number of applications.
+    """The line that the log's writes follow, or why they follow none,
+    and the measured commit workload by message size and number of applications.
 
-    writers is how many queue managers wrote at the same time when the line was measured. load is the commit workload's, or the default one: its buffer,
-    messages in a commit and remote delay hold for all estimates. variations are the coefficients of variation of the latency by size of write.
+    writers is how many queue managers wrote at the same time when the line was measured. load is the commit workload's,
+    or the default one: its buffer, messages in a commit and remote delay hold for all estimates. variations are the
+    coefficients of variation of the latency by size of write.
     """
 
     line: Line | None
@@ -68,26 +78,44 @@ class Basis:
     variations: tuple[tuple[float, float], ...]
 
     def estimate(self, message_bytes: int, applications: int, more_delay_ns: float = 0.0) -> Estimate:
-        """Return the estimate for applications that commit messages of a size; more_delay_ns is added to the remote delay. There must be a line."""
-        load = replace(self.load, applications=applications, message_bytes=message_bytes, remote_delay_ns=self.load.remote_delay_ns + more_delay_ns)
+        """Return the estimate for applications that commit messages of a size;
+        more_delay_ns is added to the remote delay. There must be a line."""
+        load = replace(
+            self.load,
+            applications=applications,
+            message_bytes=message_bytes,
+            remote_delay_ns=self.load.remote_delay_ns + more_delay_ns,
+        )
         commits = estimate_commits(self.line.latency_ns, load)
         measured = None if more_delay_ns else self.measured.get((message_bytes, applications))
         return Estimate(load, commits, reservations(self.line, commits.write_bytes, commits.cycle_ns), measured)
 
     def variation(self, write_bytes: float) -> float:
-        """Return the coefficient of variation of the latency at the measured size that is nearest to a size of write."""
+        """Return the coefficient of variation of the latency at the measured size that is nearest to a size
+        of write."""
         return min(self.variations, key=lambda known: abs(math.log(known[0] / write_bytes)), default=(0, 0.0))[1]
 
 
 def basis_of(tables: Tables, facts: Mapping[str, Any]) -> Basis | None:
-    """Return what the tables of a run and the facts of its host say for estimates, None if nothing wrote to a log, or something else beside it."""
+    """Return what the tables of a run and the facts of its host say for estimates, None if nothing wrote to a log,
+    or something else beside it."""
     writes = (
-        [row for row in tables.results if row["stream"] == _LOG and row["operation"] == "write" and row["worker"] == ALL_WORKERS] if tables.layout.of_mq else []
+        [
+            row
+            for row in tables.results
+            if row["stream"] == _LOG and row["operation"] == "write" and row["worker"] == ALL_WORKERS
+        ]
+        if tables.layout.of_mq
+        else []
     )
     if not writes:
         return None
     chosen = _of_fewest_writers(writes, tables)
-    points = [(size, row["latency_mean_ns"], row.get("latency_cv")) for row in chosen if (size := _write_size(row)) and row["latency_mean_ns"]]
+    points = [
+        (size, row["latency_mean_ns"], row.get("latency_cv"))
+        for row in chosen
+        if (size := _write_size(row)) and row["latency_mean_ns"]
+    ]
     try:
         line, no_line = fit_line([(size, mean) for size, mean, variation in points]), ""
     except NoLine as why:
@@ -109,20 +137,27 @@ def basis_of(tables: Tables, facts: Mapping[str, Any]) -> Basis | None:
 
 
 def _buffer_bytes(tables: Tables, facts: Mapping[str, Any]) -> int:
-    """Return the log buffer of the commit workload, or else that of the queue managers of the host, or else the default one."""
+    """Return the log buffer of the commit workload, or else that of the queue managers of the host,
+    or else the default one."""
     configured = facts.get("queue_manager_log_buffer_bytes")
-    known = configured if isinstance(configured, int) and not isinstance(configured, bool) and configured >= PAGE_BYTES else DEFAULT_BUFFER_BYTES
+    known = (
+        configured
+        if isinstance(configured, int) and not isinstance(configured, bool) and configured >= PAGE_BYTES
+        else DEFAULT_BUFFER_BYTES
+    )
     return int(tables.number("option_log_buffer_bytes") or known)
 
 
 def _of_fewest_writers(rows: list[Row], tables: Tables) -> list[Row]:
-    """Return the rows with the smallest number of queue managers that write at the same time: each of them is alone with its log."""
+    """Return the rows with the smallest number of queue managers that write at the same time:
+    each of them is alone with its log."""
     fewest = min(map(tables.workers_of, rows))
     return [row for row in rows if tables.workers_of(row) == fewest]
 
 
 def _write_size(row: Row) -> float | None:
-    """Return the size of the writes of a row; those of the commit workload vary, and the step's size is that of its messages."""
+    """Return the size of the writes of a row; those of the commit workload vary,
+    and the step's size is that of its messages."""
     return row.get("write_size_mean_bytes") or row["block_size_bytes"]
 
 
@@ -137,4 +172,11 @@ def _measured(tables: Tables) -> dict[tuple[int, int], Measured]:
 
 def _rows_of_queue_managers(rows: Iterable[Row]) -> list[Row]:
     known = ("operations_per_s", "messages_per_s", "latency_mean_ns")
-    return [row for row in rows if row["operation"] == _COMMIT and row["worker"] != ALL_WORKERS and row["block_size_bytes"] and all(map(row.get, known))]
+    return [
+        row
+        for row in rows
+        if row["operation"] == _COMMIT
+        and row["worker"] != ALL_WORKERS
+        and row["block_size_bytes"]
+        and all(map(row.get, known))
+    ]

@@ -4,9 +4,10 @@
 
 """Commits per second of applications that commit without think time, from the latency of the logger's writes.
 
-Each queue manager has one logger with one outstanding write. While it is in flight, the commits of other applications accumulate, and the next write takes
-them all, up to the size of the log buffer. With at least two applications, two cohorts alternate: the applications that a write releases commit again just
-after the next write has started, so each write carries the commits of one half of them.
+Each queue manager has one logger with one outstanding write. While it is in flight, the commits of other applications
+accumulate, and the next write takes them all, up to the size of the log buffer. With at least two applications, two
+cohorts alternate: the applications that a write releases commit again just after the next write has started, so each
+write carries the commits of one half of them.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ NS_PER_KM = 10_000.0
 class Load:
     """Applications of one queue manager that commit as fast as they can.
 
-    remote_delay_ns is how much longer than the local write the storage takes until its remote side has acknowledged the write.
+    remote_delay_ns is how much longer than the local write the storage takes until its remote side has
+    acknowledged the write.
     """
 
     applications: int
@@ -48,9 +50,11 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Commits:
-    """What a load comes to. write_bytes is the size of the logger's writes, cycle_ns what one of them takes with its remote delay.
+    """What a load comes to. write_bytes is the size of the logger's writes,
+    cycle_ns what one of them takes with its remote delay.
 
-    buffer_limited says that the log buffer, rather than the number of applications, limits the rate. log_bytes_per_s counts what commits add to the log.
+    buffer_limited says that the log buffer, rather than the number of applications, limits the rate. log_bytes_per_s
+    counts what commits add to the log.
     """
 
     commits_per_s: float
@@ -93,7 +97,8 @@ def estimate_commits(latency_ns: Callable[[float], float], load: Load) -> Commit
 
 
 def most_commits_per_ns(latency_ns: Callable[[float], float], load: Load) -> float:
-    """Return the rate that the log carries if each write takes the whole log buffer; a commit that is larger than the buffer takes several writes."""
+    """Return the rate that the log carries if each write takes the whole log buffer;
+    a commit that is larger than the buffer takes several writes."""
     return load.buffer_bytes / (load.record_bytes * _cycle_ns(latency_ns, load, load.buffer_bytes))
 
 
@@ -102,7 +107,8 @@ def _cycle_ns(latency_ns: Callable[[float], float], load: Load, size_bytes: int)
 
 
 def _alone(latency_ns: Callable[[float], float], load: Load) -> tuple[float, int]:
-    """Return commits per nanosecond and the largest write of a single application, whose commit takes several writes if it is larger than the buffer."""
+    """Return commits per nanosecond and the largest write of a single application,
+    whose commit takes several writes if it is larger than the buffer."""
     full_writes, rest = divmod(load.record_bytes, load.buffer_bytes)
     sizes = [write_size(rest, load.buffer_bytes)] if rest else []
     needed = full_writes * _cycle_ns(latency_ns, load, load.buffer_bytes) if full_writes else 0.0
@@ -111,7 +117,8 @@ def _alone(latency_ns: Callable[[float], float], load: Load) -> tuple[float, int
 
 
 def _cohorts(latency_ns: Callable[[float], float], load: Load) -> tuple[float, int]:
-    """Return commits per nanosecond and the larger write of two cohorts that alternate; an odd number of applications makes them differ by one."""
+    """Return commits per nanosecond and the larger write of two cohorts that alternate;
+    an odd number of applications makes them differ by one."""
     halves = (load.applications - load.applications // 2, load.applications // 2)
     sizes = [write_size(half * load.record_bytes, load.buffer_bytes) for half in halves]
     return load.applications / sum(_cycle_ns(latency_ns, load, size) for size in sizes), sizes[0]

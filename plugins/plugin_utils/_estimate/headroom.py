@@ -23,9 +23,10 @@ class NoHeadroom(Exception):
 class Headroom:
     """What a volume carries beside what it is asked to carry.
 
-    margin is how much more than asked it carries, as a share of what is asked, negative if it carries less. measured says that the commit workload measured
-    it; otherwise it is an estimate, against which the reservations are to be said. wait_ns is the estimated mean wait of a commit at the asked rate, None if
-    the log cannot keep up with it or there is no estimate.
+    margin is how much more than asked it carries, as a share of what is asked, negative if it carries less. measured
+    says that the commit workload measured it; otherwise it is an estimate, against which the reservations are to be
+    said. wait_ns is the estimated mean wait of a commit at the asked rate, None if the log cannot keep up with it or
+    there is no estimate.
     """
 
     target: Target
@@ -46,7 +47,11 @@ class Headroom:
     @property
     def text(self) -> str:
         """What is carried and asked, and where that comes from, as a clause."""
-        origin = "measured by the commit workload" if self.measured else "; ".join(("an estimate", *(TEXTS[key] for key in self.reservations)))
+        origin = (
+            "measured by the commit workload"
+            if self.measured
+            else "; ".join(("an estimate", *(TEXTS[key] for key in self.reservations)))
+        )
         return f"{_units.format_number(self.carried_per_s)} messages/s carried, {self.target.text} required ({origin})"
 
 
@@ -56,14 +61,20 @@ def headroom(basis: Basis | None, target: Target | None) -> Headroom:
         raise NoHeadroom("sweep_target does not say what the volume must carry")
     measured: Measured | None = basis.measured.get((target.message_bytes, target.clients)) if basis else None
     if basis is None or (basis.line is None and measured is None):
-        raise NoHeadroom(f"there is no estimate: {basis.no_line if basis else 'only runs of queue managers alone have one'}")
+        raise NoHeadroom(
+            f"there is no estimate: {basis.no_line if basis else 'only runs of queue managers alone have one'}"
+        )
     if basis.line is None:
         return Headroom(target, measured.messages_per_s, True, (), None)
     estimate = basis.estimate(target.message_bytes, target.clients)
     carried = measured.messages_per_s if measured else estimate.commits.messages_per_s
-    return Headroom(target, carried, measured is not None, () if measured else estimate.reservations, _wait_ns(basis, target))
+    return Headroom(
+        target, carried, measured is not None, () if measured else estimate.reservations, _wait_ns(basis, target)
+    )
 
 
 def _wait_ns(basis: Basis, target: Target) -> float | None:
     load = replace(basis.load, message_bytes=target.message_bytes)
-    return mean_commit_wait_ns(basis.line, load, target.messages_per_s / load.puts_per_commit, basis.variation(load.record_bytes))
+    return mean_commit_wait_ns(
+        basis.line, load, target.messages_per_s / load.puts_per_commit, basis.variation(load.record_bytes)
+    )

@@ -24,8 +24,9 @@ class NoLine(Exception):
 class Line:
     """The latency L0 + size / rate.
 
-    base_error_ns and bytes_per_ns_error are standard errors, from how far the means lie from the line. worst is how far the furthest one does, as a share of
-    that mean. smallest_bytes and largest_bytes are the sizes between which the line was measured.
+    base_error_ns and bytes_per_ns_error are standard errors, from how far the means lie from the line. worst is how far
+    the furthest one does, as a share of that mean. smallest_bytes and largest_bytes are the sizes between which the
+    line was measured.
     """
 
     base_ns: float
@@ -42,7 +43,8 @@ class Line:
 
 
 def fit_line(points: Sequence[tuple[float, float]]) -> Line:
-    """Return the line through mean latencies, given as (size in bytes, mean in ns), that has the least relative error. Raises NoLine."""
+    """Return the line through mean latencies, given as (size in bytes, mean in ns),
+    that has the least relative error. Raises NoLine."""
     sizes = {size for size, mean in points}
     if len(sizes) < _FEWEST_SIZES:
         raise NoLine(f"a line needs the means of at least {_FEWEST_SIZES} write sizes, and there are {len(sizes)}")
@@ -60,7 +62,9 @@ def fit_line(points: Sequence[tuple[float, float]]) -> Line:
     scatter = math.sqrt(math.fsum(residual**2 for residual in residuals) / (len(points) - 2))
     if scatter > MOST_SCATTER:
         most = f"at most {100 * MOST_SCATTER:.0f} % counts as a line"
-        raise NoLine(f"the means scatter around the line by {100 * scatter:.0f} % of themselves (standard deviation), and {most}")
+        raise NoLine(
+            f"the means scatter around the line by {100 * scatter:.0f} % of themselves (standard deviation), and {most}"
+        )
     return Line(
         base_ns=base,
         bytes_per_ns=1 / slope,

@@ -23,7 +23,9 @@ TEXTS = MappingProxyType(
     {
         SMALLER: "the log's writes are smaller than the smallest that were measured",
         LARGER: "the log's writes are larger than the largest that were measured",
-        FAST: "a write takes less than 100 us, so the processor decides, and a queue manager carries less than estimated",
+        FAST: (
+            "a write takes less than 100 us, so the processor decides, and a queue manager carries less than estimated"
+        ),
         LOOSE_LINE: f"a measured mean differs from the line by more than {100 * LOOSE:.0f} %",
     }
 )
@@ -31,7 +33,8 @@ TEXTS = MappingProxyType(
 
 
 def reservations(line: Line, write_bytes: float, write_ns: float) -> tuple[str, ...]:
-    """Return the keys of what is to be said against an estimate that rests on writes of a size, each of which takes so long with its remote delay."""
+    """Return the keys of what is to be said against an estimate that rests on writes of a size,
+    each of which takes so long with its remote delay."""
     found = {
         SMALLER: write_bytes < (1 - _SLACK) * line.smallest_bytes,
         LARGER: write_bytes > (1 + _SLACK) * line.largest_bytes,

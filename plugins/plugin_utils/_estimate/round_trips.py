@@ -24,7 +24,8 @@ BUSY_SHARE = 0.95
 
 @dataclass(frozen=True, slots=True)
 class RoundTrips:
-    """What request/reply clients reach. peak_log_bytes_per_s is what the logger can write at most in writes of this size."""
+    """What request/reply clients reach. peak_log_bytes_per_s is what the logger can write at most in writes
+    of this size."""
 
     round_trips_per_s: float
     write_bytes: int
@@ -32,7 +33,9 @@ class RoundTrips:
     peak_log_bytes_per_s: float
 
 
-def estimate_round_trips(latency_ns: Callable[[float], float], clients: int, message_bytes: int, buffer_bytes: int = LARGEST_BUFFER_BYTES) -> RoundTrips:
+def estimate_round_trips(
+    latency_ns: Callable[[float], float], clients: int, message_bytes: int, buffer_bytes: int = LARGEST_BUFFER_BYTES
+) -> RoundTrips:
     """Return what request/reply clients reach on a volume with this mean latency by size of write."""
     round_trip_bytes = log_bytes(message_bytes, MESSAGES_PER_ROUND_TRIP)
     size = write_size(clients * round_trip_bytes / WRITES_PER_ROUND_TRIP, buffer_bytes)

@@ -37,7 +37,10 @@ class Target:
     def text(self) -> str:
         """The target for people."""
         clients = f"{_units.format_count(self.clients)} client{'' if self.clients == 1 else 's'}"
-        return f"{_units.format_number(self.messages_per_s)} messages/s of {_units.format_size(self.message_bytes)} from {clients}"
+        return (
+            f"{_units.format_number(self.messages_per_s)} messages/s of "
+            f"{_units.format_size(self.message_bytes)} from {clients}"
+        )
 
     def as_facts(self) -> dict[str, Any]:
         """Return the target as facts of a host."""
@@ -72,7 +75,8 @@ def _is_usable(value: Any) -> bool:
 
 
 def read_target(value: Any) -> Target | OperationsTarget | None:
-    """Return the target that a variable states, None if it is empty. Raises ValueError with a clause that says what is wrong with the variable."""
+    """Return the target that a variable states, None if it is empty. Raises ValueError with a clause that says what is
+    wrong with the variable."""
     if value in (None, "") or value == {}:
         return None
     if not isinstance(value, Mapping):

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The job of AWX or Automation Platform that runs this playbook, from the extra variables that it passes to each job."""
+"""The job of AWX or Automation Platform that runs this playbook, from the extra variables that it passes to
+each job."""
 
 from __future__ import annotations
 

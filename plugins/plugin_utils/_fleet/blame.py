@@ -4,7 +4,8 @@
 
 """Who fails for what is not the state of one host.
 
-AWX relaunches a job on the hosts that failed. If the first host alone failed for all, such a job would leave out the others and could succeed.
+AWX relaunches a job on the hosts that failed. If the first host alone failed for all,
+such a job would leave out the others and could succeed.
 """
 
 from __future__ import annotations
@@ -15,12 +16,20 @@ CONTROLLER = "localhost"
 
 
 def blamed(play_hosts: Sequence[str]) -> list[str]:
-    """Return who fails for the fleet: the controller, or every host of a play that has not got it because a limit leaves it out."""
+    """Return who fails for the fleet: the controller, or every host of a play that has not got it because a limit
+    leaves it out."""
     return [CONTROLLER] if CONTROLLER in play_hosts else list(play_hosts)
 
 
 def with_fleet(failures: Mapping[str, str], fleet_problems: Sequence[str], play_hosts: Sequence[str]) -> dict[str, str]:
-    """Return the message with which each host fails: its own one, and for those who are blamed the problems of the fleet as well."""
+    """Return the message with which each host fails: its own one, and for those who are blamed the problems of the
+    fleet as well."""
     if not fleet_problems:
         return dict(failures)
-    return {**failures, **{host: " | ".join([*fleet_problems, *([failures[host]] if host in failures else [])]) for host in blamed(play_hosts)}}
+    return {
+        **failures,
+        **{
+            host: " | ".join([*fleet_problems, *([failures[host]] if host in failures else [])])
+            for host in blamed(play_hosts)
+        },
+    }

@@ -10,9 +10,13 @@ from typing import Any
 
 
 def clock_facts(time_epoch_s: Any, received_epoch_s: float, error_s: float) -> dict[str, float]:
-    """Return the offset of a host's clock, by the instant that a module read there last and when its answer came, and the bound of its error.
+    """Return the offset of a host's clock, by the instant that a module read there last and when its answer came,
+    and the bound of its error.
 
-    After that instant comes one way of the connection, before it mostly the start of Python. So the end of the call is closer to it, and the duration of the
-    call bounds the error.
+    After that instant comes one way of the connection, before it mostly the start of Python. So the end of the call is
+    closer to it, and the duration of the call bounds the error.
     """
-    return {"clock_offset_s": round(float(time_epoch_s) - received_epoch_s, 3), "clock_offset_error_s": round(error_s, 3)}
+    return {
+        "clock_offset_s": round(float(time_epoch_s) - received_epoch_s, 3),
+        "clock_offset_error_s": round(error_s, 3),
+    }

@@ -4,8 +4,8 @@
 
 """The variables that concern a whole command: such as where its reports are, or which runs it compares.
 
-A template at the level of a play or under ``run_once`` has the variables of the first host of the play, which may be of another group. So these variables are
-read here alone, from all hosts of the play, and each has one value.
+A template at the level of a play or under ``run_once`` has the variables of the first host of the play, which may be of
+another group. So these variables are read here alone, from all hosts of the play, and each has one value.
 """
 
 from __future__ import annotations
@@ -15,7 +15,12 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.blame import CONTROLLER
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import SLICED
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import SettingsError, agreed, one_value, shown
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import (
+    SettingsError,
+    agreed,
+    one_value,
+    shown,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import option_names
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import is_empty, plain
 
@@ -25,18 +30,28 @@ NOT_OF_HOSTS = {
     KIND: "only the playbooks of this collection set it",
     SLICED: "only a sliced template of AWX sets it, as an extra variable",
 }
-"""The variables that no inventory may set, and what to do instead: as the variable of a host, each would decide for the other hosts too."""
+"""The variables that no inventory may set, and what to do instead: as the variable of a host,
+each would decide for the other hosts too."""
 
 
-def agreed_settings(names: Iterable[str], of_play: Mapping[str, Any], of_hosts: Mapping[str, Mapping[str, Any]], inventory: Collection[str]) -> dict[str, Any]:
+def agreed_settings(
+    names: Iterable[str],
+    of_play: Mapping[str, Any],
+    of_hosts: Mapping[str, Mapping[str, Any]],
+    inventory: Collection[str],
+) -> dict[str, Any]:
     """Return the one value of each variable, its default (an empty text if it has none) if nobody sets it.
 
-    ``of_play`` are the variables that the play sets for all hosts, ``of_hosts`` those of each host of the play, and ``inventory`` names the hosts of the
-    inventory. Raises SettingsError if hosts differ, or if a value cannot be read.
+    ``of_play`` are the variables that the play sets for all hosts, ``of_hosts`` those of each host of the play, and
+    ``inventory`` names the hosts of the inventory. Raises SettingsError if hosts differ, or if a value cannot be read.
     """
     found = {}
     for name in names:
-        values = {host: of_play.get(name, own.get(name)) for host, own in of_hosts.items() if _has_a_say(name, host, of_hosts, inventory)}
+        values = {
+            host: of_play.get(name, own.get(name))
+            for host, own in of_hosts.items()
+            if _has_a_say(name, host, of_hosts, inventory)
+        }
         value = agreed(name, values, _REMEDY) if name in option_names() else one_value(name, values, _read, _REMEDY)
         found[name] = "" if value is None else value
     return found
@@ -46,7 +61,8 @@ _REMEDY = "One command has one value: set it for all hosts of the inventory, or 
 
 
 def _has_a_say(name: str, host: str, of_hosts: Mapping[str, Mapping[str, Any]], inventory: Collection[str]) -> bool:
-    """Whether the variable of a host counts: of the controller beside other hosts only if the inventory has it as a host, and sets the variable for it."""
+    """Whether the variable of a host counts: of the controller beside other hosts only if the inventory has it as a
+    host, and sets the variable for it."""
     if host != CONTROLLER or len(of_hosts) == 1:
         return True
     return CONTROLLER in inventory and not is_empty(of_hosts[CONTROLLER].get(name))
@@ -58,8 +74,12 @@ def _read(value: Any) -> Any:
 
 
 def check_not_of_hosts(names: Iterable[str], of_hosts: Mapping[str, Mapping[str, Any]], extra: Collection[str]) -> None:
-    """Raise SettingsError if hosts set one of some variables that only the command may set; ``extra`` names the extra variables."""
+    """Raise SettingsError if hosts set one of some variables that only the command may set;
+    ``extra`` names the extra variables."""
     for name in names:
         hosts = sorted(host for host, own in of_hosts.items() if name in own)
         if hosts and (name == KIND or name not in extra):
-            raise SettingsError(f"{name} is a variable of {shown(hosts)}, but it would decide for every host: remove it there, and {NOT_OF_HOSTS[name]}")
+            raise SettingsError(
+                f"{name} is a variable of {shown(hosts)}, but it would decide for every host: remove it "
+                f"there, and {NOT_OF_HOSTS[name]}"
+            )

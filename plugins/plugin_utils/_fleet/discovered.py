@@ -2,9 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a certification of a host's queue managers looks like: the volumes under test, from what ``queue_manager_info`` found.
+"""What a certification of a host's queue managers looks like: the volumes under test,
+from what ``queue_manager_info`` found.
 
-There is one volume for each file system that holds recovery logs. The result is what ``workspace_volumes`` may hold, so that people can change it.
+There is one volume for each file system that holds recovery logs. The result is what ``workspace_volumes`` may hold,
+so that people can change it.
 """
 
 from __future__ import annotations
@@ -41,7 +43,8 @@ class DiscoveryError(ValueError):
 class Log:
     """The recovery log of a queue manager, as far as a test must be like it.
 
-    ``assumed`` names the settings that are the product's defaults. ``written`` is what MQ said of its writes, None if it was not asked.
+    ``assumed`` names the settings that are the product's defaults. ``written`` is what MQ said of its writes,
+    None if it was not asked.
     """
 
     queue_manager: str
@@ -83,9 +86,11 @@ class Skipped:
 
 @dataclass(frozen=True)
 class Discovered:
-    """The plan of a host: ``volumes`` as ``workspace_volumes`` holds them, sentences on each of them by its name, what is ``refused``, and what is ``skipped``.
+    """The plan of a host: ``volumes`` as ``workspace_volumes`` holds them, sentences on each of them by its name, what
+    is ``refused``, and what is ``skipped``.
 
-    The sentences ``sizes`` say where the block sizes come from if MQ was asked for them. There may be no volume if something is skipped.
+    The sentences ``sizes`` say where the block sizes come from if MQ was asked for them.
+    There may be no volume if something is skipped.
     """
 
     volumes: list[dict[str, Any]]
@@ -96,16 +101,22 @@ class Discovered:
 
 
 def plan_volumes(answer: Mapping[str, Any], block_sizes_bytes: Sequence[int], skip_absent: bool = False) -> Discovered:
-    """Return the plan from the answer of ``queue_manager_info``, which nobody vouches for. Raises DiscoveryError if there is nothing to plan.
+    """Return the plan from the answer of ``queue_manager_info``, which nobody vouches for.
+    Raises DiscoveryError if there is nothing to plan.
 
     ``skip_absent`` leaves queue managers out whose logs are not on this host.
     """
     _check(answer, _ANSWER, "")
     items, problems = answer["queue_managers"], answer["problems"]
     if problems:
-        raise DiscoveryError(f"queue managers may be missing from what was discovered: {'; '.join(problems)}. Correct that, or {BY_HAND}")
+        raise DiscoveryError(
+            f"queue managers may be missing from what was discovered: {'; '.join(problems)}. Correct that, or {BY_HAND}"
+        )
     if not items:
-        raise DiscoveryError(f"no queue manager was discovered on this host: there is none in its mqs.ini. Add workspace_planned_queue_managers, or {BY_HAND}")
+        raise DiscoveryError(
+            "no queue manager was discovered on this host: there is none in its mqs.ini. Add "
+            f"workspace_planned_queue_managers, or {BY_HAND}"
+        )
     for number, item in enumerate(items):
         _check(item, _UNPLANNED if item.get("problem") else _PLANNED, f"queue_managers[{number}].")
     absent = [item for item in items if skip_absent and item.get("absent")]
@@ -118,8 +129,14 @@ def plan_volumes(answer: Mapping[str, Any], block_sizes_bytes: Sequence[int], sk
         return Discovered([], {}, {}, [], skipped)
     if not logs:
         more = f"; and {len(reasons) - SHOWN_REASONS} more queue managers" if len(reasons) > SHOWN_REASONS else ""
-        raise DiscoveryError(f"no queue manager of this host can be planned: {'; '.join(reasons[:SHOWN_REASONS])}{more}. {_way_out(unknown)}")
-    refused = [Refused(names.new(item["name"]), f"{reason}. {_way_out([item])}") for item, reason in zip(unknown, reasons, strict=True)]
+        raise DiscoveryError(
+            "no queue manager of this host can be planned: "
+            f"{'; '.join(reasons[:SHOWN_REASONS])}{more}. {_way_out(unknown)}"
+        )
+    refused = [
+        Refused(names.new(item["name"]), f"{reason}. {_way_out([item])}")
+        for item, reason in zip(unknown, reasons, strict=True)
+    ]
     volumes, about, sizes = [], {}, {}
     for group in _by_file_system(logs):
         name = names.new(group[0].mount_point.strip("/") or "root")
@@ -153,7 +170,8 @@ def _by_file_system(logs: Iterable[Log]) -> list[list[Log]]:
 
 
 def _place_beside(group: Sequence[Log], logs: Sequence[Log]) -> tuple[str, str] | None:
-    """Return a new directory on the file system of a group, beside one of its logs and inside none, and its mount point; None if there is no such place."""
+    """Return a new directory on the file system of a group, beside one of its logs and inside none, and its mount
+    point; None if there is no such place."""
     inside = tuple(log.directory.rstrip("/") + "/" for log in logs)
     for log in group:
         for name in DIRECTORY_NAMES:
@@ -166,15 +184,18 @@ def _place_beside(group: Sequence[Log], logs: Sequence[Log]) -> tuple[str, str] 
 def _no_place(group: Sequence[Log]) -> str:
     log = group[0]
     return (
-        f"the LogPath of {log.queue_manager}, {log.directory}, is a mount point, so this file system has no place beside the log. To test it, end the queue "
-        f"manager, give the volumes of this host as workspace_volumes, this one with the path {log.directory.rstrip('/')}/{DIRECTORY_NAMES[0]}, and set "
+        f"the LogPath of {log.queue_manager}, {log.directory}, is a mount point, so this file system has no "
+        "place beside the log. To test it, end the queue manager, give the volumes of this host as "
+        f"workspace_volumes, this one with the path {log.directory.rstrip('/')}/{DIRECTORY_NAMES[0]}, and set "
         "workspace_allow: [queue_manager_files]"
         if log.directory == log.mount_point
         else f"there is no directory on {log.mount_point} that is not inside the log of a queue manager: {BY_HAND}"
     )
 
 
-def _volume(name: str, path: str, mount_point: str, group: Sequence[Log], block_sizes_bytes: Sequence[int]) -> dict[str, Any]:
+def _volume(
+    name: str, path: str, mount_point: str, group: Sequence[Log], block_sizes_bytes: Sequence[int]
+) -> dict[str, Any]:
     file_bytes = max(log.file_pages for log in group) * PAGE_BYTES
     return {
         "name": name,
@@ -183,7 +204,10 @@ def _volume(name: str, path: str, mount_point: str, group: Sequence[Log], block_
         "expect_mount": mount_point,
         "file_size": _units.short_size(file_bytes),
         "files": max(log.primary_files for log in group),
-        "block_sizes": [_units.short_size(size) for size in _published_sizes(group) or _block_sizes(block_sizes_bytes, _largest_write_bytes(group))],
+        "block_sizes": [
+            _units.short_size(size)
+            for size in _published_sizes(group) or _block_sizes(block_sizes_bytes, _largest_write_bytes(group))
+        ],
         "load_points": list(range(1, len(group) + 1)),
         "log_buffer": _units.short_size(_largest_write_bytes(group)),
     }
@@ -201,7 +225,8 @@ def _block_sizes(wanted_bytes: Sequence[int], largest_bytes: int) -> list[int]:
 
 
 def _published_sizes(group: Sequence[Log]) -> list[int]:
-    """Return the smallest, the median and the largest write size that MQ published of a group, in whole pages; nothing if it published none."""
+    """Return the smallest, the median and the largest write size that MQ published of a group, in whole pages;
+    nothing if it published none."""
     found = sorted(size for log in group if log.written for size in log.written.sizes_bytes)
     if not found:
         return []
@@ -217,13 +242,16 @@ def _about_sizes(group: Sequence[Log]) -> Iterator[str]:
         sizes = [_units.format_size(math.ceil(size)) for size in sorted(written.sizes_bytes)]
         if sizes:
             spread = sizes[0] if sizes[0] == sizes[-1] else f"{sizes[0]} to {sizes[-1]}"
-            yield f"{name} said by {written.source} that its log writes are of {spread} on average ({len(sizes)} publication{'s' if len(sizes) > 1 else ''})"
+            yield (
+                f"{name} said by {written.source} that its log writes are of {spread} on average ({len(sizes)} "
+                f"publication{'s' if len(sizes) > 1 else ''})"
+            )
         else:
             yield f"{name} did not say how large its log writes are: {written.problem}"
     if any(written.sizes_bytes for dummy, written in asked):
         yield (
-            "the block sizes are the smallest, the median and the largest of these sizes in whole pages. Each is a rolling average: MQ does not say how much "
-            "smaller and larger the single writes are"
+            "the block sizes are the smallest, the median and the largest of these sizes in whole pages. Each is a "
+            "rolling average: MQ does not say how much smaller and larger the single writes are"
         )
     elif asked:
         yield "so the block sizes are those of sweep_block_sizes"
@@ -234,32 +262,47 @@ def _about(volume: Mapping[str, Any], group: Sequence[Log], block_sizes_bytes: S
     log, needed_bytes = group[0], footprint_bytes(volume)
     fit = "fit" if needed_bytes < log.free_bytes else "DO NOT FIT"
     yield (
-        f"{log.mount_point} ({log.filesystem_type} on {log.mount_source}, {_units.format_size(log.size_bytes)}): {_units.format_size(needed_bytes)} of test "
-        f"files {fit} into {_units.format_size(log.free_bytes)} of free space"
+        f"{log.mount_point} ({log.filesystem_type} on {log.mount_source}, "
+        f"{_units.format_size(log.size_bytes)}): {_units.format_size(needed_bytes)} of test files {fit} into "
+        f"{_units.format_size(log.free_bytes)} of free space"
     )
     for log in group:
         assumed = f" (assumed to be MQ's defaults: {', '.join(log.assumed)})" if log.assumed else ""
         yield (
-            f"{log.queue_manager} logs to {log.directory}: {log.primary_files} primary files of {_units.format_size(log.file_pages * PAGE_BYTES)}, "
-            f"a log buffer of {_units.format_size(log.buffer_bytes)}{assumed}"
+            f"{log.queue_manager} logs to {log.directory}: {log.primary_files} primary files of "
+            f"{_units.format_size(log.file_pages * PAGE_BYTES)}, a log buffer of "
+            f"{_units.format_size(log.buffer_bytes)}{assumed}"
         )
     if len({(log.file_pages, log.primary_files, log.buffer_bytes) for log in group}) > 1:
         yield "these logs differ: the test uses the largest value of each setting"
     left_out = [size for size in block_sizes_bytes if size > _largest_write_bytes(group)]
     if left_out and not _published_sizes(group):
-        yield f"no log write here is as large as {_units.format_size(min(left_out))}: block sizes from that one on are left out"
+        yield (
+            f"no log write here is as large as {_units.format_size(min(left_out))}: block sizes "
+            "from that one on are left out"
+        )
 
 
 def as_yaml(host: str, plan: Discovered) -> str:
     """Return the plan as a file of variables for the host, with what people must know of each volume as comments."""
-    lines = [f"# The volumes that were discovered for {host}. To change the plan, edit this list and use it as a file of host_vars.", "---"]
+    lines = [
+        (
+            f"# The volumes that were discovered for {host}. To change the plan, edit this list and "
+            "use it as a file of host_vars."
+        ),
+        "---",
+    ]
     lines += [f"# Not in this plan: {each.name}: {each.reason}" for each in plan.refused]
-    lines += [f"# Skipped, because it is not on this host: {each.queue_manager}: {each.reason}" for each in plan.skipped]
+    lines += [
+        f"# Skipped, because it is not on this host: {each.queue_manager}: {each.reason}" for each in plan.skipped
+    ]
     lines.append("workspace_volumes:" if plan.volumes else "workspace_volumes: []")
     for volume in plan.volumes:
         lines += [f"  # {sentence}" for sentence in (*plan.about[volume["name"]], *plan.sizes[volume["name"]])]
         # Before ansible-core 2.19 a host's texts are of a class of their own, which YAML does not know.
-        block = yaml.safe_dump(json.loads(json.dumps(volume)), sort_keys=False, default_flow_style=None, width=1000, allow_unicode=True)
+        block = yaml.safe_dump(
+            json.loads(json.dumps(volume)), sort_keys=False, default_flow_style=None, width=1000, allow_unicode=True
+        )
         lines += [("  - " if number == 0 else "    ") + line for number, line in enumerate(block.splitlines())]
     return "\n".join(lines) + "\n"
 
@@ -267,13 +310,16 @@ def as_yaml(host: str, plan: Discovered) -> str:
 def as_lines(host: str, plan: Discovered, place: str) -> Iterator[str]:
     """Yield the plan for the screen, a line for each thought. ``place`` is the file that has it in full."""
     count = len(plan.volumes)
-    yield f"{host}: {count} volume{'' if count == 1 else 's'} discovered. To change this plan, edit {place} and use it as host_vars."
+    yield (
+        f"{host}: {count} volume{'' if count == 1 else 's'} discovered. To change this plan, edit "
+        f"{place} and use it as host_vars."
+    )
     for volume in plan.volumes:
         sizes, loads = volume["block_sizes"], volume["load_points"]
         writers = "1 writer" if len(loads) == 1 else f"1 to {loads[-1]} writers"
         yield (
-            f"  {volume['name']}: {', '.join(volume['queue_managers'])} in {volume['path']}: {volume['files']} files of {volume['file_size']} each, "
-            f"writes of {sizes[0]} to {sizes[-1]}, {writers}"
+            f"  {volume['name']}: {', '.join(volume['queue_managers'])} in {volume['path']}: {volume['files']} files "
+            f"of {volume['file_size']} each, writes of {sizes[0]} to {sizes[-1]}, {writers}"
         )
         yield f"    {plan.about[volume['name']][0]}"
         yield from (f"    {sentence}" for sentence in plan.sizes[volume["name"]])
@@ -339,14 +385,24 @@ _PLANNED = Keys(
 
 def _check(value: Any, shape: Keys, what: str) -> None:
     """Raise DiscoveryError if what a host answered has another shape."""
-    check(value, shape, lambda part: DiscoveryError(f"what was discovered on this host cannot be used: it has no usable {what}{part}"))
+    check(
+        value,
+        shape,
+        lambda part: DiscoveryError(f"what was discovered on this host cannot be used: it has no usable {what}{part}"),
+    )
 
 
 def _log(item: Mapping[str, Any]) -> Log:
     mount, sources = item["filesystem"], item["sources"]
     if mount.get("device_number") is None or mount.get("mount_point") is None:
-        raise DiscoveryError(f"the mount of {item['log_directory']} is unknown: is /proc mounted on this host? Otherwise {BY_HAND}")
-    settings = (("log_file_pages", "LogFilePages"), ("log_primary_files", "LogPrimaryFiles"), ("log_buffer_pages", "LogBufferPages"))
+        raise DiscoveryError(
+            f"the mount of {item['log_directory']} is unknown: is /proc mounted on this host? Otherwise {BY_HAND}"
+        )
+    settings = (
+        ("log_file_pages", "LogFilePages"),
+        ("log_primary_files", "LogPrimaryFiles"),
+        ("log_buffer_pages", "LogBufferPages"),
+    )
     return Log(
         queue_manager=item["name"],
         directory=item["log_directory"],

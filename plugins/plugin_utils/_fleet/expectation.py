@@ -22,7 +22,8 @@ SLICED = "logdisk_sliced"
 """The extra variable that the sliced template of awx/logdisk.yml has: nothing else tells a job that it is a slice."""
 
 _KNOWN_TERMS = (("certify_hosts", "!localhost"), ("--limit", "localhost"))
-"""Terms that are accepted even if the inventory has no localhost: that of the default pattern, and a limit that includes plays on the controller."""
+"""Terms that are accepted even if the inventory has no localhost: that of the default pattern, and a limit that
+includes plays on the controller."""
 
 
 class ExpectationError(Exception):
@@ -31,8 +32,8 @@ class ExpectationError(Exception):
 
 @dataclass(frozen=True)
 class Expectation:
-    """``hosts`` are to be certified; ``left_out`` match the pattern, but the limit leaves them out. Both are sorted. ``unmatched`` are the terms of the limit
-    that match no host of the slice of an inventory, in their order."""
+    """``hosts`` are to be certified; ``left_out`` match the pattern, but the limit leaves them out. Both are sorted.
+    ``unmatched`` are the terms of the limit that match no host of the slice of an inventory, in their order."""
 
     hosts: list[str]
     left_out: list[str]
@@ -40,35 +41,47 @@ class Expectation:
 
 
 def is_slice(extra: Mapping[str, Any]) -> bool:
-    """Whether the extra variables of a job say that it is a slice, which sees only a part of the inventory. Raises ExpectationError if they are not clear."""
+    """Whether the extra variables of a job say that it is a slice, which sees only a part of the inventory. Raises
+    ExpectationError if they are not clear."""
     try:
         return not is_empty(extra.get(SLICED)) and boolean(extra[SLICED])
     except TypeError:
         raise ExpectationError(f"{SLICED}: {extra[SLICED]!r} is neither true nor false") from None
 
 
-def expectation(groups: Mapping[str, Sequence[str]], loader: Any, pattern: str | Sequence[str], limit: str | None, sliced: bool = False) -> Expectation:
-    """Return the hosts to certify. Raises ExpectationError if there are none, or if a term of the pattern or the limit matches no host. What a term of the
-    limit of a slice matches may be in another slice.
+def expectation(
+    groups: Mapping[str, Sequence[str]],
+    loader: Any,
+    pattern: str | Sequence[str],
+    limit: str | None,
+    sliced: bool = False,
+) -> Expectation:
+    """Return the hosts to certify. Raises ExpectationError if there are none, or if a term of the pattern or the limit
+    matches no host. What a term of the limit of a slice matches may be in another slice.
 
     ``groups`` holds the host names of every group of the inventory (Ansible's magic variable of that name).
     """
     inventory = _inventory(groups, loader)
     terms, limits = _terms(pattern), _terms(_limit_terms(limit or ""))
     unmatched = [term for term in limits if not _is_matched(inventory, "--limit", term)] if sliced else []
-    for option, each in [("certify_hosts", term) for term in terms] + [("--limit", term) for term in limits if term not in unmatched]:
+    for option, each in [("certify_hosts", term) for term in terms] + [
+        ("--limit", term) for term in limits if term not in unmatched
+    ]:
         _check_term(inventory, option, each)
         _check_meaning(groups, option, each.lstrip("!&"))
     matched = _match(inventory, terms)
     hosts = matched & _match(inventory, limits) if limits else matched
     if not hosts:
         limited = f" and --limit {limit}" if limit else ""
-        raise ExpectationError(f"no host is left to certify: the inventory, certify_hosts ({':'.join(terms)}){limited} have none in common")
+        raise ExpectationError(
+            f"no host is left to certify: the inventory, certify_hosts ({':'.join(terms)}){limited} have none in common"
+        )
     return Expectation(sorted(hosts), sorted(matched - hosts), unmatched)
 
 
 def check_slices(groups: Mapping[str, Sequence[str]], loader: Any, unmatched: Iterable[str]) -> None:
-    """Raise ExpectationError if a term of the limit of slices that none of their hosts matched matches no host of the whole inventory either."""
+    """Raise ExpectationError if a term of the limit of slices that none of their hosts matched matches no host of the
+    whole inventory either."""
     inventory = _inventory(groups, loader)
     for term in dict.fromkeys(unmatched):
         _check_term(inventory, "--limit of a slice", term)
@@ -77,22 +90,29 @@ def check_slices(groups: Mapping[str, Sequence[str]], loader: Any, unmatched: It
 def has_controller(groups: Mapping[str, Sequence[str]], loader: Any, limit: str | None) -> bool:
     """Whether a limit leaves the controller to plays that name it. The one that Ansible invents belongs to no group."""
     limits = _terms(_limit_terms(limit or ""))
-    return not limits or any(host.name == CONTROLLER for host in _inventory(groups, loader).get_hosts(limits, ignore_limits=True, ignore_restrictions=True))
+    return not limits or any(
+        host.name == CONTROLLER
+        for host in _inventory(groups, loader).get_hosts(limits, ignore_limits=True, ignore_restrictions=True)
+    )
 
 
 def check_count(hosts: Sequence[str], expected_count: int) -> None:
     """Raise ExpectationError if a number of hosts is required (0: any number) and there are more or fewer."""
     if expected_count and len(hosts) != expected_count:
-        raise ExpectationError(f"gate_expected_count is {expected_count}, but there are {len(hosts)} hosts to certify: {_shown(hosts)}")
+        raise ExpectationError(
+            f"gate_expected_count is {expected_count}, but there are {len(hosts)} hosts to certify: {_shown(hosts)}"
+        )
 
 
 def check_play(hosts: Sequence[str], play_hosts: Sequence[str]) -> None:
-    """Raise ExpectationError unless a run expects exactly the hosts of its play: others would be measured and not judged, or judged and not measured."""
+    """Raise ExpectationError unless a run expects exactly the hosts of its play: others would be measured and not
+    judged, or judged and not measured."""
     for name, more, fewer in (("expects", hosts, play_hosts), ("does not expect", play_hosts, hosts)):
         others = sorted(set(more) - set(fewer))
         if others:
             raise ExpectationError(
-                f"gate_hosts {name} {_shown(others)}, unlike the play that opens the run: leave gate_hosts out, and choose the hosts with -e certify_hosts=..."
+                f"gate_hosts {name} {_shown(others)}, unlike the play that opens the run: leave gate_hosts out, and "
+                "choose the hosts with -e certify_hosts=..."
             )
 
 
@@ -135,17 +155,29 @@ def _is_matched(inventory: InventoryManager, option: str, term: str) -> bool:
 
 def _check_term(inventory: InventoryManager, option: str, term: str) -> None:
     if not _is_matched(inventory, option, term):
-        raise ExpectationError(f"{option} names {term!r}, which matches no host of the inventory: correct it or leave it out")
+        raise ExpectationError(
+            f"{option} names {term!r}, which matches no host of the inventory: correct it or leave it out"
+        )
 
 
 def _check_meaning(groups: Mapping[str, Sequence[str]], option: str, name: str) -> None:
-    """Raise ExpectationError if a name is that of a host and of a group with other hosts: Ansible takes the group, and leaves the host out."""
+    """Raise ExpectationError if a name is that of a host and of a group with other hosts: Ansible takes the group,
+    and leaves the host out."""
     if name in groups and name in groups.get("all", ()) and set(groups[name]) != {name}:
         raise ExpectationError(
-            f"{option} names {name!r}, which is both a host and a group with other hosts, so it is not clear what is meant: rename one of them in the inventory"
+            f"{option} names {name!r}, which is both a host and a group with other hosts, so it is not clear what is "
+            "meant: rename one of them in the inventory"
         )
 
 
 def _match(inventory: InventoryManager, terms: list[str]) -> set[str]:
     # Ansible invents a host for "localhost" that the inventory does not have.
-    return {host.name for host in inventory.get_hosts(terms, ignore_limits=True, ignore_restrictions=True) if not host.implicit} if terms else set()
+    return (
+        {
+            host.name
+            for host in inventory.get_hosts(terms, ignore_limits=True, ignore_restrictions=True)
+            if not host.implicit
+        }
+        if terms
+        else set()
+    )

@@ -14,25 +14,30 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings im
 
 
 def commands(run_path: str, kept: bool = False) -> str:
-    """Return a sentence and the two commands, with the inventory of this command line. kept says whether the history keeps the run directory."""
+    """Return a sentence and the two commands, with the inventory of this command line.
+    kept says whether the history keeps the run directory."""
     run_id = os.path.basename(run_path)
     if in_awx():
         return _jobs(run_id, lost=vanishes(run_path) and not kept)
     start = _command()
     return (
-        f"If this command ends, run {run_id} continues on its hosts. To stop it there and to collect its results, repeat this command's -e options with\n"
+        f"If this command ends, run {run_id} continues on its hosts. To stop it there and to collect its results, "
+        "repeat this command's -e options with\n"
         f"{start}playbooks/stop.yml -e stop_run_id={run_id}\n"
         f"{start}playbooks/collect.yml -e collect_run={shlex.quote(run_path)}"
     )
 
 
 def without_results(run_path: str, what_becomes: str) -> str:
-    """Return a sentence on a run whose results nobody can collect later, and how to remove what it has on hosts. what_becomes says what becomes of it."""
+    """Return a sentence on a run whose results nobody can collect later, and how to remove what it has on hosts.
+    what_becomes says what becomes of it."""
     run_id = os.path.basename(run_path)
     lost = f"If this {'job is cancelled' if in_awx() else 'command ends'}, {what_becomes.format(run_id)}"
     if in_awx():
         return f"{lost}, start a job with playbooks/cleanup.yml and cleanup_run_id: {run_id}"
-    return f"{lost}, repeat this command's -e options with\n{_command()}playbooks/cleanup.yml -e cleanup_run_id={run_id}"
+    return (
+        f"{lost}, repeat this command's -e options with\n{_command()}playbooks/cleanup.yml -e cleanup_run_id={run_id}"
+    )
 
 
 def _command() -> str:
@@ -41,7 +46,13 @@ def _command() -> str:
 
 
 def _jobs(run_id: str, lost: bool) -> str:
-    end = f"If this job is cancelled, run {run_id} continues on its hosts. To stop it there, start a job with playbooks/stop.yml and stop_run_id: {run_id}"
+    end = (
+        f"If this job is cancelled, run {run_id} continues on its hosts. To stop it there, start a job with "
+        f"playbooks/stop.yml and stop_run_id: {run_id}"
+    )
     if lost:
-        return f"{end}\nIts results are lost then. With gate_keep_report, or a gate_report_dir that outlives the job, playbooks/collect.yml could collect them."
+        return (
+            f"{end}\nIts results are lost then. With gate_keep_report, or a gate_report_dir that outlives the job, "
+            "playbooks/collect.yml could collect them."
+        )
     return f"{end}\nTo collect its results, start one with playbooks/collect.yml and collect_run: {run_id}"

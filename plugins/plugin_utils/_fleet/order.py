@@ -4,11 +4,12 @@
 
 """What a host was ordered to measure, and how its answer differs from the order.
 
-The order is recorded twice when the tester is started: in full in the run directory on the controller, and its names in start.json on the host. The
-collected tables can then be compared with it, even if another machine answers under the host's name by then.
+The order is recorded twice when the tester is started: in full in the run directory on the controller, and its names in
+start.json on the host. The collected tables can then be compared with it, even if another machine answers under the
+host's name by then.
 
-This detects mix-ups: other addresses, a second name for a machine, old tables, another tester. It cannot detect a forgery by somebody who has the rights of
-the tester's user on the host.
+This detects mix-ups: other addresses, a second name for a machine, old tables, another tester. It cannot detect a
+forgery by somebody who has the rights of the tester's user on the host.
 """
 
 from __future__ import annotations
@@ -19,7 +20,13 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.machines import MACHINE_KEYS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_STREAMS, ALL_WORKERS, COMMITS, MQ_LOG, STREAMS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import (
+    ALL_STREAMS,
+    ALL_WORKERS,
+    COMMITS,
+    MQ_LOG,
+    STREAMS,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import as_dict
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_checks import stopped_above
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
@@ -30,8 +37,8 @@ SCHEMA = 1
 SEARCH = "search"
 """The key of an order that is a round of a search."""
 CLOCK_SLACK_S = 60.0
-"""How much a host's clock may be stepped between the order and the start without its tables being refused. Tables of another order are also off in the
-instant of their start, which is compared exactly."""
+"""How much a host's clock may be stepped between the order and the start without its tables being refused. Tables of
+another order are also off in the instant of their start, which is compared exactly."""
 
 _LONGEST = 200
 _DECIMAL = re.compile(r"[0-9]{1,20}(?:\.[0-9]{1,12})?\Z")
@@ -61,7 +68,8 @@ def make_order(
     deadline_epoch_s: float,
     search: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return an order: the tester of these sources, which is ``told`` these values by option, on the machine of these facts. Times are by the host's clock.
+    """Return an order: the tester of these sources, which is ``told`` these values by option, on the machine of these
+    facts. Times are by the host's clock.
 
     ``search`` is what a search for the capacity goes by, with the number of the ``round`` that this is.
     """
@@ -78,7 +86,9 @@ def make_order(
         "options": options,
         "texts": _texts(told),
         # The tester takes one directory for each place, or for each queue manager of its largest load point.
-        "directories": directories if workload == STREAMS else directories[: max(int(count) for count in options["option_load_points"].split())],
+        "directories": directories
+        if workload == STREAMS
+        else directories[: max(int(count) for count in options["option_load_points"].split())],
         "ordered_epoch_s": ordered_epoch_s,
         "deadline_epoch_s": deadline_epoch_s,
         "clock_error_s": float(facts.get("clock_offset_error_s") or 0),
@@ -87,7 +97,8 @@ def make_order(
 
 
 def _texts(told: Mapping[str, Any]) -> dict[str, str]:
-    """Return by the keys of run.csv what only a workload of streams has: its places and streams in their order, and what a load point counts."""
+    """Return by the keys of run.csv what only a workload of streams has: its places and streams in their order,
+    and what a load point counts."""
     found = {"load_unit": told["loadUnit"]} if "loadUnit" in told else {}
     for option, key in (("place", "place"), ("stream", "stream"), ("stopAbove", "stop_above")):
         found.update({f"{key}_{number}": text for number, text in enumerate(told.get(option, ()), start=1)})
@@ -100,7 +111,8 @@ def names(order: Mapping[str, Any]) -> dict[str, str]:
 
 
 def machine_differences(order: Mapping[str, Any], start: Mapping[str, Any], machine: Mapping[str, Any]) -> list[str]:
-    """Return how the machine that answers differs from the one that was started, a few words each: by its identity now, and by its start.json."""
+    """Return how the machine that answers differs from the one that was started, a few words each:
+    by its identity now, and by its start.json."""
     ordered, kept = order["machine"], as_dict(start.get("order"))
     then = as_dict(start.get("machine"))
     pairs = [(f"{key} in start.json", _text(kept.get(key)), wanted) for key, wanted in names(order).items()]
@@ -116,7 +128,12 @@ def machine_differences(order: Mapping[str, Any], start: Mapping[str, Any], mach
 def table_differences(order: Mapping[str, Any], tables: Tables) -> list[str]:
     """Return how tables differ from the order, a few words each."""
     rows = _row_differences(order, tables) if tables.layout.described and tables.exit_status == 0 else ()
-    return [*_differing(_run_pairs(order, tables.run)), *_time_differences(order, tables), *_step_differences(order, tables), *rows]
+    return [
+        *_differing(_run_pairs(order, tables.run)),
+        *_time_differences(order, tables),
+        *_step_differences(order, tables),
+        *rows,
+    ]
 
 
 def _run_pairs(order: Mapping[str, Any], run: Mapping[str, str]) -> Iterator[Pair]:
@@ -150,7 +167,8 @@ def _step_differences(order: Mapping[str, Any], tables: Tables) -> Iterator[str]
     loads = [int(number) for number in order["options"][load_key].split()]
     ordered = {(size, load) for load in loads for size in sizes}
     measured = {(row["block_size_bytes"] if size_key else None, row["load_point"]) for row in tables.results}
-    # A tester that was stopped early reports that, and is judged for it. One that ended above a limit left out the last loads alone.
+    # A tester that was stopped early reports that, and is judged for it.
+    # One that ended above a limit left out the last loads alone.
     if stopped_above(tables.run):
         ordered = {(size, load) for load in loads[: len({load for dummy, load in measured})] for size in sizes}
     for step in sorted(ordered - measured if tables.exit_status == 0 else ()):
@@ -160,10 +178,15 @@ def _step_differences(order: Mapping[str, Any], tables: Tables) -> Iterator[str]
 
 
 def _row_differences(order: Mapping[str, Any], tables: Tables) -> Iterator[str]:
-    """Return what the steps lack of the streams that were ordered, and what they have beside them. A limit on rows that are missing would judge nothing."""
+    """Return what the steps lack of the streams that were ordered, and what they have beside them. A limit on rows that
+    are missing would judge nothing."""
     ordered = dict(row for key, text in order["texts"].items() if key.startswith("stream_") for row in _rows_of(text))
     loads = {row["step"]: row["load_point"] for row in tables.results}
-    rows = {(row["step"], row["stream"], row["operation"]): row for row in tables.results if row["worker"] == ALL_WORKERS and row["stream"] != ALL_STREAMS}
+    rows = {
+        (row["step"], row["stream"], row["operation"]): row
+        for row in tables.results
+        if row["worker"] == ALL_WORKERS and row["stream"] != ALL_STREAMS
+    }
     for step, load in sorted(loads.items()):
         at_load = f"at {tables.words.load_text(load)}"
         for (stream, operation), has_rate in ordered.items():

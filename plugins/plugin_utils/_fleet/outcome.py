@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The outcome of a run, for pipelines: a verdict, wrong usage, or an internal error. Every failed task ends in the same exit status."""
+"""The outcome of a run, for pipelines: a verdict, wrong usage, or an internal error.
+Every failed task ends in the same exit status."""
 
 from __future__ import annotations
 
@@ -21,18 +22,21 @@ SCHEMA = 1
 FILE_NAME = "outcome.json"
 SHOWN_REASONS = 20
 MOST_REASON_BYTES = 20_000
-"""How many bytes of sentences artifacts may have: every later job of a workflow carries them, and every list of jobs."""
+"""How many bytes of sentences artifacts may have: every later job of a workflow carries them,
+and every list of jobs."""
 
 VERDICT = "verdict"
 """The gate judged the fleet: the exit status is the verdict."""
 USAGE = "usage"
 """Variables or the inventory are wrong; nothing was measured."""
 INTERNAL = "internal"
-"""The run did not reach its verdict, its report cannot be written, its certificates cannot be stored, its hosts were not held against their baseline, it
-cannot be signed, kept or uploaded, or a run that belongs to a merged one cannot be read."""
+"""The run did not reach its verdict, its report cannot be written, its certificates cannot be stored, its
+hosts were not held against their baseline, it cannot be signed, kept or uploaded, or a run that belongs to
+a merged one cannot be read."""
 
 STATUS, COMPARED, DRIFT = "status", "comparison", "drift"
-"""The states of the certificates were reported, or their changes. Only artifacts say so, because these commands are not runs."""
+"""The states of the certificates were reported, or their changes. Only artifacts say so,
+because these commands are not runs."""
 
 
 def shortened(reasons: list[str], complete: str = "") -> list[str]:
@@ -59,7 +63,8 @@ def write_outcome(report_dir: str, content: dict[str, Any]) -> None:
 
 @dataclass(frozen=True)
 class Place:
-    """Where the report of a run is: its directory, and as far as it is known the URL of its archive and whether the history keeps it."""
+    """Where the report of a run is: its directory, and as far as it is known the URL of its archive and whether the
+    history keeps it."""
 
     path: str
     url: str = ""
@@ -67,15 +72,23 @@ class Place:
 
 
 def artifacts(task_vars: Mapping[str, Any], kind: str, content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is passed on to later jobs and notifications, under a key of this job. What is no test has a key of its own, so that nobody merges it."""
+    """Return what is passed on to later jobs and notifications, under a key of this job. What is no test has a key of
+    its own, so that nobody merges it."""
     message = {"message": _cut(content["message"], MOST_REASON_BYTES // 4)} if "message" in content else {}
-    return {f"logdisk_{'' if kind == DEFAULT.name else f'{kind}_'}{task_vars.get('awx_job_id') or 'local'}": {**content, **message}}
+    return {
+        f"logdisk_{'' if kind == DEFAULT.name else f'{kind}_'}{task_vars.get('awx_job_id') or 'local'}": {
+            **content,
+            **message,
+        }
+    }
 
 
 def told_to_workflows(outcome: Mapping[str, Any], verdict: Mapping[str, Any], place: Place) -> dict[str, Any]:
     """Return the outcome of a run with what a notification needs. Sentences have at most MOST_REASON_BYTES in all."""
     part = MOST_REASON_BYTES // 4
-    qualifications = dict.fromkeys(host["qualification"] for host in verdict["hosts"] if not host["certified"] and host["qualification"])
+    qualifications = dict.fromkeys(
+        host["qualification"] for host in verdict["hosts"] if not host["certified"] and host["qualification"]
+    )
     where = {} if vanishes(place.path) else {"run_directory": place.path}
     return {
         **{key: value for key, value in outcome.items() if key != "path"},

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Where the places of a workload are on a volume: in directories, which may be on several mounts, or on block devices, which are overwritten."""
+"""Where the places of a workload are on a volume: in directories, which may be on several mounts,
+or on block devices, which are overwritten."""
 
 from __future__ import annotations
 
@@ -28,7 +29,9 @@ def read_places(given: Any) -> dict[str, list[str]]:
     if not given:
         return {}
     if not isinstance(given, Mapping):
-        raise OptionError(f"{VARIABLE} must be a dictionary with the path of each place, or a list of paths, not {given!r}")
+        raise OptionError(
+            f"{VARIABLE} must be a dictionary with the path of each place, or a list of paths, not {given!r}"
+        )
     return {str(name): _read_paths(f"{VARIABLE}: {name}", paths) for name, paths in given.items()}
 
 
@@ -42,7 +45,8 @@ def directories_of(places: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def placed(places: Mapping[str, Sequence[str]], path: str, workload: Workload) -> dict[str, list[str]]:
-    """Return the paths of each place of a workload: those that are named for it, or else the volume's. Raises OptionError."""
+    """Return the paths of each place of a workload: those that are named for it, or else the volume's.
+    Raises OptionError."""
     names = [place.name for place in workload.places]
     unknown = [name for name in places if name not in names]
     if unknown:
@@ -51,20 +55,29 @@ def placed(places: Mapping[str, Sequence[str]], path: str, workload: Workload) -
     found = {name: list(places.get(name) or [path]) for name in names}
     for each in itertools.chain.from_iterable(found.values()):
         if "+" in each and not is_device(each):
-            raise OptionError(f"{VARIABLE if each != path else 'workspace_path'} must not contain '+' for sweep_workload {workload.name}: {each}")
+            raise OptionError(
+                f"{VARIABLE if each != path else 'workspace_path'} must not contain '+' for "
+                f"sweep_workload {workload.name}: {each}"
+            )
     _refuse_nested(directories_of(found))
     return found
 
 
 def parts_of(paths: Mapping[str, Sequence[str]], workload: Workload, capacity_bytes: int) -> list[dict[str, Any]]:
-    """Return what the test needs on each path: its ``places``, ``footprint_bytes`` and ``direct_sizes_bytes``. Devices are not among them."""
+    """Return what the test needs on each path: its ``places``, ``footprint_bytes`` and ``direct_sizes_bytes``.
+    Devices are not among them."""
     parts = []
     for path in directories_of(paths):
         places = [place for place in workload.places if path in paths[place.name]]
         share = sum(_share(place, workload) / len(paths[place.name]) for place in places)
         names = [place.name for place in places]
         parts.append(
-            {"path": path, "places": names, "footprint_bytes": math.ceil(capacity_bytes * share), "direct_sizes_bytes": workload.direct_sizes_of(names)}
+            {
+                "path": path,
+                "places": names,
+                "footprint_bytes": math.ceil(capacity_bytes * share),
+                "direct_sizes_bytes": workload.direct_sizes_of(names),
+            }
         )
     return parts
 
@@ -80,7 +93,8 @@ def on_devices(workload: Workload, devices: Mapping[str, Sequence[str]]) -> Work
 
 
 def check_erasure(erase: Any, devices: Iterable[str]) -> None:
-    """Raise OptionError unless the devices that may be overwritten are named, each by exactly the path of a place, and no other one is."""
+    """Raise OptionError unless the devices that may be overwritten are named, each by exactly the path of a place,
+    and no other one is."""
     allowed = [] if erase is None else erase
     if not isinstance(allowed, (list, tuple)) or not all(isinstance(path, str) for path in allowed):
         raise OptionError(f"{ERASE} must be a list of devices, each by the path of its place, not {erase!r}")
@@ -90,12 +104,15 @@ def check_erasure(erase: Any, devices: Iterable[str]) -> None:
             raise OptionError(f"{VARIABLE}: two places have the device {device}: name each device once")
         if device not in allowed:
             raise OptionError(
-                f"{VARIABLE}: the test overwrites everything on {device}, and {ERASE} of this host does not name it; if nothing on it is needed, "
-                "add exactly this path there, in host_vars"
+                f"{VARIABLE}: the test overwrites everything on {device}, and {ERASE} of this host does not name it; "
+                "if nothing on it is needed, add exactly this path there, in host_vars"
             )
     unused = [path for path in allowed if path not in used]
     if unused:
-        raise OptionError(f"{ERASE}: no place has the device {unused[0]!r}: leave it out, or name it with exactly this path in {VARIABLE}")
+        raise OptionError(
+            f"{ERASE}: no place has the device {unused[0]!r}: leave it out, or name it with "
+            f"exactly this path in {VARIABLE}"
+        )
 
 
 def _read_paths(where: str, given: Any) -> list[str]:
@@ -106,7 +123,9 @@ def _read_paths(where: str, given: Any) -> list[str]:
         if not isinstance(path, str) or not path.startswith("/"):
             raise OptionError(f"{where}: {path!r} is not an absolute path")
         if path.startswith("/dev/") and not path.startswith((DEVICES, _SHARED_MEMORY)):
-            raise OptionError(f"{where}: {path} is not allowed: name a device by its entry below {DEVICES[:-1]}, which stays with it")
+            raise OptionError(
+                f"{where}: {path} is not allowed: name a device by its entry below {DEVICES[:-1]}, which stays with it"
+            )
         if is_device(path) and ("/" in path[len(DEVICES) :] or "," in path or path[len(DEVICES) :] in ("", ".", "..")):
             raise OptionError(f"{where}: {path!r} is not the path of an entry of {DEVICES[:-1]}")
     if len(set(paths)) < len(paths):

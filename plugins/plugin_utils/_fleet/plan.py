@@ -12,13 +12,31 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils._workspace import WorkspaceError, layout
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.places import ERASE, check_erasure, devices_of, on_devices, parts_of, placed
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import OF_THE_WORKSPACE, in_terms_of, sweep_variables
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.places import (
+    ERASE,
+    check_erasure,
+    devices_of,
+    on_devices,
+    parts_of,
+    placed,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import (
+    OF_THE_WORKSPACE,
+    in_terms_of,
+    sweep_variables,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import tester_options
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import COMMITS, MQ_LOG
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.loads import LOADS, TARGET, is_search, read_load_target, read_loads, read_search
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.loads import (
+    LOADS,
+    TARGET,
+    is_search,
+    read_load_target,
+    read_loads,
+    read_search,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.reader import check_loads, largest_load
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.workload import Workload, built_in
 
@@ -56,10 +74,12 @@ def plan_host(
     order: str = TOGETHER,
     workload: Workload = _LOG,
 ) -> dict[str, Any]:
-    """Return the plan of a host: ``volumes``, each with its own plan (see make_plan) and ``start_offset_s``, and the figures of the host.
+    """Return the plan of a host: ``volumes``, each with its own plan (see make_plan) and ``start_offset_s``,
+    and the figures of the host.
 
-    Measured together, all volumes start at the same time, and the longest decides. In turn, each starts when the one before is to have ended. The files of all
-    volumes are written before the first start, so that none are written during a measurement. Raises OptionError.
+    Measured together, all volumes start at the same time, and the longest decides. In turn, each starts when the one
+    before is to have ended. The files of all volumes are written before the first start, so that none are written
+    during a measurement. Raises OptionError.
     """
     planned = [_plan_volume(volume, variables, options, min_duration_s, workload) for volume in volumes]
     check_erasure(variables.get(ERASE), [device["path"] for volume in planned for device in volume["devices"]])
@@ -87,13 +107,27 @@ def _start_offsets_s(lengths_s: Sequence[float], order: str) -> list[float]:
 
 
 def _plan_volume(
-    volume: Mapping[str, Any], variables: Mapping[str, Any], options: Mapping[str, Any], min_duration_s: float, workload: Workload
+    volume: Mapping[str, Any],
+    variables: Mapping[str, Any],
+    options: Mapping[str, Any],
+    min_duration_s: float,
+    workload: Workload,
 ) -> dict[str, Any]:
     try:
         paths = placed(volume["places"], volume["path"], workload)
         devices = devices_of(paths)
-        plan = make_plan(sweep_variables(volume, variables), len(volume["queue_managers"]), options, min_duration_s, on_devices(workload, devices))
-        whole = {"path": volume["path"], "places": [], **{key: plan[key] for key in ("footprint_bytes", "direct_sizes_bytes")}}
+        plan = make_plan(
+            sweep_variables(volume, variables),
+            len(volume["queue_managers"]),
+            options,
+            min_duration_s,
+            on_devices(workload, devices),
+        )
+        whole = {
+            "path": volume["path"],
+            "places": [],
+            **{key: plan[key] for key in ("footprint_bytes", "direct_sizes_bytes")},
+        }
         parts = [whole] if workload.built_in else parts_of(paths, workload, plan["footprint_bytes"])
         for part in parts:  # the host would refuse it later
             layout(part["path"], ANY_RUN, volume["name"], volume["queue_managers"], part["places"])
@@ -110,16 +144,23 @@ def _plan_volume(
 
 
 def make_plan(
-    variables: Mapping[str, Any], queue_managers: int, options: Mapping[str, Any], min_duration_s: float = 0, workload: Workload = _LOG
+    variables: Mapping[str, Any],
+    queue_managers: int,
+    options: Mapping[str, Any],
+    min_duration_s: float = 0,
+    workload: Workload = _LOG,
 ) -> dict[str, Any]:
-    """Return the plan of a sweep from the role's ``variables`` by name, its ``sweep_options``, what the profile asks for, and the workload.
+    """Return the plan of a sweep from the role's ``variables`` by name, its ``sweep_options``,
+    what the profile asks for, and the workload.
 
-    Without load points a workload of streams has its own, and else all queue managers write together; without a duration each row is measured for
-    ``min_duration_s``. The plan holds ``told`` (what the tester is told by option, without directories), ``places`` (the names of those of the workload,
-    if it has any), ``streams`` (their operations by name), ``queue_manager_bytes`` and ``footprint_bytes`` (the files of one queue manager or of all
-    places, and of all queue managers), ``search`` (what a search for the capacity goes by, None if there is none; all else is that of a round), ``steps``,
-    ``sweep_duration`` (seconds per row), ``planned_s`` (the steps alone), ``certify_s`` (the same, but each row for ``min_duration_s`` at least),
-    ``format_s`` (an estimate), ``deadline_s`` and what else the run needs as numbers. Raises OptionError.
+    Without load points a workload of streams has its own, and else all queue managers write together; without a
+    duration each row is measured for ``min_duration_s``. The plan holds ``told`` (what the tester is told by option,
+    without directories), ``places`` (the names of those of the workload, if it has any), ``streams`` (their operations
+    by name), ``queue_manager_bytes`` and ``footprint_bytes`` (the files of one queue manager or of all places, and of
+    all queue managers), ``search`` (what a search for the capacity goes by, None if there is none; all else is that of
+    a round), ``steps``, ``sweep_duration`` (seconds per row), ``planned_s`` (the steps alone), ``certify_s`` (the same,
+    but each row for ``min_duration_s`` at least), ``format_s`` (an estimate), ``deadline_s`` and what else the run
+    needs as numbers. Raises OptionError.
     """
     values = tester_options.read(variables)
     deadline_s = values.pop("deadline", 0)
@@ -188,9 +229,14 @@ def _steps_of_the_log(values: dict[str, Any], queue_managers: int, loads: list[i
         raise OptionError(f"sweep_queue_managers and {LOADS} both name load points: leave one of them out")
     variable = LOADS if loads else "sweep_queue_managers"
     values["qm"] = loads or values.get("qm") or [queue_managers]
-    sizes, load_points = _named("sweep_block_sizes", values["bsize"], "block size, such as 4K"), _named(variable, values["qm"], "")
+    sizes, load_points = (
+        _named("sweep_block_sizes", values["bsize"], "block size, such as 4K"),
+        _named(variable, values["qm"], ""),
+    )
     if max(load_points) > queue_managers:
-        raise OptionError(f"{variable}: {max(load_points)} queue managers, but workspace_queue_managers names {queue_managers}")
+        raise OptionError(
+            f"{variable}: {max(load_points)} queue managers, but workspace_queue_managers names {queue_managers}"
+        )
     return sizes, load_points, sizes
 
 
@@ -201,7 +247,10 @@ def _steps_of_commits(values: dict[str, Any], queue_managers: int, loads: list[i
     sizes = _named("sweep_message_sizes", values.get("msgSize") or [], "message size, such as 2K")
     load_points = _named("sweep_apps", values["apps"], "number of applications, such as 60")
     if values["logBuffer"] > values["fileSize"]:
-        raise OptionError(f"sweep_log_buffer: a write of {values['logBuffer']} bytes does not fit into a file of sweep_file_size, {values['fileSize']} bytes")
+        raise OptionError(
+            f"sweep_log_buffer: a write of {values['logBuffer']} bytes does not fit into a file of "
+            f"sweep_file_size, {values['fileSize']} bytes"
+        )
     return sizes, load_points, [LOG_PAGE_BYTES, values["logBuffer"]]
 
 
@@ -213,7 +262,9 @@ def _steps_of_streams(values: dict[str, Any], workload: Workload, loads: list[in
     values.pop("qm", None)
     for option, default in (("sync", "dsync"), ("direct", "yes")):
         if values.pop(option, "") not in ("", default):
-            raise OptionError(f"sweep_{option} does not apply to sweep_workload {workload.name}, which says it itself: leave it out")
+            raise OptionError(
+                f"sweep_{option} does not apply to sweep_workload {workload.name}, which says it itself: leave it out"
+            )
     values["load"] = loads or list(workload.loads)
     try:
         check_loads(workload, values["load"])
@@ -223,7 +274,8 @@ def _steps_of_streams(values: dict[str, Any], workload: Workload, loads: list[in
 
 
 def _refuse_those_of_the_log(values: Mapping[str, Any], workload: str) -> None:
-    """Raise OptionError if an option is set that only the log has. Its block sizes are not used, because they are always set."""
+    """Raise OptionError if an option is set that only the log has. Its block sizes are not used,
+    because they are always set."""
     for option in tester_options.OPTIONS:
         if option.workload == MQ_LOG and option.kind != "sizes" and values.get(option.name):
             raise OptionError(f"{option.variable} does not apply to sweep_workload {workload}: leave it out")
@@ -235,5 +287,7 @@ def _named(variable: str, values: list[int], such_as: str) -> list[int]:
         raise OptionError(f"{variable} is empty: name at least one {such_as}")
     repeated = sorted({value for value in values if values.count(value) > 1})
     if repeated:
-        raise OptionError(f"{variable} names {', '.join(str(value) for value in repeated)} more than once; name each value once")
+        raise OptionError(
+            f"{variable} names {', '.join(str(value) for value in repeated)} more than once; name each value once"
+        )
     return values

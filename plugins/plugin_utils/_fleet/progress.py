@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The output on the screen: one line about the progress of a fleet, from the last statuses of its hosts. Nothing is printed between JSON."""
+"""The output on the screen: one line about the progress of a fleet, from the last statuses of its hosts.
+Nothing is printed between JSON."""
 
 from __future__ import annotations
 
@@ -33,13 +34,15 @@ AUTO, LINES, NONE = "auto", "lines", "none"
 """How the progress is shown: as one line that is rewritten if a person watches, as plain lines, or not at all."""
 
 watched = False
-"""Whether a person watches a terminal. The callback sets it in the main process, and Ansible's workers, which have no terminal, inherit it."""
+"""Whether a person watches a terminal. The callback sets it in the main process, and Ansible's workers,
+which have no terminal, inherit it."""
 shown_as = AUTO
 """How the progress is to be shown, set and inherited likewise."""
 
 JOB_CALLBACK = "awx_display"
 JOB_VARIABLE = "AWX_ISOLATED_DATA_DIR"
-"""By this stdout callback and this environment variable, a job of ansible-runner, AWX or Automation Platform is recognized."""
+"""By this stdout callback and this environment variable, a job of ansible-runner,
+AWX or Automation Platform is recognized."""
 
 ANSIBLE_DISPLAY = "ansible.utils.display"
 """The module that defines what prints."""
@@ -52,25 +55,33 @@ _said: set[str] = set()
 
 
 def first_to_say(what: str) -> bool:
-    """Return True once for each ``what``: the callback can be loaded twice in one process, by the configuration and by the shim in the playbooks' folder."""
+    """Return True once for each ``what``: the callback can be loaded twice in one process, by the configuration and by
+    the shim in the playbooks' folder."""
     first = what not in _said
     _said.add(what)
     return first
 
 
 def say(display: Any, text: str, color: str | None = None) -> None:
-    """Print ``text``, with playbooks named as in this command, unless standard output belongs to a callback that prints JSON."""
+    """Print ``text``, with playbooks named as in this command, unless standard output belongs to a callback
+    that prints JSON."""
     if not is_json(constants.DEFAULT_STDOUT_CALLBACK):
         _printer(display)(as_started(text, playbooks_in()), color=color)
 
 
 def _printer(display: Any) -> Callable[..., None]:
-    """Return the method that prints. In a worker of Ansible it is the one of ansible-core, which sends the text to the main process.
+    """Return the method that prints. In a worker of Ansible it is the one of ansible-core,
+    which sends the text to the main process.
 
-    ansible-runner before 2.4.2 wraps it, and its wrapper also writes to the standard output of the worker, which newer versions of ansible-core report.
+    ansible-runner before 2.4.2 wraps it, and its wrapper also writes to the standard output of the worker, which newer
+    versions of ansible-core report.
     """
     method = inner = display.display
-    while multiprocessing.parent_process() and hasattr(inner, "__wrapped__") and inner.__globals__["__name__"] != ANSIBLE_DISPLAY:
+    while (
+        multiprocessing.parent_process()
+        and hasattr(inner, "__wrapped__")
+        and inner.__globals__["__name__"] != ANSIBLE_DISPLAY
+    ):
         inner = inner.__wrapped__
     return method if inner is method else partial(inner, display)
 
@@ -81,41 +92,57 @@ def is_json(stdout_callback: str | None) -> bool:
 
 
 def is_watched(stdout: Any, environment: Mapping[str, str]) -> bool:
-    """True if a person watches a terminal. The standard output of a job is a terminal as well, but every rewritten line becomes events that are kept."""
+    """True if a person watches a terminal. The standard output of a job is a terminal as well,
+    but every rewritten line becomes events that are kept."""
     in_job = JOB_VARIABLE in environment or str(constants.DEFAULT_STDOUT_CALLBACK).rpartition(".")[2] == JOB_CALLBACK
     return stdout.isatty() and not in_job and not is_json(constants.DEFAULT_STDOUT_CALLBACK)
 
 
 def fleet_line(statuses: Mapping[str, Mapping[str, Any]], left_s: float, passed_share: float = 0.0) -> str:
-    """Return the fleet's progress as one line. ``statuses`` holds the last status of each host, which is untrusted and may be old;
-    ``left_s`` is the time to the expected end, and ``passed_share`` the share of the planned time that has passed. If a host has several
-    volumes, volumes are counted."""
+    """Return the fleet's progress as one line. ``statuses`` holds the last status of each host,
+    which is untrusted and may be old;
+    ``left_s`` is the time to the expected end, and ``passed_share`` the share of the planned time that has passed. If a
+    host has several volumes, volumes are counted."""
     volumes = {(host, name): volume for host, status in statuses.items() for name, volume in status["volumes"].items()}
     several = len(volumes) > len(statuses)
     done = sum(volume["state"] in ENDED for volume in volumes.values())
     by_now = 100 * min(0.99, max(0.0, passed_share))
-    percent = [100.0 if volume["state"] in ENDED else max(by_now, _number(volume, "percent") or 0.0) for volume in volumes.values()]
-    parts = [f"{done}/{len(volumes)} {'volumes' if several else 'hosts'} done", f"{math.floor(sum(percent) / max(1, len(percent)))} %"]
+    percent = [
+        100.0 if volume["state"] in ENDED else max(by_now, _number(volume, "percent") or 0.0)
+        for volume in volumes.values()
+    ]
+    parts = [
+        f"{done}/{len(volumes)} {'volumes' if several else 'hosts'} done",
+        f"{math.floor(sum(percent) / max(1, len(percent)))} %",
+    ]
     parts.append(f"{math.ceil(left_s)} s left" if left_s > 0 else "finishing")
     silent = sum(status.get("state") == "unknown" for status in statuses.values())
     if silent:
         parts.append(f"{silent} did not answer")
-    worst = max(((_number(volume, "latency_p99_ns") or 0.0, label) for label, volume in volumes.items()), default=(0.0, ("", "")))
+    worst = max(
+        ((_number(volume, "latency_p99_ns") or 0.0, label) for label, volume in volumes.items()),
+        default=(0.0, ("", "")),
+    )
     if worst[0] > 0:
         host, name = worst[1]
-        parts.append(f"worst p99 so far {_units.format_duration(worst[0])} on {host_label(host, name) if len(statuses[host]['volumes']) > 1 else host}")
+        parts.append(
+            f"worst p99 so far {_units.format_duration(worst[0])} on "
+            f"{host_label(host, name) if len(statuses[host]['volumes']) > 1 else host}"
+        )
     return "logdisk: " + ", ".join(parts)
 
 
 def room_of(hosts: int) -> int:
-    """Return how many lines of its own each of so many hosts may print with a poll: none if the fleet is large, because nobody could read them."""
+    """Return how many lines of its own each of so many hosts may print with a poll: none if the fleet is large,
+    because nobody could read them."""
     if shown_as == NONE:
         return 0
     return LINES_OF_ONE if hosts == 1 else MOST_HOST_LINES // hosts
 
 
 def line_times(now: float, wake: float, start: float, end: float, first: bool) -> list[float]:
-    """Return when plain lines are due until ``wake``: at once for the first wait of a sweep, and then at equal intervals after its start."""
+    """Return when plain lines are due until ``wake``: at once for the first wait of a sweep,
+    and then at equal intervals after its start."""
     interval = max(LINE_INTERVAL_S, (end - start) / MOST_LINES)
     number = max(1, math.ceil(((now + interval if first else now) - start) / interval))
     due = [now] if first else []
@@ -125,8 +152,16 @@ def line_times(now: float, wake: float, start: float, end: float, first: bool) -
     return due
 
 
-def show(display: Any, statuses: Mapping[str, Mapping[str, Any]], sleep_s: float, start_epoch_s: float, end_epoch_s: float, first: bool) -> None:
-    """Sleep for ``sleep_s`` seconds and show the fleet's progress: one line that is rewritten every second if a person watches, otherwise plain lines.
+def show(
+    display: Any,
+    statuses: Mapping[str, Mapping[str, Any]],
+    sleep_s: float,
+    start_epoch_s: float,
+    end_epoch_s: float,
+    first: bool,
+) -> None:
+    """Sleep for ``sleep_s`` seconds and show the fleet's progress: one line that is rewritten every second if a person
+    watches, otherwise plain lines.
 
     Return early if the controller was killed, because this worker of it has a session of its own and would sleep on.
     """

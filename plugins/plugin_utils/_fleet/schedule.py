@@ -21,8 +21,8 @@ ISOLATED_GAP_S = 2.0
 COLLECT_SLACK_S = 2.0
 """After its last step a tester still has to write its tables."""
 MAX_POLLS = 60
-"""The largest number of polls of one sweep. Each poll is two levels of nested includes, and every ansible-core from 2.16 to 2.21 aborts the whole playbook at
-about 220 levels."""
+"""The largest number of polls of one sweep. Each poll is two levels of nested includes, and every ansible-core from
+2.16 to 2.21 aborts the whole playbook at about 220 levels."""
 LATE_SHARE = 0.25
 """An overdue host is polled again after this share of the time by which it is overdue."""
 GRACE_S = 30.0
@@ -39,8 +39,9 @@ ENDED = ("finished", "dead", "absent")
 
 
 def lead_s(round_s: float, format_s: float) -> float:
-    """Return how far in the future the common instant must be. Before it, every host must be started in one round of calls (the first
-    round took ``round_s``), and its files must be written in full (``format_s`` on the slowest host)."""
+    """Return how far in the future the common instant must be. Before it, every host must be started in one
+    round of calls (the first round took ``round_s``), and its files must be written in full (``format_s``
+    on the slowest host)."""
     return LEAD_MIN_S + ROUND_MARGIN * round_s + format_s
 
 
@@ -53,10 +54,11 @@ def least_s(hosts: Mapping[str, Mapping[str, Any]]) -> float:
 
 
 def start_times(mode: str, first: float, hosts: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
-    """Return each host's start, of which ``first`` is the earliest. ``hosts`` holds for each its ``planned_s``, ``format_s``, ``pool``, and
-    ``called_s``: when its first call began and ended.
+    """Return each host's start, of which ``first`` is the earliest. ``hosts`` holds for each its ``planned_s``,
+    ``format_s``, ``pool``, and ``called_s``: when its first call began and ended.
 
-    ``together``: one instant for all. ``isolated``: the hosts of a pool one after the other, all pools at the same time.
+    ``together``: one instant for all. ``isolated``: the hosts of a pool one after the other,
+    all pools at the same time.
     """
     if mode == "together":
         return dict.fromkeys(hosts, first)
@@ -69,8 +71,11 @@ def start_times(mode: str, first: float, hosts: Mapping[str, Mapping[str, Any]])
     return starts
 
 
-def time_table(mode: str, now: float, hosts: Mapping[str, Mapping[str, Any]], start_at: float = 0.0) -> dict[str, dict[str, float]]:
-    """Return when each host starts, when it is expected to end, and when it is given up. ``hosts`` is as for start_times, with each host's ``deadline_s``.
+def time_table(
+    mode: str, now: float, hosts: Mapping[str, Mapping[str, Any]], start_at: float = 0.0
+) -> dict[str, dict[str, float]]:
+    """Return when each host starts, when it is expected to end, and when it is given up. ``hosts`` is as for
+    start_times, with each host's ``deadline_s``.
 
     The first host starts at the instant ``start_at``, or without one as soon as all hosts can.
     """
@@ -85,14 +90,17 @@ def time_table(mode: str, now: float, hosts: Mapping[str, Mapping[str, Any]], st
 
 
 def whole_s(mode: str, plans: Mapping[str, Mapping[str, Any]], steps_key: str) -> float:
-    """Return about how long all hosts take by their plans, whose steps take the time of ``steps_key``: planned_s or certify_s."""
+    """Return about how long all hosts take by their plans, whose steps take the time of ``steps_key``:
+    planned_s or certify_s."""
     hosts = {name: {**plan, "planned_s": plan[steps_key], "called_s": (0, 0)} for name, plan in plans.items()}
     return max(times["end_epoch_s"] for times in time_table(mode, 0, hosts).values())
 
 
 def duration_text(mode: str, plans: Mapping[str, Mapping[str, Any]]) -> str:
     """Return in a sentence how long all hosts take by their plans, and how long if they are to certify."""
-    measuring, certifying = (_units.format_duration(whole_s(mode, plans, key) * 1e9, 2) for key in ("planned_s", "certify_s"))
+    measuring, certifying = (
+        _units.format_duration(whole_s(mode, plans, key) * 1e9, 2) for key in ("planned_s", "certify_s")
+    )
     one_by_one = ", the hosts of a pool one after the other" if mode == "isolated" else ""
     longer = f". A run that certifies takes about {certifying}" if certifying != measuring else ""
     return f"Measuring takes about {measuring} in all{one_by_one}{longer}."
@@ -104,10 +112,14 @@ def lease_s(interval_s: float, duration_s: float, hosts: int) -> float:
     return max(LEASE_MIN_S, LEASE_INTERVALS * interval_s, LEASE_POLLS * poll_s)
 
 
-def next_poll_s(now: float, expected_end_epoch_s: float, give_up_epoch_s: float, interval_s: float, polls_left: int) -> float:
-    """Return how long to wait before the next poll: ``interval_s`` until the expected end, then less, then more the later it gets.
+def next_poll_s(
+    now: float, expected_end_epoch_s: float, give_up_epoch_s: float, interval_s: float, polls_left: int
+) -> float:
+    """Return how long to wait before the next poll: ``interval_s`` until the expected end, then less,
+    then more the later it gets.
 
-    Half of MAX_POLLS serve the time until the expected end, the other half what comes after it; then the wait lasts until the last host is given up.
+    Half of MAX_POLLS serve the time until the expected end, the other half what comes after it; then the wait lasts
+    until the last host is given up.
     """
     late_s = now - expected_end_epoch_s - COLLECT_SLACK_S
     if polls_left <= 1:

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which hosts a command is for: read once, at the level of the play. Plays do not see the variables of hosts and groups, but their tasks do."""
+"""Which hosts a command is for: read once, at the level of the play.
+Plays do not see the variables of hosts and groups, but their tasks do."""
 
 from __future__ import annotations
 
@@ -14,21 +15,30 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.reading imp
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import is_empty
 
 SELECTING = "certify_hosts"
-WAY_OUT = "the hosts of a command cannot depend on variables of hosts and groups: remove the variable there, and set it with -e"
+WAY_OUT = (
+    "the hosts of a command cannot depend on variables of hosts and groups: remove the "
+    "variable there, and set it with -e"
+)
 
 
 def other_selections(asked: Any, said: Mapping[str, Any]) -> list[str]:
-    """Return a sentence for each pattern other than the one that a play was ``asked`` for. ``said`` holds what the variable of each host says.
+    """Return a sentence for each pattern other than the one that a play was ``asked`` for.
+    ``said`` holds what the variable of each host says.
 
     An empty value means that nothing is said. Raises ValueError if a pattern cannot be read.
     """
     pattern = read_option(SELECTING, asked)
     others = {host: read_option(SELECTING, value) for host, value in said.items() if not is_empty(value)}
     return same_problem_once(
-        {host: [f"{SELECTING} is {other!r}, but this command has the hosts {pattern!r}: {WAY_OUT}"] for host, other in others.items() if other != pattern}
+        {
+            host: [f"{SELECTING} is {other!r}, but this command has the hosts {pattern!r}: {WAY_OUT}"]
+            for host, other in others.items()
+            if other != pattern
+        }
     )
 
 
 def of_the_play(seen: Any, own: Any) -> Any:
-    """Return what a play itself says of a variable, None if nothing: a task has ``seen`` the value on a host whose ``own`` value it is not."""
+    """Return what a play itself says of a variable, None if nothing: a task has ``seen`` the value on a host whose
+    ``own`` value it is not."""
     return None if seen == own else seen

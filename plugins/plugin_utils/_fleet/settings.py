@@ -46,15 +46,22 @@ def read_margin(value: Any) -> float:
     return margin
 
 
-MEANINGS: dict[str, Callable[[Any], Any]] = {"gate_baseline": _baseline, "gate_margin": read_margin, "sweep_start_at": read_start_at}
+MEANINGS: dict[str, Callable[[Any], Any]] = {
+    "gate_baseline": _baseline,
+    "gate_margin": read_margin,
+    "sweep_start_at": read_start_at,
+}
 """What is made of the values of options whose type does not say all that they mean. Each function raises ValueError."""
 
 
-_ONE_RUN = "One run has one value: set it for all of them (for example with -e), or certify these hosts in separate runs"
+_ONE_RUN = (
+    "One run has one value: set it for all of them (for example with -e), or certify these hosts in separate runs"
+)
 
 
 def agreed(name: str, values: Mapping[str, Any], remedy: str = _ONE_RUN) -> Any:
-    """Return the one value of an option that concerns all hosts; ``values`` holds each host's. Raises SettingsError if they differ or cannot be read."""
+    """Return the one value of an option that concerns all hosts; ``values`` holds each host's. Raises SettingsError if
+    they differ or cannot be read."""
     return one_value(name, values, lambda given: MEANINGS.get(name, _as_it_is)(read_option(name, given)), remedy)
 
 
@@ -64,7 +71,8 @@ def agreed_value(name: str, values: Mapping[str, Any]) -> Any:
 
 
 def one_value(name: str, values: Mapping[str, Any], read: Callable[[Any], Any], remedy: str) -> Any:
-    """Return the one value of a variable, as ``read`` reads that of each host. Raises SettingsError, which names the remedy, if they differ.
+    """Return the one value of a variable, as ``read`` reads that of each host. Raises SettingsError,
+    which names the remedy, if they differ.
 
     Inventories and surveys write the same value in several ways, and so do templates.
     """
@@ -74,7 +82,9 @@ def one_value(name: str, values: Mapping[str, Any], read: Callable[[Any], Any], 
         try:
             value = read(values[host])
         except (TypeError, ValueError) as error:
-            raise SettingsError(f"{name}: {values[host]!r} (of {host}) cannot be used: {str(error).removeprefix(f'{name}: ')}") from None
+            raise SettingsError(
+                f"{name}: {values[host]!r} (of {host}) cannot be used: {str(error).removeprefix(f'{name}: ')}"
+            ) from None
         hosts_by_value.setdefault(repr(value), []).append(host)
         found[repr(value)] = value
     if len(found) > 1:
@@ -100,11 +110,14 @@ def array_settings(values: Mapping[str, Any]) -> dict[str, str]:
 
 def targets(values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Return what the volumes of each host with a target are asked to carry, as facts. Raises SettingsError."""
-    return {host: target.as_facts() for host, target in _of_each_host("sweep_target", values, read_target).items() if target}
+    return {
+        host: target.as_facts() for host, target in _of_each_host("sweep_target", values, read_target).items() if target
+    }
 
 
 def _of_each_host(name: str, values: Mapping[str, Any], read: Callable[[Any], _Read]) -> dict[str, _Read]:
-    """Return what a variable says of each host. read raises ValueError with what is wrong with it. Raises SettingsError with all that is wrong."""
+    """Return what a variable says of each host. read raises ValueError with what is wrong with it.
+    Raises SettingsError with all that is wrong."""
     found: dict[str, _Read] = {}
     problems: dict[str, list[str]] = {}
     for host, value in values.items():
@@ -118,7 +131,8 @@ def _of_each_host(name: str, values: Mapping[str, Any], read: Callable[[Any], _R
 
 
 def _one_line(value: Any) -> str:
-    """Return a text, or a dict of texts and numbers, in one line that does not depend on the order of its keys. Raises ValueError."""
+    """Return a text, or a dict of texts and numbers, in one line that does not depend on the order of its keys.
+    Raises ValueError."""
     if isinstance(value, Mapping):
         value = ", ".join(f"{key}={_one_line(value[key])}" for key in sorted(value, key=str))
     elif isinstance(value, (list, tuple)):

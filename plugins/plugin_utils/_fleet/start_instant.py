@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The instant at which the hosts of several runs start together (sweep_start_at): how it is read, and whether it can be kept."""
+"""The instant at which the hosts of several runs start together (sweep_start_at): how it is read,
+and whether it can be kept."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import MOMENT
 
 PREPARATION_S = 20.0
-"""From opening a run until the slowest host is ready to write its files: the least that connecting and installing the tester take."""
+"""From opening a run until the slowest host is ready to write its files:
+the least that connecting and installing the tester take."""
 MOST_AHEAD_S = 24 * 3600.0
 """A later instant is a wrong date."""
 OPTION = "sweep_start_at"
@@ -46,14 +48,22 @@ def _of_iso_8601(text: str) -> float:
 
 
 def start_problem(start_at: float, now: float, least_s: float) -> str:
-    """Return why hosts that need ``least_s`` from now on cannot all start at an instant (0: none is asked for), empty if they can."""
+    """Return why hosts that need ``least_s`` from now on cannot all start at an instant (0: none is asked for),
+    empty if they can."""
     earliest = now + least_s
     if not start_at or earliest <= start_at <= now + MOST_AHEAD_S:
         return ""
     if start_at > now + MOST_AHEAD_S:
         return f"{OPTION} is {shown(start_at)}, which is more than {_duration(MOST_AHEAD_S)} away: correct the date"
-    when = f"{_duration(now - start_at)} ago" if start_at <= now else f"only {_duration(start_at - now)} away, but the hosts need about {_duration(least_s)}"
-    return f"{OPTION} is {shown(start_at)}, which is {when}: the earliest time possible is {shown(math.ceil(earliest))}. Give all slices a later time"
+    when = (
+        f"{_duration(now - start_at)} ago"
+        if start_at <= now
+        else f"only {_duration(start_at - now)} away, but the hosts need about {_duration(least_s)}"
+    )
+    return (
+        f"{OPTION} is {shown(start_at)}, which is {when}: the earliest time possible is {shown(math.ceil(earliest))}. "
+        "Give all slices a later time"
+    )
 
 
 def shown(epoch_s: float) -> str:

@@ -20,7 +20,8 @@ FINISHED, UNKNOWN, RUNNING = "finished", "unknown", "running"
 def host_status(host: str, run_id: str, answer: Mapping[str, Any]) -> dict[str, Any]:
     """Return the status of a host from its answer, which is untrusted.
 
-    A template collects the statuses of all hosts. Nothing that a host sends may keep it from becoming a list, so only text is kept.
+    A template collects the statuses of all hosts. Nothing that a host sends may keep it from becoming a list,
+    so only text is kept.
     """
     volumes = as_dict(answer.get("volumes"))
     status = {
@@ -38,8 +39,16 @@ def host_status(host: str, run_id: str, answer: Mapping[str, Any]) -> dict[str, 
 
 def unanswered(known: Mapping[str, Any], reason: str) -> dict[str, Any]:
     """Return the status of a host that did not answer: what has not ended is unknown."""
-    volumes = {name: volume if volume["state"] in ENDED else {**volume, "state": UNKNOWN} for name, volume in known["volumes"].items()}
-    return {**known, "state": _state([volume["state"] for volume in volumes.values()]), "volumes": volumes, "reason": reason}
+    volumes = {
+        name: volume if volume["state"] in ENDED else {**volume, "state": UNKNOWN}
+        for name, volume in known["volumes"].items()
+    }
+    return {
+        **known,
+        "state": _state([volume["state"] for volume in volumes.values()]),
+        "volumes": volumes,
+        "reason": reason,
+    }
 
 
 def _volume_status(volume: Mapping[str, Any]) -> dict[str, Any]:

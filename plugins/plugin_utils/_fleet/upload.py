@@ -35,18 +35,20 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 
 
 def check_url(text: str) -> str:
-    """Return what gate_upload_url names, empty for nothing. Raises UploadError, whose message does not show it: it may contain a secret."""
+    """Return what gate_upload_url names, empty for nothing. Raises UploadError, whose message does not show it:
+    it may contain a secret."""
     url = text.strip()
     if url and not _URL.match(url):
         raise UploadError(
-            "gate_upload_url must look like https://host/path and must not contain a user, a password or a query, because every report shows it: set "
-            f"{TOKEN_VARIABLE} in the environment"
+            "gate_upload_url must look like https://host/path and must not contain a user, a password or a query, "
+            f"because every report shows it: set {TOKEN_VARIABLE} in the environment"
         )
     return url
 
 
 def target(url: str, run_id: str) -> str:
-    """Return the URL of the archive of a run: the one that was named, or a file of its own below it if it ends with a slash."""
+    """Return the URL of the archive of a run: the one that was named,
+    or a file of its own below it if it ends with a slash."""
     return f"{url}{urllib.parse.quote(run_id)}.tar.gz" if url.endswith("/") else url
 
 
@@ -55,7 +57,9 @@ def upload(url: str, archive: bytes) -> None:
     token = os.environ.get(TOKEN_VARIABLE, "").strip()
     headers = {"Content-Type": "application/gzip", **({"Authorization": f"Bearer {token}"} if token else {})}
     try:
-        opener = urllib.request.build_opener(_NoRedirect, urllib.request.HTTPSHandler(context=ssl.create_default_context()))
+        opener = urllib.request.build_opener(
+            _NoRedirect, urllib.request.HTTPSHandler(context=ssl.create_default_context())
+        )
         with opener.open(urllib.request.Request(url, archive, headers, method="PUT"), timeout=TIMEOUT_S):
             pass
     except urllib.error.HTTPError as error:
@@ -65,5 +69,9 @@ def upload(url: str, archive: bytes) -> None:
         raise UploadError(f"{url} cannot be reached: {error.reason}") from None
     except (OSError, ValueError, http.client.HTTPException) as error:
         # A ValueError would show a header with the token in it.
-        what = f"{TOKEN_VARIABLE} contains characters that no header can have" if isinstance(error, ValueError) else str(error) or type(error).__name__
+        what = (
+            f"{TOKEN_VARIABLE} contains characters that no header can have"
+            if isinstance(error, ValueError)
+            else str(error) or type(error).__name__
+        )
         raise UploadError(f"{url}: {what}") from None

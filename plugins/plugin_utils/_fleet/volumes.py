@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The volumes of a host as data: what ``workspace_volumes`` says, completed by the variables that serve a host with one volume."""
+"""The volumes of a host as data: what ``workspace_volumes`` says, completed by the variables that serve a
+host with one volume."""
 
 from __future__ import annotations
 
@@ -24,10 +25,11 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}\Z")
 
 
 def read_volumes(given: Any, defaults: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the volumes of a host, at least one. Each has the keys OF_THE_WORKSPACE, what else it sets, and in ``sets`` the keys that it sets itself.
+    """Return the volumes of a host, at least one. Each has the keys OF_THE_WORKSPACE, what else it sets, and in
+    ``sets`` the keys that it sets itself.
 
-    ``given`` is the value of ``workspace_volumes``. If it is empty, there is the one volume of ``defaults``, which holds what the keys OF_THE_WORKSPACE fall
-    back to. Raises OptionError, which names the volume and the key.
+    ``given`` is the value of ``workspace_volumes``. If it is empty, there is the one volume of ``defaults``, which
+    holds what the keys OF_THE_WORKSPACE fall back to. Raises OptionError, which names the volume and the key.
     """
     items = _items(given)
     if not items:
@@ -54,7 +56,13 @@ def sweep_variables(volume: Mapping[str, Any], variables: Mapping[str, Any]) -> 
 
 def noted_of(volumes: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return what the run directory is to know of the planned volumes of a host."""
-    return [{**{key: volume[key] for key in ("name", "path", "queue_managers")}, "paths": [part["path"] for part in volume["parts"]]} for volume in volumes]
+    return [
+        {
+            **{key: volume[key] for key in ("name", "path", "queue_managers")},
+            "paths": [part["path"] for part in volume["parts"]],
+        }
+        for volume in volumes
+    ]
 
 
 def paths_of(volume: Mapping[str, Any]) -> list[str]:
@@ -63,17 +71,23 @@ def paths_of(volume: Mapping[str, Any]) -> list[str]:
 
 
 def in_terms_of(volume: Mapping[str, Any], message: str) -> str:
-    """Return the message about variables as one about the keys that a volume sets in their place, if it is about such a key."""
+    """Return the message about variables as one about the keys that a volume sets in their place,
+    if it is about such a key."""
     for key in volume["sets"]:
         message = re.sub(rf"\b{KEYS_OF_VOLUMES[key]}\b", f"{VARIABLE}: {volume['name']}: {key}", message)
     return message
 
 
 def sharing_facts(layouts: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, str]]:
-    """Return by the name of each volume, if it shares a disk with others, the fact that says with which. ``layouts`` hold ``name`` and ``disks`` of each."""
+    """Return by the name of each volume, if it shares a disk with others, the fact that says with which. ``layouts``
+    hold ``name`` and ``disks`` of each."""
     facts = {}
     for volume in layouts:
-        others = [other["name"] for other in layouts if other is not volume and not set(map(str, volume["disks"])).isdisjoint(map(str, other["disks"]))]
+        others = [
+            other["name"]
+            for other in layouts
+            if other is not volume and not set(map(str, volume["disks"])).isdisjoint(map(str, other["disks"]))
+        ]
         if others:
             facts[volume["name"]] = {DISK_SHARED_WITH: " ".join(others)}
     return facts
@@ -91,7 +105,9 @@ def _name(item: Any, number: int) -> str:
         raise OptionError(f"{VARIABLE}: volume {number} must be a dictionary with a name and a path, not {item!r}")
     name = item.get("name")
     if not isinstance(name, str) or not NAME.match(name):
-        raise OptionError(f"{VARIABLE}: volume {number}: name must be a short name of letters, digits and . _ -, not {name!r}")
+        raise OptionError(
+            f"{VARIABLE}: volume {number}: name must be a short name of letters, digits and . _ -, not {name!r}"
+        )
     return name
 
 
@@ -105,7 +121,8 @@ def _volume(item: Any, number: int, defaults: Mapping[str, Any]) -> dict[str, An
 
 
 def _checked(volume: dict[str, Any]) -> dict[str, Any]:
-    """Return a volume of the list. What comes from the roles' variables is checked on the host, as for a host with one volume."""
+    """Return a volume of the list. What comes from the roles' variables is checked on the host,
+    as for a host with one volume."""
     if not isinstance(volume["path"], str) or not volume["path"].startswith("/"):
         raise OptionError(f"{VARIABLE}: {volume['name']}: path must be an absolute path, not {volume['path']!r}")
     if "queue_managers" in volume["sets"] and not volume["queue_managers"]:
@@ -116,7 +133,12 @@ def _checked(volume: dict[str, Any]) -> dict[str, Any]:
 def _complete(given: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
     volume = {**{key: defaults.get(key) for key in OF_THE_WORKSPACE}, **given}
     texts = {key: str(volume[key] or "") for key in ("owner", "expect_mount")}
-    complete = {**volume, **texts, "queue_managers": [str(name) for name in read_list(volume["queue_managers"])], "sets": list(given)}
+    complete = {
+        **volume,
+        **texts,
+        "queue_managers": [str(name) for name in read_list(volume["queue_managers"])],
+        "sets": list(given),
+    }
     try:
         return {**complete, "places": read_places(volume["places"])}
     except OptionError as error:
@@ -130,13 +152,18 @@ def _check_together(volumes: list[dict[str, Any]], host_owner: str) -> None:
         name, paths = volume["name"], _own_paths(volume)
         if name in taken:
             raise OptionError(f"{VARIABLE}: two volumes have the name {name}: give each volume a name of its own")
-        for other, path, place in ((other, path, place) for other, places in taken.items() for path in paths for place in places):
+        for other, path, place in (
+            (other, path, place) for other, places in taken.items() for path in paths for place in places
+        ):
             if _is_inside(path, place) or _is_inside(place, path):
-                raise OptionError(f"{VARIABLE}: {other} and {name} must not have the same path, or one inside the other ({path})")
+                raise OptionError(
+                    f"{VARIABLE}: {other} and {name} must not have the same path, or one inside the other ({path})"
+                )
         if volume["owner"] != host_owner:
             raise OptionError(
-                f"{VARIABLE}: {name}: owner is {volume['owner']!r}, but the testers of a host run as one user, that of workspace_owner ({host_owner!r}): "
-                "set workspace_owner, or certify the volumes of different owners in separate runs"
+                f"{VARIABLE}: {name}: owner is {volume['owner']!r}, but the testers of a host run as one user, "
+                f"that of workspace_owner ({host_owner!r}): set workspace_owner, or certify the volumes of "
+                "different owners in separate runs"
             )
         taken[name] = paths
 

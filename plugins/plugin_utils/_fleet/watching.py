@@ -32,7 +32,8 @@ def split(command: str) -> list[str]:
 
 
 def observed_of(settings: Mapping[str, Any]) -> list[dict[str, str]]:
-    """Return what is observed on a host: name (empty if it is the only one), volume, log path and endpoint of each queue manager. Raises SettingsError."""
+    """Return what is observed on a host: name (empty if it is the only one), volume, log path and endpoint of each
+    queue manager. Raises SettingsError."""
     several = settings["observe_queue_managers"]
     if not several:
         return [{key: str(settings[f"observe_{key}"]) for key in _OF_ONE}]
@@ -41,7 +42,8 @@ def observed_of(settings: Mapping[str, Any]) -> list[dict[str, str]]:
         unknown = sorted(set(each) - set(_OF_ONE)) if isinstance(each, Mapping) else [str(each)]
         if unknown or not each.get("queue_manager"):
             raise SettingsError(
-                f"observe_queue_managers: give each one a queue_manager, and volume, log_path and url if needed, not {', '.join(unknown) or each}"
+                "observe_queue_managers: give each one a queue_manager, and volume, log_path and url if needed, not "
+                f"{', '.join(unknown) or each}"
             )
         given = {key: str(value) for key, value in each.items() if value}
         found.append({"volume": given["queue_manager"], "log_path": "", "url": str(settings["observe_url"]), **given})
@@ -60,7 +62,10 @@ def _problem_of_several(settings: Mapping[str, Any]) -> str:
     observed = observed_of(settings)
     for each in observed:
         if not _VOLUME.match(each["volume"]):
-            return f"the volume {each['volume']!r} must be a name of letters, digits, '.', '_' and '-': set observe_volume, or volume in the list"
+            return (
+                f"the volume {each['volume']!r} must be a name of letters, digits, '.', '_' and '-': set "
+                "observe_volume, or volume in the list"
+            )
     if not settings["observe_queue_managers"]:
         return ""
     alone = [name for name in ("queue_manager", "log_path", "calls", "pid", "command") if settings[f"observe_{name}"]]
@@ -79,19 +84,27 @@ def _problem(settings: Mapping[str, Any]) -> str:
     if wrong:
         return f"observe_calls: {wrong!r} is not the name of a call to MQ: name calls such as MQPUT and MQCMIT"
     if (calls or split(settings["observe_command"])) and source not in OF_CALLS:
-        return f"only bpftrace sees calls of applications and starts programs, but observe_source is {source}: set it to auto or bpftrace"
+        return (
+            "only bpftrace sees calls of applications and starts programs, but observe_source is "
+            f"{source}: set it to auto or bpftrace"
+        )
     if math.isnan(interval_s) or interval_s < 1:
         return f"observe_interval is {interval_s:g}, but must be at least 1 second"
     if math.isnan(duration_s) or duration_s > LONGEST_S:
         return f"observe_duration is {duration_s:g} s, but must be at most {LONGEST_S} s (a week)"
     if duration_s < interval_s:
-        return f"observe_duration ({duration_s:g} s) is shorter than observe_interval ({interval_s:g} s): lengthen the one, or shorten the other"
+        return (
+            f"observe_duration ({duration_s:g} s) is shorter than observe_interval ({interval_s:g} s): lengthen "
+            "the one, or shorten the other"
+        )
     return ""
 
 
 def check_endpoint(url: str) -> None:
-    """Raise SettingsError, whose message does not show the URL, if observe_url may contain a secret: run.json and the report show it."""
+    """Raise SettingsError, whose message does not show the URL, if observe_url may contain a secret:
+    run.json and the report show it."""
     if _SECRET.search(url):
         raise SettingsError(
-            "observe_url must not contain a user, a password or a query, because every report shows it: name an endpoint that needs none of them"
+            "observe_url must not contain a user, a password or a query, because every report shows it: name an "
+            "endpoint that needs none of them"
         )

@@ -4,8 +4,8 @@
 
 """What is known of the runs of a workflow of AWX: the artifacts of its jobs, and the job that each run names.
 
-The slices of a job share a workflow job of their own. The node that merges them knows that of the workflow around it, and learns the other one from the runs
-that the artifacts name. What jobs hand on is untrusted.
+The slices of a job share a workflow job of their own. The node that merges them knows that of the workflow around it,
+and learns the other one from the runs that the artifacts name. What jobs hand on is untrusted.
 """
 
 from __future__ import annotations
@@ -39,15 +39,22 @@ class JobArtifact:
 
 
 def job_artifacts(variables: Mapping[str, Any]) -> list[JobArtifact]:
-    """Return what the earlier jobs of the workflow reported of their runs, by their number. Preflights are left out, and what a merge made."""
+    """Return what the earlier jobs of the workflow reported of their runs, by their number.
+    Preflights are left out, and what a merge made."""
     found = {match[1]: variables[name] for name in variables if (match := _ARTIFACT.match(name))}
     jobs = [(job_id, found[job_id]) for job_id in sorted(found, key=int) if isinstance(found[job_id], Mapping)]
-    return [_artifact(job_id, reported) for job_id, reported in jobs if reported.get("verdict", "") is not None and not reported.get("merged")]
+    return [
+        _artifact(job_id, reported)
+        for job_id, reported in jobs
+        if reported.get("verdict", "") is not None and not reported.get("merged")
+    ]
 
 
 def _artifact(job_id: str, reported: Mapping[str, Any]) -> JobArtifact:
     run_id = str(reported.get("run_id") or "")
-    return JobArtifact(job_id, run_id if is_run_id(run_id) else "", printable(str(reported.get("message") or ""))[:_MOST_CHARACTERS])
+    return JobArtifact(
+        job_id, run_id if is_run_id(run_id) else "", printable(str(reported.get("message") or ""))[:_MOST_CHARACTERS]
+    )
 
 
 def workflow_job_of(directory: RunDirectory) -> str:
@@ -56,9 +63,12 @@ def workflow_job_of(directory: RunDirectory) -> str:
 
 
 def of_one_time(runs: list[RunDirectory]) -> tuple[list[RunDirectory], list[RunDirectory]]:
-    """Return the runs that can belong to one workflow job, and those that are too old: another AWX can have had a workflow job with the same number."""
+    """Return the runs that can belong to one workflow job, and those that are too old: another AWX can have had a
+    workflow job with the same number."""
     newest = max(map(_opened, runs), default=_NEVER)
-    recent, older = ([run for run in runs if (newest - _opened(run) > MOST_APART) is is_older] for is_older in (False, True))
+    recent, older = (
+        [run for run in runs if (newest - _opened(run) > MOST_APART) is is_older] for is_older in (False, True)
+    )
     return recent, older
 
 

@@ -4,8 +4,9 @@
 
 """Which certificates a volume is held against, and which ones count with this run.
 
-A baseline is what somebody said is normal: certificates that were made without a comparison, or that were accepted by hand. What was held against a baseline
-never becomes one, so that neither a slow decline nor an improvement moves it. A run that is inconclusive counts with the next ones, until one is decided.
+A baseline is what somebody said is normal: certificates that were made without a comparison, or that were accepted by
+hand. What was held against a baseline never becomes one, so that neither a slow decline nor an improvement moves it. A
+run that is inconclusive counts with the next ones, until one is decided.
 """
 
 from __future__ import annotations
@@ -22,25 +23,34 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import
 MOST_BEFORE = 10
 MOST_AFTER = 5
 MOST_EARLIER = 20
-"""How many of the newest certificates count: of the baseline, with this run (itself included), and of those that tell how much runs differ."""
+"""How many of the newest certificates count: of the baseline, with this run (itself included),
+and of those that tell how much runs differ."""
 
 
 def named_certificates(history: History, names: Iterable[str]) -> list[str]:
-    """Return the SHA-256 of the certificates that are named. Raises SelectionError and HistoryError if the history does not have one of them."""
+    """Return the SHA-256 of the certificates that are named. Raises SelectionError and HistoryError if the history does
+    not have one of them."""
     selection = select(history, names)
     if selection.made:
-        raise SelectionError("gate_baseline names a run that the history does not know: import it with playbooks/history.yml -e history_import=...")
+        raise SelectionError(
+            "gate_baseline names a run that the history does not know: import it with "
+            "playbooks/history.yml -e history_import=..."
+        )
     return sorted(selection.entries)
 
 
 def own_entries(own: Entry, entries: Iterable[Entry]) -> list[Entry]:
-    """Return an entry for each earlier run that is about the same volume of the same machine, the oldest first; a clone's are not among them."""
+    """Return an entry for each earlier run that is about the same volume of the same machine, the oldest first;
+    a clone's are not among them."""
     (volume,) = (volume for volume in volumes([*entries, own]) if own in volume.entries)
-    return newest_of_each_run(entry for entry in volume.entries if entry.run_id != own.run_id and entry.order < own.order)
+    return newest_of_each_run(
+        entry for entry in volume.entries if entry.run_id != own.run_id and entry.order < own.order
+    )
 
 
 def comparable_with(own: Entry, entries: Iterable[Entry], revoked: Iterable[str]) -> list[Entry]:
-    """Return the entries that can be compared with one as far as the history's index tells: undisturbed, within their limits, and measured in the same way."""
+    """Return the entries that can be compared with one as far as the history's index tells: undisturbed, within their
+    limits, and measured in the same way."""
     withdrawn = set(revoked)
     return [
         entry
@@ -54,7 +64,8 @@ def comparable_with(own: Entry, entries: Iterable[Entry], revoked: Iterable[str]
 
 
 def last_baseline(comparable: Sequence[Entry]) -> list[Entry]:
-    """Return the newest entries that were made without a comparison or were accepted; none before the last that was accepted."""
+    """Return the newest entries that were made without a comparison or were accepted;
+    none before the last that was accepted."""
     kept: list[Entry] = []
     for entry in comparable:
         if entry.accepted:
@@ -65,7 +76,8 @@ def last_baseline(comparable: Sequence[Entry]) -> list[Entry]:
 
 
 def counting_with(comparable: Sequence[Entry], before: Sequence[Entry]) -> list[Entry]:
-    """Return the entries of the runs directly before this one that were held against the same certificates and are inconclusive, the oldest first."""
+    """Return the entries of the runs directly before this one that were held against the same certificates and are
+    inconclusive, the oldest first."""
     baseline, found = baseline_of(before), []
     for entry in reversed(comparable):
         if entry.baseline != baseline or entry.outcome != INCONCLUSIVE or len(found) == MOST_AFTER - 1:
@@ -80,7 +92,8 @@ def baseline_of(before: Sequence[Entry]) -> str:
 
 
 def earlier_periods(comparable: Sequence[Entry], used: Iterable[Entry]) -> list[list[Entry]]:
-    """Return the other entries in periods within which nothing was decided, accepted, or held against something else."""
+    """Return the other entries in periods within which nothing was decided, accepted,
+    or held against something else."""
     taken = set(used)
     left = [entry for entry in comparable if entry not in taken][-MOST_EARLIER:]
     periods: list[list[Entry]] = []
@@ -89,7 +102,12 @@ def earlier_periods(comparable: Sequence[Entry], used: Iterable[Entry]) -> list[
         if entry not in left:
             previous = None
             continue
-        if previous is None or entry.accepted or previous.baseline != entry.baseline or previous.outcome not in (None, INCONCLUSIVE):
+        if (
+            previous is None
+            or entry.accepted
+            or previous.baseline != entry.baseline
+            or previous.outcome not in (None, INCONCLUSIVE)
+        ):
             periods.append([])
         periods[-1].append(entry)
         previous = entry

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the history says of the volumes of a run before the run is judged: what stands against them, and what the run before measured instead of them."""
+"""What the history says of the volumes of a run before the run is judged: what stands against them, and what the run
+before measured instead of them."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_identity
 
 
 def note_what_was_known(directory: RunDirectory) -> None:
-    """Note in each record of a run what the history says of its volume. Raises RunDirectoryError. A history that cannot be read is reported elsewhere."""
+    """Note in each record of a run what the history says of its volume. Raises RunDirectoryError. A history that cannot
+    be read is reported elsewhere."""
     run = directory.run
     if not directory.is_test or run.get("merged_from") or run.get("history") is None:
         return
@@ -34,11 +36,19 @@ def note_what_was_known(directory: RunDirectory) -> None:
         by_host.setdefault(record.host, []).append(record)
     try:
         with open_history(run["history"].get("place") or "") as history:
-            standing = {folder: _standing(directory, folder, record, history) for folder, record in records.items() if can_be_compared(record)}
-            plans = {host: [each for each in plan if each.run_id != run["run_id"]] for host, plan in history.plans().items()}
+            standing = {
+                folder: _standing(directory, folder, record, history)
+                for folder, record in records.items()
+                if can_be_compared(record)
+            }
+            plans = {
+                host: [each for each in plan if each.run_id != run["run_id"]] for host, plan in history.plans().items()
+            }
             notes = {}
             for host, own in by_host.items():
-                last = {(each.volume, each.mount_point): each.run_id for each in plans.get(printable(host), [])} or _last_places(directory, own, history)
+                last = {
+                    (each.volume, each.mount_point): each.run_id for each in plans.get(printable(host), [])
+                } or _last_places(directory, own, history)
                 notes[host] = _notes(own, last)
     except HistoryError:
         return
@@ -49,11 +59,16 @@ def note_what_was_known(directory: RunDirectory) -> None:
 
 
 def _standing(directory: RunDirectory, folder: str, record: HostRecord, history: History) -> str:
-    """Return what stands against a volume although this run passes, empty if nothing does: wrong data, if the run did not read everything back."""
+    """Return what stands against a volume although this run passes, empty if nothing does: wrong data,
+    if the run did not read everything back."""
     identity = identity_of_record(record)
     if identity is None or record.verdict not in GOOD:
         return ""
-    entries = [entry for entry in history.of_volume(identity.volume_id) if entry.disk_id == identity.disk_id and entry.run_id != directory.run["run_id"]]
+    entries = [
+        entry
+        for entry in history.of_volume(identity.volume_id)
+        if entry.disk_id == identity.disk_id and entry.run_id != directory.run["run_id"]
+    ]
     boot_id = record.facts.get("boot_id")
     own = {printable(record.host)}
     entries = [entry for volume in volumes(entries) if _is_of(volume.entries, own, boot_id) for entry in volume.entries]
@@ -63,7 +78,10 @@ def _standing(directory: RunDirectory, folder: str, record: HostRecord, history:
     made = make_certificate(directory, folder, record)
     if made is None or made.entry.verified:
         return ""
-    return f"it {standing_facts_text(fact)}, and this run read nothing back: only a run with sweep_verify: true that passes clears that"
+    return (
+        f"it {standing_facts_text(fact)}, and this run read nothing back: only a run with sweep_verify: "
+        "true that passes clears that"
+    )
 
 
 def _is_of(entries: tuple[Entry, ...], hosts: set[str], boot_id: object) -> bool:
@@ -72,17 +90,23 @@ def _is_of(entries: tuple[Entry, ...], hosts: set[str], boot_id: object) -> bool
 
 
 def _last_places(directory: RunDirectory, records: list[HostRecord], history: History) -> dict[tuple[str, str], str]:
-    """Return name and mount point of the volumes that the last runs before this one measured, and the run, for a host of which no plan is known."""
+    """Return name and mount point of the volumes that the last runs before this one measured, and the run,
+    for a host of which no plan is known."""
     found = {}
     for record in records:
-        entries = [entry for entry in history.of_name(record.host, record.volume) if entry.volume_id and entry.run_id != directory.run["run_id"]]
+        entries = [
+            entry
+            for entry in history.of_name(record.host, record.volume)
+            if entry.volume_id and entry.run_id != directory.run["run_id"]
+        ]
         if entries:
             found[entries[-1].volume, entries[-1].mount_point or ""] = entries[-1].run_id
     return found
 
 
 def _notes(records: list[HostRecord], last: dict[tuple[str, str], str]) -> list[tuple[HostRecord, Finding]]:
-    """Return what the last run measured on a host and this one did not: a note for each volume, with the record to note it in."""
+    """Return what the last run measured on a host and this one did not: a note for each volume,
+    with the record to note it in."""
     by_name = {printable(record.volume): record for record in records}
     notes = []
     for (volume, mount_point), run_id in last.items():

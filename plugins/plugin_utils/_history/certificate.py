@@ -4,8 +4,8 @@
 
 """The certificate of one judged volume of one run. docs/files.md describes every field.
 
-A certificate follows from the run directory alone, so that it can be made again at any time and is then the same. Its text is canonical, and the SHA-256
-of the text is its identity.
+A certificate follows from the run directory alone, so that it can be made again at any time and is then the same. Its
+text is canonical, and the SHA-256 of the text is its identity.
 """
 
 from __future__ import annotations
@@ -27,7 +27,15 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import MOMENT
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_data, profile_key
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import Items, Keys, Maybe, Where, check, misfit, named
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import (
+    Items,
+    Keys,
+    Maybe,
+    Where,
+    check,
+    misfit,
+    named,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, GOOD, WORST_FIRST
@@ -91,7 +99,8 @@ _LARGEST_VERSION = (1 << 31) - 1
 """What a column of a database holds."""
 
 ROW_KEYS = KEY_COLUMNS[1:-1]
-"""Keys that identify a row: those of results.csv without the number of the step, and without the worker, because a row is that of all workers."""
+"""Keys that identify a row: those of results.csv without the number of the step, and without the worker,
+because a row is that of all workers."""
 
 TAKEN_AS_THEY_STAND = "none"
 """The confidence of a profile that never certifies."""
@@ -99,7 +108,19 @@ TAKEN_AS_THEY_STAND = "none"
 CAPACITY = ("load_unit", "highest_passed", "lowest_not_passed")
 """What a certificate keeps of the capacity."""
 
-_LIMIT_KEYS = ("metric", "bound", "limit_value", "value", "method", "confidence", "share", "share_bound", "value_bound", "episode_s", "verdict")
+_LIMIT_KEYS = (
+    "metric",
+    "bound",
+    "limit_value",
+    "value",
+    "method",
+    "confidence",
+    "share",
+    "share_bound",
+    "value_bound",
+    "episode_s",
+    "verdict",
+)
 
 
 def _is_fact(value: Any) -> bool:
@@ -121,7 +142,11 @@ _SHAPE = Keys(
         "comparison": Maybe(Keys({"outcome": Maybe(str)}, needed=("outcome",))),
     },
     needed=(*_OPTIONAL, "method_version"),
-    lacking={"can_certify": bool, "volume_facts": Items(Where(lambda fact: fact in tuple(WORDS))), "limits_verdict": str},
+    lacking={
+        "can_certify": bool,
+        "volume_facts": Items(Where(lambda fact: fact in tuple(WORDS))),
+        "limits_verdict": str,
+    },
 )
 """What the history needs of a certificate."""
 
@@ -129,7 +154,13 @@ _FACT = Where(_is_fact)
 _FACTS = Where(lambda part: isinstance(part, dict) and all(_is_fact(each) for fact in part.items() for each in fact))
 _FIGURE = Where(lambda figure: figure is None or (isinstance(figure, (int, float)) and 0 <= figure <= _LARGEST_FIGURE))
 _NAME = Where(lambda name: isinstance(name, str) and _is_fact(name))
-_ROW = Keys({"load_point": int, **dict.fromkeys(("stream", "operation"), _NAME), **dict.fromkeys(("block_size_bytes", *FIGURES), _FIGURE)})
+_ROW = Keys(
+    {
+        "load_point": int,
+        **dict.fromkeys(("stream", "operation"), _NAME),
+        **dict.fromkeys(("block_size_bytes", *FIGURES), _FIGURE),
+    }
+)
 _COMPARED = Keys(
     {
         "rows": Items(_ROW),
@@ -163,7 +194,8 @@ class Certificate:
 
     @classmethod
     def of_content(cls, content: Mapping[str, Any]) -> Certificate:
-        """Return the certificate with this content, some of which comes from hosts. Raises CertificateError if the history cannot use it."""
+        """Return the certificate with this content, some of which comes from hosts.
+        Raises CertificateError if the history cannot use it."""
         _check(content)
         try:
             return cls(canonical(content))
@@ -180,7 +212,9 @@ class Certificate:
             raise CertificateError("the certificate is not JSON") from None
         _check(content)
         if certificate.text.encode("ascii") != text:
-            raise CertificateError("the certificate is not written in its canonical form, so its SHA-256 is not its identity")
+            raise CertificateError(
+                "the certificate is not written in its canonical form, so its SHA-256 is not its identity"
+            )
         return certificate
 
     @cached_property
@@ -191,13 +225,20 @@ class Certificate:
         identity = identity_of(content.get("identity"))
         return Entry(
             sha256=self.sha256,
-            **{name: content[name] for name in ("run_id", "host", "volume", "effect", "verdict", "judged_at", "valid_from", "valid_until")},
+            **{
+                name: content[name]
+                for name in ("run_id", "host", "volume", "effect", "verdict", "judged_at", "valid_from", "valid_until")
+            },
             volume_id=identity.volume_id if identity else None,
             disk_id=identity.disk_id if identity else None,
             mount_point=identity.mount_point if identity else None,
-            volume_facts=" ".join(content["volume_facts"] if "volume_facts" in content else earlier_certificates.volume_facts_of(content)),
+            volume_facts=" ".join(
+                content["volume_facts"] if "volume_facts" in content else earlier_certificates.volume_facts_of(content)
+            ),
             verified=int(str((content.get("parameters") or {}).get("option_verify") or "0") != "0"),
-            can_certify=int(content["can_certify"] if "can_certify" in content else earlier_certificates.can_certify(content)),
+            can_certify=int(
+                content["can_certify"] if "can_certify" in content else earlier_certificates.can_certify(content)
+            ),
             boot_id=content["machine"]["boot_id"],
             profile=content["profile"]["name"],
             method_version=content["method_version"],
@@ -212,13 +253,15 @@ class Certificate:
 
 @dataclass(frozen=True)
 class Entry:
-    """What the history looks a certificate up by: the fields that decide its state and which other certificates it belongs with.
+    """What the history looks a certificate up by: the fields that decide its state and which other certificates it
+    belongs with.
 
-    volume_id is None if it is not known which volume it was. valid_from and valid_until (the last day) are None unless it certifies. parameters stands for
-    those of the sweep. limits_verdict is the verdict without a comparison; outcome and baseline say what the comparison found and stand for the certificates
-    that it was held against; baseline is None if no comparison was asked for, and outcome also if none could be made. accepted: whether it begins a baseline.
-    disk_id stands for what the volume held. volume_facts are what is true of the volume under every profile, separated by blanks. verified: whether all data
-    was read back. can_certify: whether the profile ever certifies.
+    volume_id is None if it is not known which volume it was. valid_from and valid_until (the last day) are None unless
+    it certifies. parameters stands for those of the sweep. limits_verdict is the verdict without a comparison; outcome
+    and baseline say what the comparison found and stand for the certificates that it was held against; baseline is None
+    if no comparison was asked for, and outcome also if none could be made. accepted: whether it begins a baseline.
+    disk_id stands for what the volume held. volume_facts are what is true of the volume under every profile, separated
+    by blanks. verified: whether all data was read back. can_certify: whether the profile ever certifies.
     """
 
     sha256: str
@@ -258,12 +301,14 @@ class Entry:
 
     @property
     def place(self) -> tuple[str, str, str]:
-        """Where the volume is for people: the host's name in the inventory, the name of the volume, and its mount point, empty if that is not known."""
+        """Where the volume is for people: the host's name in the inventory, the name of the volume, and its mount
+        point, empty if that is not known."""
         return self.host, self.volume, self.mount_point or ""
 
 
 def newest_of_each_run(entries: Iterable[Entry]) -> list[Entry]:
-    """Return of some entries of one volume the last one of each run, the oldest first: a run that was collected and judged again is still one observation."""
+    """Return of some entries of one volume the last one of each run, the oldest first: a run that was collected and
+    judged again is still one observation."""
     by_run: dict[str, Entry] = {}
     for entry in sorted(entries, key=lambda entry: entry.order):
         by_run.pop(entry.run_id, None)
@@ -272,7 +317,8 @@ def newest_of_each_run(entries: Iterable[Entry]) -> list[Entry]:
 
 
 def certificate_of(run: Mapping[str, Any], record: HostRecord, tables: Tables | None) -> Certificate | None:
-    """Return the certificate of a record, None if it was not judged. tables are None if nothing was measured. Raises CertificateError."""
+    """Return the certificate of a record, None if it was not judged. tables are None if nothing was measured.
+    Raises CertificateError."""
     if record.verdict not in WORST_FIRST:
         return None
     judged_at = record.created_at or str(run.get("created_at") or "")
@@ -301,7 +347,11 @@ def certificate_of(run: Mapping[str, Any], record: HostRecord, tables: Tables | 
             "comparison": comparison or None,
             "accepted": bool((run.get("baseline") or {}).get("accept")),
             "qualification": record.qualification,
-            **({"power_cuts": {key: _plain(value) for key, value in record.power_cuts.items()}} if record.power_cuts else {}),
+            **(
+                {"power_cuts": {key: _plain(value) for key, value in record.power_cuts.items()}}
+                if record.power_cuts
+                else {}
+            ),
             "reasons": record.reasons,
             "disturbances": record.disturbances,
             "judged_at": judged_at,
@@ -343,7 +393,8 @@ def _validity(judged_at: str, effect: str, valid_days: Any) -> dict[str, str | N
 
 
 def _method_version(tables: Tables | None) -> int | None:
-    """Return the version of the tester's method, None if it names none: its figures are comparable with nothing then."""
+    """Return the version of the tester's method, None if it names none:
+    its figures are comparable with nothing then."""
     text = tables.run.get("method_version", "") if tables else ""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
 
@@ -351,10 +402,24 @@ def _method_version(tables: Tables | None) -> int | None:
 def _parameters(run: Mapping[str, Any], record: HostRecord, tables: Tables | None) -> dict[str, str]:
     measured = {key: tables.run.get(key, "") for key in PARAMETERS} if tables else {}
     # Directories have names of their own in each run, and a search has load points of its own.
-    streams = {key: _DIRECTORIES.sub("", text) for key, text in tables.run.items() if OF_STREAMS.match(key)} if tables else {}
-    searched = dict.fromkeys(("option_load_points", "option_applications"), "") if record.facts.get("load_search") else {}
-    shared = {kinds.DISK_SHARED_WITH: _text(record.facts[kinds.DISK_SHARED_WITH])} if record.facts.get(kinds.DISK_SHARED_WITH) else {}
-    return {**measured, **streams, **searched, **shared, "sweep_mode": str((run.get("parameters") or {}).get("sweep_mode") or "")}
+    streams = (
+        {key: _DIRECTORIES.sub("", text) for key, text in tables.run.items() if OF_STREAMS.match(key)} if tables else {}
+    )
+    searched = (
+        dict.fromkeys(("option_load_points", "option_applications"), "") if record.facts.get("load_search") else {}
+    )
+    shared = (
+        {kinds.DISK_SHARED_WITH: _text(record.facts[kinds.DISK_SHARED_WITH])}
+        if record.facts.get(kinds.DISK_SHARED_WITH)
+        else {}
+    )
+    return {
+        **measured,
+        **streams,
+        **searched,
+        **shared,
+        "sweep_mode": str((run.get("parameters") or {}).get("sweep_mode") or ""),
+    }
 
 
 def _rows(record: HostRecord, tables: Tables) -> list[dict[str, Any]]:
@@ -381,13 +446,26 @@ def _check(content: Any) -> None:
         raise CertificateError(f"it is not a certificate of schema {SCHEMA_VERSION}")
     lacking = misfit(content, _SHAPE)
     if lacking is not None or (content["effect"] == CERTIFIES) != (content["valid_until"] is not None):
-        raise CertificateError(f"the certificate lacks a field, or has one of another type: {named(lacking or 'valid_until')}")
-    check(content, _COMPARED, lambda part: CertificateError(f"the certificate has a row or a fact that cannot be compared: {part}"))
-    texts = [*(content[key] for key in (*_TEXTS, *_OPTIONAL)), content["profile"]["name"], content["machine"]["boot_id"]]
+        raise CertificateError(
+            f"the certificate lacks a field, or has one of another type: {named(lacking or 'valid_until')}"
+        )
+    check(
+        content,
+        _COMPARED,
+        lambda part: CertificateError(f"the certificate has a row or a fact that cannot be compared: {part}"),
+    )
+    texts = [
+        *(content[key] for key in (*_TEXTS, *_OPTIONAL)),
+        content["profile"]["name"],
+        content["machine"]["boot_id"],
+    ]
     texts += [content.get("limits_verdict"), (content.get("comparison") or {}).get("outcome")]
     if any(printable(text) != text for text in texts if text):
         raise CertificateError("the certificate contains a name with characters that cannot be printed")
-    if not all(_is_time(content[key], form) for key, form in (("judged_at", MOMENT), ("valid_from", "%Y-%m-%d"), ("valid_until", "%Y-%m-%d"))):
+    if not all(
+        _is_time(content[key], form)
+        for key, form in (("judged_at", MOMENT), ("valid_from", "%Y-%m-%d"), ("valid_until", "%Y-%m-%d"))
+    ):
         raise CertificateError("the certificate contains a malformed time")
 
 

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What changed at a host's volume since it was certified before: its kernel, its firmware, its disk, the settings of its array."""
+"""What changed at a host's volume since it was certified before: its kernel, its firmware, its disk,
+the settings of its array."""
 
 from __future__ import annotations
 
@@ -35,15 +36,20 @@ def key_of(line: Status) -> Line:
 
 
 def changed_since(history: History, lines: Sequence[Status]) -> dict[Line, Since]:
-    """Return for the first lines what changed from the last certificate before to what was judged last. Raises HistoryError."""
+    """Return for the first lines what changed from the last certificate before to what was judged last.
+    Raises HistoryError."""
     pairs = {key_of(line): pair for line in lines[:MOST_LINES] if (pair := _pair(history, line))}
     wanted = list(dict.fromkeys(entry.sha256 for pair in pairs.values() for entry in pair))
     contents = dict(zip(wanted, history.contents(wanted)))
-    return {key: Since(before, tuple(changes(contents[before.sha256], contents[after.sha256]))) for key, (before, after) in pairs.items()}
+    return {
+        key: Since(before, tuple(changes(contents[before.sha256], contents[after.sha256])))
+        for key, (before, after) in pairs.items()
+    }
 
 
 def _pair(history: History, line: Status) -> tuple[Entry, Entry] | None:
-    """Return the newest entry that says which volume it is about, and the last certificate before it of the same place; None if there are not two."""
+    """Return the newest entry that says which volume it is about, and the last certificate before it of the same place;
+    None if there are not two."""
     after = line.attempt if line.attempt and line.attempt.volume_id else line.entry
     if after is None:
         return None

@@ -4,11 +4,13 @@
 
 """Which hosts of a class of alike volumes became worse between two sets of runs, by how much, and how certain that is.
 
-The unit is one run of a host, never a round or a second of it: the difference between two runs of the same disk is the error that a change is held against.
-What all hosts of a class have in common, a night for example, is no host's fault, so a host is named worse by its change beyond the median of its class. It is
-shown to be non-inferior by its change as it stands, because a change that slows all hosts alike must not vanish. Everything is computed from logarithms.
+The unit is one run of a host, never a round or a second of it: the difference between two runs of the same disk is the
+error that a change is held against. What all hosts of a class have in common, a night for example, is no host's fault,
+so a host is named worse by its change beyond the median of its class. It is shown to be non-inferior by its change as
+it stands, because a change that slows all hosts alike must not vanish. Everything is computed from logarithms.
 
-Some hosts are noisier than others. What the few runs of a host say about its own noise is drawn towards the noise of its class (moderation.py).
+Some hosts are noisier than others. What the few runs of a host say about its own noise is drawn towards the noise of
+its class (moderation.py).
 """
 
 from __future__ import annotations
@@ -42,8 +44,8 @@ _FEWEST_EARLIER = 5
 """Earlier runs of a host from which on they say something about its noise."""
 _MOST_DEGREES_OF_SINGLE_RUNS = 4
 _MOST_DEGREES_OF_A_SINGLE_RUN = 8
-"""The degrees of freedom with which a host is named are at most as many if both sides have a single run, or one of them: a run that is far off for a reason of
-its own has nothing beside it that would show that."""
+"""The degrees of freedom with which a host is named are at most as many if both sides have a single run, or one of
+them: a run that is far off for a reason of its own has nothing beside it that would show that."""
 _DEGREES_OF_ONE_CHANGE = 3
 _POWER = 0.8
 _MOST_RUNS = 20
@@ -71,11 +73,12 @@ class Error:
 class HostChange:
     """What the comparison says about a host. Changes are shares: 0.1 is 10 % more.
 
-    change is the mean over the rows, bound its upper confidence bound, beyond_class what is left of it without the change of the class, and worst_row the row
-    with the largest change beyond its class. smallest_named is the smallest change that would have been named with a probability of 80 %. error, bound,
-    p_value and smallest_named are None if it is not known how much the host's runs differ. runs_needed is how many runs each side must have at least to decide
-    if the change stays as it is, and after_needed how many there must be after if there are no more before; None if the host is decided or if no number of
-    runs decides. reason says why nothing is known.
+    change is the mean over the rows, bound its upper confidence bound, beyond_class what is left of it without the
+    change of the class, and worst_row the row with the largest change beyond its class. smallest_named is the smallest
+    change that would have been named with a probability of 80 %. error, bound, p_value and smallest_named are None if
+    it is not known how much the host's runs differ. runs_needed is how many runs each side must have at least to decide
+    if the change stays as it is, and after_needed how many there must be after if there are no more before; None if the
+    host is decided or if no number of runs decides. reason says why nothing is known.
     """
 
     host: str
@@ -96,16 +99,19 @@ class HostChange:
 
     @property
     def lower_bound(self) -> float | None:
-        """The lower confidence bound of the change, which lies as far below it, as a logarithm, as the upper one lies above."""
+        """The lower confidence bound of the change, which lies as far below it, as a logarithm,
+        as the upper one lies above."""
         return None if self.bound is None or self.change is None else (1 + self.change) ** 2 / (1 + self.bound) - 1
 
 
 @dataclass(frozen=True)
 class ClassChange:
-    """What the comparison says about a class: its hosts, and the mean change of those that are not worse, with its confidence bounds on both sides.
+    """What the comparison says about a class: its hosts, and the mean change of those that are not worse, with its
+    confidence bounds on both sides.
 
-    It compares these two sets of nights: only several of them on each side, in turn, tell the change from the night. shift is the median change of each row,
-    which hosts are held against; it is empty if there are too few hosts to tell. The bounds are None if fewer than two hosts are left.
+    It compares these two sets of nights: only several of them on each side, in turn, tell the change from the night.
+    shift is the median change of each row, which hosts are held against; it is empty if there are too few hosts to
+    tell. The bounds are None if fewer than two hosts are left.
     """
 
     hosts: tuple[HostChange, ...]
@@ -117,18 +123,29 @@ class ClassChange:
 
 
 def compare_class(
-    before: Sequence[Run], after: Sequence[Run], *, margin: float, alpha: float = 0.05, share: float = 1.0, earlier: Sequence[Sequence[Run]] = ()
+    before: Sequence[Run],
+    after: Sequence[Run],
+    *,
+    margin: float,
+    alpha: float = 0.05,
+    share: float = 1.0,
+    earlier: Sequence[Sequence[Run]] = (),
 ) -> ClassChange:
     """Compare the runs after a change with those before it, of the hosts of one class.
 
-    All runs must be undisturbed, keep their limits, and have the same method version and sweep parameters. If eight hosts are in every run, these tell how
-    much runs differ, and the others are not compared. Otherwise each host's own runs do. Runs of earlier periods, which are in neither set, add to that; only
-    runs of the same period are held against each other. margin is the change that matters: 0.1 is 10 %. If no host changed, one is named with a probability
-    of at most alpha times share: the share of a class is its part of the hosts that are compared at the same time, so that alpha holds for the whole fleet.
-    Raises ValueError if a host or run has other rows, or a figure is not above 0.
+    All runs must be undisturbed, keep their limits, and have the same method version and sweep parameters. If eight
+    hosts are in every run, these tell how much runs differ, and the others are not compared. Otherwise each host's own
+    runs do. Runs of earlier periods, which are in neither set, add to that; only runs of the same period are held
+    against each other. margin is the change that matters: 0.1 is 10 %. If no host changed, one is named with a
+    probability of at most alpha times share: the share of a class is its part of the hosts that are compared at the
+    same time, so that alpha holds for the whole fleet. Raises ValueError if a host or run has other rows, or a figure
+    is not above 0.
     """
     rows = _common_rows([*before, *after, *(run for period in earlier for run in period)])
-    hosts = [_read(name, rows, before, after, earlier) for name in sorted({name for run in (*before, *after) for name in run})]
+    hosts = [
+        _read(name, rows, before, after, earlier)
+        for name in sorted({name for run in (*before, *after) for name in run})
+    ]
     complete = [host for host in hosts if (len(host.before), len(host.after)) == (len(before), len(after))]
     if before and after and len(complete) >= FEWEST_ALIKE:
         shift, questions = _hold_against_class(complete, _nights(earlier))
@@ -144,7 +161,8 @@ def compare_class(
 
 
 def holm(p_values: Sequence[float], alpha: float) -> list[bool]:
-    """Return which of several hypotheses are rejected if a wrong rejection among them may have a probability of at most alpha (Holm)."""
+    """Return which of several hypotheses are rejected if a wrong rejection among them may have a probability of at most
+    alpha (Holm)."""
     rejected = [False] * len(p_values)
     for rank, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
         if p_values[place] > alpha / (len(p_values) - rank):
@@ -169,7 +187,8 @@ class _Host:
 
 @dataclass(frozen=True)
 class _Doubt:
-    """With which probability chance may show a host to be non-inferior (bound), or name any of the hosts of a class (naming)."""
+    """With which probability chance may show a host to be non-inferior (bound),
+    or name any of the hosts of a class (naming)."""
 
     bound: float
     naming: float
@@ -178,10 +197,11 @@ class _Doubt:
 
 @dataclass(frozen=True)
 class _Noise:
-    """How much runs of a host differ: the standard deviations of the mean over the rows (host) and of each row, and their degrees of freedom.
+    """How much runs of a host differ: the standard deviations of the mean over the rows (host) and of each row,
+    and their degrees of freedom.
 
-    common_degrees are those that do not come from the runs that are compared, None if nothing is known but one change of each host; then alike is how many
-    hosts these are from.
+    common_degrees are those that do not come from the runs that are compared, None if nothing is known but one change
+    of each host; then alike is how many hosts these are from.
     """
 
     host: float
@@ -192,7 +212,11 @@ class _Noise:
     def error(self, before: int, after: int) -> Error | None:
         """Return the error of a change between so many runs, None if it cannot be told from so few."""
         scale = math.sqrt(1 / before + 1 / after)
-        most = {1: _MOST_DEGREES_OF_A_SINGLE_RUN, 2: _MOST_DEGREES_OF_SINGLE_RUNS}.get((before, after).count(1), math.inf) if self.alike > 1 else math.inf
+        most = (
+            {1: _MOST_DEGREES_OF_A_SINGLE_RUN, 2: _MOST_DEGREES_OF_SINGLE_RUNS}.get((before, after).count(1), math.inf)
+            if self.alike > 1
+            else math.inf
+        )
         found = []
         for place, deviation in enumerate((self.host, *self.rows)):
             degrees = self._degrees(before + after - 2, place)
@@ -217,7 +241,8 @@ class _Question:
     noise: _Noise
 
     def p_value(self, error: Error | None) -> float:
-        """Return how probable such a change is without cause; half of the doubt is spent on the mean, half on the rows."""
+        """Return how probable such a change is without cause; half of the doubt is spent on the mean,
+        half on the rows."""
         if error is None:
             return 1.0
         mean = _probability(self.beyond, error.host)
@@ -243,14 +268,22 @@ def _common_rows(runs: Sequence[Run]) -> list[Row]:
         for name, figures in run.items():
             first = figures if first is None else first
             if not figures or figures.keys() != first.keys():
-                raise ValueError(f"{name} has {len(figures)} rows in a run, but they are not the {len(first)} rows that the first host has.")
+                raise ValueError(
+                    f"{name} has {len(figures)} rows in a run, but they are not the {len(first)} "
+                    "rows that the first host has."
+                )
             if not all(0 < figure < math.inf for figure in figures.values()):
                 raise ValueError(f"{name} has a figure that is not above 0 in a run.")
     return list(first or ())
 
 
-def _read(name: str, rows: Sequence[Row], before: Sequence[Run], after: Sequence[Run], earlier: Sequence[Sequence[Run]]) -> _Host:
-    own = [[[math.log(run[name][row]) for row in rows] for run in runs if name in run] for runs in (before, after, *earlier)]
+def _read(
+    name: str, rows: Sequence[Row], before: Sequence[Run], after: Sequence[Run], earlier: Sequence[Sequence[Run]]
+) -> _Host:
+    own = [
+        [[math.log(run[name][row]) for row in rows] for run in runs if name in run]
+        for runs in (before, after, *earlier)
+    ]
     return _Host(name, own[0], own[1], own[2:])
 
 
@@ -268,7 +301,9 @@ def _off_the_class(run: Run) -> dict[str, Vector]:
     return {name: [value - usual for value, usual in zip(vector, common)] for name, vector in logarithms.items()}
 
 
-def _hold_against_class(hosts: Sequence[_Host], nights: Sequence[Sequence[Mapping[str, Vector]]]) -> tuple[Vector, list[_Question]]:
+def _hold_against_class(
+    hosts: Sequence[_Host], nights: Sequence[Sequence[Mapping[str, Vector]]]
+) -> tuple[Vector, list[_Question]]:
     """Return the shift of the class, and for each host its change beyond that and how much its runs differ."""
     changes = [host.change for host in hosts]
     shift = [median(column) for column in zip(*changes)]
@@ -281,7 +316,8 @@ def _hold_against_class(hosts: Sequence[_Host], nights: Sequence[Sequence[Mappin
 
 
 def _noise_of_one_change(beyond: Sequence[float], beyond_rows: Sequence[Vector]) -> _Noise:
-    """Return how much runs differ, from how much the changes of the hosts do: most of them have no cause of their own."""
+    """Return how much runs differ, from how much the changes of the hosts do:
+    most of them have no cause of their own."""
     alike = len(beyond)
     scale = MAD_TO_DEVIATION * alike / (alike - 0.8) / math.sqrt(2)  # a change is the difference of two runs
     row = scale * median(abs(value) for values in beyond_rows for value in values)
@@ -289,9 +325,11 @@ def _noise_of_one_change(beyond: Sequence[float], beyond_rows: Sequence[Vector])
 
 
 def _noises_of_class(hosts: Sequence[_Host], nights: Sequence[Sequence[Mapping[str, Vector]]]) -> list[_Noise]:
-    """Return how much the runs of each host differ from one another once what the class has in common in each run is taken away.
+    """Return how much the runs of each host differ from one another once what the class has in common in each run is
+    taken away.
 
-    That is what its own runs say, drawn towards what those of the class do. It is empty if no host has two runs of one set.
+    That is what its own runs say, drawn towards what those of the class do.
+    It is empty if no host has two runs of one set.
     """
     sets: list[list[list[Vector]]] = [[] for host in hosts]
     for runs_of_hosts in ([host.before for host in hosts], [host.after for host in hosts]):
@@ -316,7 +354,11 @@ def _noises_of_class(hosts: Sequence[_Host], nights: Sequence[Sequence[Mapping[s
         own_rows = rows[place * count : (place + 1) * count]
         known = [mean, *own_rows]
         deviations = [math.sqrt(spread.variance) for spread in known]
-        noises.append(_Noise(deviations[0], tuple(deviations[1:]), tuple(spread.degrees - compared for spread in known), len(hosts)))
+        noises.append(
+            _Noise(
+                deviations[0], tuple(deviations[1:]), tuple(spread.degrees - compared for spread in known), len(hosts)
+            )
+        )
     return noises
 
 
@@ -343,7 +385,8 @@ def _squared_deviations(values: Iterable[float]) -> list[float]:
 
 
 def _judge(questions: Sequence[_Question], rows: Sequence[Row], delta: float, doubt: _Doubt) -> list[HostChange]:
-    """Return what is said about each host: named by Holm's procedure among all of them, or shown to be non-inferior, or neither."""
+    """Return what is said about each host: named by Holm's procedure among all of them, or shown to be non-inferior,
+    or neither."""
     errors = [question.noise.error(len(question.host.before), len(question.host.after)) for question in questions]
     p_values = [question.p_value(error) for question, error in zip(questions, errors)]
     return [
@@ -352,11 +395,22 @@ def _judge(questions: Sequence[_Question], rows: Sequence[Row], delta: float, do
     ]
 
 
-def _judge_host(question: _Question, error: Error | None, p_value: float, named: bool, rows: Sequence[Row], delta: float, doubt: _Doubt) -> HostChange:
+def _judge_host(
+    question: _Question,
+    error: Error | None,
+    p_value: float,
+    named: bool,
+    rows: Sequence[Row],
+    delta: float,
+    doubt: _Doubt,
+) -> HostChange:
     host, bound = question.host, None if error is None else question.bound(error, doubt.bound)
     shown = bound is not None and bound <= delta
     outcome = WORSE if named and question.matters(delta) else NON_INFERIOR if shown else INCONCLUSIVE
-    needed, after_needed = (_runs_needed(question, error, delta, doubt, most) if outcome == INCONCLUSIVE else None for most in (_MOST_RUNS, len(host.before)))
+    needed, after_needed = (
+        _runs_needed(question, error, delta, doubt, most) if outcome == INCONCLUSIVE else None
+        for most in (_MOST_RUNS, len(host.before))
+    )
     worst = max(range(len(rows)), key=question.beyond_rows.__getitem__)
     return HostChange(
         host.name,
@@ -380,12 +434,16 @@ def _judge_host(question: _Question, error: Error | None, p_value: float, named:
 def _smallest_named(error: Error, doubt: _Doubt) -> float:
     """Return the smallest change of a host's mean that would have been named with a probability of 80 %."""
     degrees = error.host.naming_degrees
-    first, power = student_t.quantile(1 - doubt.naming / (2 * doubt.hosts), degrees), student_t.quantile(_POWER, degrees)
+    first, power = (
+        student_t.quantile(1 - doubt.naming / (2 * doubt.hosts), degrees),
+        student_t.quantile(_POWER, degrees),
+    )
     return math.expm1((first + power) * error.host.size)
 
 
 def _runs_needed(question: _Question, error: Error | None, delta: float, doubt: _Doubt, most_before: int) -> int | None:
-    """Return how many runs on either side, but so many before at most, decide if changes and noise stay as they are, or tell the noise if it is not known."""
+    """Return how many runs on either side, but so many before at most, decide if changes and noise stay as they are, or
+    tell the noise if it is not known."""
     before, after = len(question.host.before), len(question.host.after)
     for runs in range(1 + min(before, after), 1 + _MOST_RUNS):
         then = question.noise.error(max(before, min(runs, most_before)), max(after, runs))
@@ -403,8 +461,14 @@ def _too_few_runs(host: _Host, delta: float, needed: int | None) -> str:
     margin = format_ratio(math.expm1(delta))
     enough = f"; {max(before, needed)} before and {max(after, needed)} after can" if needed else ""
     if before == after == 1:
-        return f"one run before and one after cannot tell {margin} from the difference between two runs of the same disk{enough}"
-    return f"{count_runs(before)} before and {after} after cannot tell {margin} from the difference between runs of the same disk{enough}"
+        return (
+            f"one run before and one after cannot tell {margin} from the difference between two "
+            f"runs of the same disk{enough}"
+        )
+    return (
+        f"{count_runs(before)} before and {after} after cannot tell {margin} from the difference between "
+        f"runs of the same disk{enough}"
+    )
 
 
 def count_runs(count: int) -> str:

@@ -4,9 +4,10 @@
 
 """Whether a record, and the certificate beside it, follow from the tables: a file that was edited is not imported.
 
-The tables are judged again. A record that says better than they do is refused, and one that fails a volume which passes by them. It may say worse in other
-ways, because versions of this collection decide close cases differently. For the same reason a record of a version that noted no facts about the volume may
-be a pass although its tables decide nothing today, and keeps its verdict.
+The tables are judged again. A record that says better than they do is refused, and one that fails a volume which passes
+by them. It may say worse in other ways, because versions of this collection decide close cases differently. For the
+same reason a record of a version that noted no facts about the volume may be a pass although its tables decide nothing
+today, and keeps its verdict.
 """
 
 from __future__ import annotations
@@ -15,7 +16,11 @@ import datetime
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import ROW_KEYS, Certificate, CertificateError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import (
+    ROW_KEYS,
+    Certificate,
+    CertificateError,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity import LOAD_SEARCH
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import kind_named
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import judge_record, profile_of
@@ -24,14 +29,34 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import M
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import ERROR as NOTHING_MEASURED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables, parse_tables
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, GOOD, INCONCLUSIVE, WORST_FIRST, rank
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import (
+    FAIL,
+    GOOD,
+    INCONCLUSIVE,
+    WORST_FIRST,
+    rank,
+)
 
-_STATED = ("run_id", "host", "volume", "identity", "effect", "verdict", "limits_verdict", "judged_at", "valid_from", "valid_until", "parameters", "tables")
+_STATED = (
+    "run_id",
+    "host",
+    "volume",
+    "identity",
+    "effect",
+    "verdict",
+    "limits_verdict",
+    "judged_at",
+    "valid_from",
+    "valid_until",
+    "parameters",
+    "tables",
+)
 """What a certificate must share with one that is made from the record again. Later versions may add to the rest."""
 
 
 def refuse_contradiction(directory: RunDirectory, folder: str) -> None:
-    """Raise CertificateError if the record in a folder contradicts its tables; RunDirectoryError or TablesError if these cannot be read."""
+    """Raise CertificateError if the record in a folder contradicts its tables;
+    RunDirectoryError or TablesError if these cannot be read."""
     record = directory.records.read(folder)
     is_measured = kind_named(record.kind).tests_storage
     if record.verdict not in WORST_FIRST or not (is_measured or record.kind == NOTHING_MEASURED):
@@ -45,20 +70,27 @@ def refuse_contradiction(directory: RunDirectory, folder: str) -> None:
     is_worse = stated == FAIL and found in GOOD and not record.facts.get(LOAD_SEARCH)
     reason = f": {judged['reasons'][0]}" if judged["reasons"] else ""
     if is_better or is_worse:
-        raise CertificateError(f"its record.json says {stated}, but its tables say {found}{reason}; it was edited, or judged by other rules: measure it again")
+        raise CertificateError(
+            f"its record.json says {stated}, but its tables say {found}{reason}; it was edited, or judged by "
+            "other rules: measure it again"
+        )
     if record.certified and not judged["certified"] and not is_undecided:
-        raise CertificateError(f"its record.json says that it certifies, but by its tables it does not: {judged['qualification']}")
+        raise CertificateError(
+            f"its record.json says that it certifies, but by its tables it does not: {judged['qualification']}"
+        )
     if record.volume_facts is not None and set(record.volume_facts) != set(judged.get("volume_facts") or ()):
         raise CertificateError("its record.json says something else of the volume than its tables do")
 
 
 def _of_earlier_rules(record: HostRecord, tables: Tables | None) -> bool:
-    """Whether a volume that was measured to the end was judged by a version whose rules decided close cases differently."""
+    """Whether a volume that was measured to the end was judged by a version whose rules decided close cases
+    differently."""
     return record.volume_facts is None and tables is not None and tables.exit_status == 0
 
 
 def refuse_other_content(written: Certificate, made: Certificate | None) -> None:
-    """Raise CertificateError if a certificate that was written beside a record says something else than one that is made from the record and its tables."""
+    """Raise CertificateError if a certificate that was written beside a record says something else than one that is
+    made from the record and its tables."""
     if made is None:
         raise CertificateError("it has a certificate.json, but its record was not judged")
     ours, theirs = made.content, written.content
@@ -68,14 +100,19 @@ def refuse_other_content(written: Certificate, made: Certificate | None) -> None
     if not differing and not _same_rows(ours["rows"], theirs["rows"]):
         differing.append("rows")
     if differing:
-        raise CertificateError(f"its certificate.json has another {differing[0]} than its record and its tables: remove it, and it is made from these again")
+        raise CertificateError(
+            f"its certificate.json has another {differing[0]} than its record and its tables: remove it, "
+            "and it is made from these again"
+        )
 
 
 def _same_rows(ours: list[Mapping[str, Any]], theirs: list[Mapping[str, Any]]) -> bool:
     """Whether rows have the same figures, as far as both have them."""
     by_key = {tuple(row.get(name) for name in ROW_KEYS): row for row in ours}
     found = [(by_key.get(tuple(row.get(name) for name in ROW_KEYS)), row) for row in theirs]
-    return len(ours) == len(theirs) and all(own and all(own[name] == row[name] for name in (own.keys() & row.keys()) - {"limits"}) for own, row in found)
+    return len(ours) == len(theirs) and all(
+        own and all(own[name] == row[name] for name in (own.keys() & row.keys()) - {"limits"}) for own, row in found
+    )
 
 
 def _day_of(record: HostRecord) -> datetime.date:

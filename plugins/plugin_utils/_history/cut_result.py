@@ -15,9 +15,11 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import
 
 @dataclass(frozen=True)
 class CutResult:
-    """What the power cuts of a volume in one run came to. ``cuts`` is how many were made, all of them kept if the verdict is pass. Texts are untrusted.
+    """What the power cuts of a volume in one run came to. ``cuts`` is how many were made, all of them kept if the
+    verdict is pass. Texts are untrusted.
 
-    ``volume_id``, ``disk_id`` and ``mount_point`` are None if it is not known which volume it was: a loss then counts against each of that host and name.
+    ``volume_id``, ``disk_id`` and ``mount_point`` are None if it is not known which volume it was: a loss then counts
+    against each of that host and name.
     """
 
     sha256: str
@@ -45,8 +47,11 @@ class CutResult:
 
 
 def newest_kept(results: Iterable[CutResult], valid_days: int, day: datetime.date) -> CutResult | None:
-    """Return of the runs that kept everything that with most cuts among those that count on a day, or else the newest one; None if there is none."""
-    kept = sorted((result for result in results if result.verdict == PASS and result.volume_id), key=lambda result: result.order)
+    """Return of the runs that kept everything that with most cuts among those that count on a day,
+    or else the newest one; None if there is none."""
+    kept = sorted(
+        (result for result in results if result.verdict == PASS and result.volume_id), key=lambda result: result.order
+    )
     current = [result for result in kept if result.valid_until(valid_days) >= day]
     return max(reversed(current), key=lambda result: result.cuts) if current else kept[-1] if kept else None
 
@@ -74,7 +79,8 @@ class CutResults:
             self._by_volume.setdefault(_key(result), []).append(result)
 
     def of(self, host: str, volume: str, volume_id: str | None, disk_id: str | None) -> list[CutResult]:
-        """Return the results of a volume, the oldest first, and the losses of its name of which more is not known. A clone has another host."""
+        """Return the results of a volume, the oldest first, and the losses of its name of which more is not known.
+        A clone has another host."""
         placed = self._by_volume.get((host, volume_id, disk_id), []) if volume_id else []
         losses = [result for result in self._by_volume.get((host, None, volume), []) if result.verdict == FAIL]
         return sorted([*placed, *losses], key=lambda result: result.order)
@@ -89,6 +95,9 @@ def _key(result: CutResult) -> tuple[str | None, ...]:
 
 
 def told_once(results: Sequence[CutResult]) -> list[CutResult]:
-    """Return results without those of an unknown volume if the same run is known with its volume: importing it again says which one that was."""
+    """Return results without those of an unknown volume if the same run is known with its volume:
+    importing it again says which one that was."""
     known = {(result.run_id, result.host, result.volume) for result in results if result.volume_id}
-    return [result for result in results if result.volume_id or (result.run_id, result.host, result.volume) not in known]
+    return [
+        result for result in results if result.volume_id or (result.run_id, result.host, result.volume) not in known
+    ]

@@ -4,10 +4,11 @@
 
 """When the figures of a volume moved over its certificates.
 
-Figures are given in the order of their certificates, the higher the worse (of a rate the reciprocal), and are compared by their logarithms. A margin is the
-change that matters: 0.1 is 10 %. From ten certificates on, change points say when the figures moved (E-divisive, Matteson and James, arXiv 1306.4933; with a
-t-test in place of permutations, arXiv 2301.03034). They are shown, no more: if neighbouring certificates are correlated, up to a third of histories have
-false ones. What gates is in nights.py.
+Figures are given in the order of their certificates, the higher the worse (of a rate the reciprocal), and are compared
+by their logarithms. A margin is the change that matters: 0.1 is 10 %. From ten certificates on, change points say when
+the figures moved (E-divisive, Matteson and James, arXiv 1306.4933; with a t-test in place of permutations, arXiv
+2301.03034). They are shown, no more: if neighbouring certificates are correlated, up to a third of histories have false
+ones. What gates is in nights.py.
 """
 
 from __future__ import annotations
@@ -24,15 +25,17 @@ FEWEST_FOR_CHANGE_POINTS = 10
 MOST_FOR_CHANGE_POINTS = 200
 """Only the last ones are searched."""
 CONFIRMED_BY = 6
-"""Certificates from a change point on that confirm it. One spike among the last three of 40 certificates shows as a change point in up to a sixth of histories,
-as long as four or five of them come after it; from six on it is in at most 1 %."""
+"""Certificates from a change point on that confirm it. One spike among the last three of 40 certificates shows as a
+change point in up to a sixth of histories, as long as four or five of them come after it; from six on it is in at most
+1 %."""
 _FEWEST_ON_A_SIDE = 3
 _SIGNIFICANT = 0.001
 
 
 @dataclass(frozen=True)
 class ChangePoint:
-    """Where the figures moved: the place of the first certificate afterwards, the change as a share, and how probable it is without cause.
+    """Where the figures moved: the place of the first certificate afterwards, the change as a share,
+    and how probable it is without cause.
 
     It is preliminary if so few certificates follow that it may be a spike.
     """
@@ -44,7 +47,8 @@ class ChangePoint:
 
 
 def change_points(figures: Sequence[float], *, margin: float) -> list[ChangePoint]:
-    """Return where the figures moved by at least the margin, up or down, in order; none if there are too few certificates to tell."""
+    """Return where the figures moved by at least the margin, up or down, in order;
+    none if there are too few certificates to tell."""
     first = max(0, len(figures) - MOST_FOR_CHANGE_POINTS)
     values = [math.log(figure) for figure in figures[first:]]
     if len(values) < FEWEST_FOR_CHANGE_POINTS:
@@ -65,17 +69,26 @@ def change_points(figures: Sequence[float], *, margin: float) -> list[ChangePoin
 
 
 def _best_cut(distances: Sequence[Sequence[float]], start: int, end: int) -> int | None:
-    """Return where the sides of a segment differ most: by their distances to one another less those within. None if it is too short to be cut."""
+    """Return where the sides of a segment differ most: by their distances to one another less those within.
+    None if it is too short to be cut."""
     best, cut = -math.inf, None
     within_left, between, within_right = 0.0, 0.0, math.fsum(row[end] - row[start] for row in distances[start:end]) / 2
     for place in range(start, end - _FEWEST_ON_A_SIDE):
         row = distances[place]
         to_left, to_right = row[place] - row[start], row[end] - row[place]
-        within_left, between, within_right = within_left + to_left, between + to_right - to_left, within_right - to_right
+        within_left, between, within_right = (
+            within_left + to_left,
+            between + to_right - to_left,
+            within_right - to_right,
+        )
         left, right = place + 1 - start, end - place - 1
         if left < _FEWEST_ON_A_SIDE:
             continue
-        apart = 2 * between / (left * right) - 2 * within_left / (left * (left - 1)) - 2 * within_right / (right * (right - 1))
+        apart = (
+            2 * between / (left * right)
+            - 2 * within_left / (left * (left - 1))
+            - 2 * within_right / (right * (right - 1))
+        )
         difference = left * right / (left + right) * apart
         if difference > best:
             best, cut = difference, place + 1
@@ -83,10 +96,13 @@ def _best_cut(distances: Sequence[Sequence[float]], start: int, end: int) -> int
 
 
 def _t_test(before: Sequence[float], after: Sequence[float]) -> tuple[float, float]:
-    """Return the difference of the means and how probable one as large is without cause, on either side (pooled t-test)."""
+    """Return the difference of the means and how probable one as large is without cause,
+    on either side (pooled t-test)."""
     change = fmean(after) - fmean(before)
     degrees = len(before) + len(after) - 2
-    squares = math.fsum((value - mean) ** 2 for side, mean in ((before, fmean(before)), (after, fmean(after))) for value in side)
+    squares = math.fsum(
+        (value - mean) ** 2 for side, mean in ((before, fmean(before)), (after, fmean(after))) for value in side
+    )
     error = math.sqrt(squares / degrees * (1 / len(before) + 1 / len(after)))
     if not error:
         return change, 0.0 if change else 1.0

@@ -4,7 +4,8 @@
 
 """What certificates say that were made before they noted facts about the volume, and whether they were to certify.
 
-Those certificates cannot be changed. What they lack follows from the sentences that earlier versions wrote and from their rows.
+Those certificates cannot be changed. What they lack follows from the sentences that earlier versions wrote and from
+their rows.
 """
 
 from __future__ import annotations
@@ -19,7 +20,12 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_facts im
 
 _SENTENCES = (
     (WRONG_DATA, re.compile(r"\S+ failed with CORRUPT\b")),
-    (IO_ERROR, re.compile(r"(\S+|a write) failed with (?!CORRUPT\b)(E[A-Z0-9]+|other|I/O error)\b|a (write|read) came back short\b")),
+    (
+        IO_ERROR,
+        re.compile(
+            r"(\S+|a write) failed with (?!CORRUPT\b)(E[A-Z0-9]+|other|I/O error)\b|a (write|read) came back short\b"
+        ),
+    ),
     (STALL, re.compile(r"(a write|an operation)\b.* had not returned after ")),
 )
 """How the sentence about such a fact began."""
@@ -45,4 +51,9 @@ def can_certify(content: Mapping[str, Any]) -> bool:
 
 def _is_stall(limit: Mapping[str, Any]) -> bool:
     value = limit.get("limit_value")
-    return limit.get("metric") == "latency_max" and limit.get("verdict") == FAIL and isinstance(value, (int, float)) and value >= _STALL_LIMIT_NS
+    return (
+        limit.get("metric") == "latency_max"
+        and limit.get("verdict") == FAIL
+        and isinstance(value, (int, float))
+        and value >= _STALL_LIMIT_NS
+    )

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What comparisons and drift read from the content of certificates: figures by row, the class of the volume, and which certificates can be compared."""
+"""What comparisons and drift read from the content of certificates: figures by row, the class of the volume,
+and which certificates can be compared."""
 
 from __future__ import annotations
 
@@ -58,7 +59,9 @@ def rows_of(content: Content, figure: str = LATENCY_MEAN) -> dict[RowKey, float]
     for row in content["rows"]:
         value = row.get(figure)
         if value:
-            found[row["block_size_bytes"], row["load_point"], row["stream"], row["operation"]] = 1 / value if figure in RATES else value
+            found[row["block_size_bytes"], row["load_point"], row["stream"], row["operation"]] = (
+                1 / value if figure in RATES else value
+            )
     return found
 
 
@@ -68,20 +71,26 @@ def row_order(row: RowKey) -> tuple[Any, ...]:
 
 
 def is_imported(content: Content) -> bool:
-    """Whether a certificate was imported from tables of IBM's mqldt, of which few figures count: its mean latency is biased."""
+    """Whether a certificate was imported from tables of IBM's mqldt, of which few figures count:
+    its mean latency is biased."""
     return content.get("source") == IMPORTED
 
 
 def class_of(content: Content) -> str:
-    """Return what volumes have in common that are alike: the class that they were given, else the device's model and the file system's size and type."""
+    """Return what volumes have in common that are alike: the class that they were given, else the device's model and
+    the file system's size and type."""
     return volume_class(content.get("class"), {**(content.get("environment") or {}), **(content.get("identity") or {})})
 
 
 def why_unusable(content: Content, figure: str = LATENCY_MEAN) -> str:
-    """Return why a certificate cannot be compared with any other, "" if it can. What a comparison said of it does not matter, only its limits do."""
+    """Return why a certificate cannot be compared with any other, "" if it can.
+    What a comparison said of it does not matter, only its limits do."""
     if is_imported(content):
         if figure not in OF_IMPORTED:
-            return f"it was imported from mqldt, so only {', '.join(name.removesuffix('_ns') for name in OF_IMPORTED)} can be compared"
+            return (
+                "it was imported from mqldt, so only "
+                f"{', '.join(name.removesuffix('_ns') for name in OF_IMPORTED)} can be compared"
+            )
     elif content["method_version"] is None:
         return "its tester names no version of its method"
     elif content["disturbances"]:
@@ -94,25 +103,38 @@ def why_unusable(content: Content, figure: str = LATENCY_MEAN) -> str:
 def why_incomparable(content: Content, other: Content, figure: str = LATENCY_MEAN) -> str:
     """Return why a certificate cannot be compared with another one that can be compared, "" if it can.
 
-    Certificates need the same version of the method and the same parameters of the sweep. Those imported from mqldt name neither: the rows that both have can
-    be compared, whatever the version of the method.
+    Certificates need the same version of the method and the same parameters of the sweep. Those imported from mqldt
+    name neither: the rows that both have can be compared, whatever the version of the method.
     """
     reason = why_unusable(content, figure)
     if reason:
         return reason
     if is_imported(content) or is_imported(other):
-        return "" if rows_of(content, figure).keys() & rows_of(other, figure).keys() else "the two have no row in common"
+        return (
+            "" if rows_of(content, figure).keys() & rows_of(other, figure).keys() else "the two have no row in common"
+        )
     if content["method_version"] != other["method_version"]:
         return f"its method version is {content['method_version']}, not {other['method_version']}"
     ours, theirs = content["parameters"], other["parameters"]
-    differing = sorted(name.removeprefix("option_") for name in ours.keys() | theirs.keys() if ours.get(name, "") != theirs.get(name, ""))
+    differing = sorted(
+        name.removeprefix("option_")
+        for name in ours.keys() | theirs.keys()
+        if ours.get(name, "") != theirs.get(name, "")
+    )
     return f"it was measured with another {', '.join(differing)}" if differing else ""
 
 
 def changes(before: Content, after: Content) -> list[Change]:
-    """Return what is known to have changed from one certificate of a host's volume to another: the volume, its environment, and what measured and judged it."""
-    facts = ((name, _fact(before, name), _fact(after, name)) for name in (_CAPACITY, *_IDENTITY, *ENVIRONMENT, *_VERSIONS))
-    return [Change(name, old, new) for name, old, new in facts if old not in (None, "") and new not in (None, "") and old != new]
+    """Return what is known to have changed from one certificate of a host's volume to another: the volume, its
+    environment, and what measured and judged it."""
+    facts = (
+        (name, _fact(before, name), _fact(after, name)) for name in (_CAPACITY, *_IDENTITY, *ENVIRONMENT, *_VERSIONS)
+    )
+    return [
+        Change(name, old, new)
+        for name, old, new in facts
+        if old not in (None, "") and new not in (None, "") and old != new
+    ]
 
 
 def _fact(content: Content, name: str) -> Any:
@@ -126,4 +148,8 @@ def _capacity(capacity: Mapping[str, Any] | None) -> str | None:
     if capacity is None:
         return None
     load = capacity["highest_passed"]
-    return f"below {capacity['lowest_not_passed']} {capacity['load_unit']}" if load is None else f"{load} {capacity['load_unit']}"
+    return (
+        f"below {capacity['lowest_not_passed']} {capacity['load_unit']}"
+        if load is None
+        else f"{load} {capacity['load_unit']}"
+    )

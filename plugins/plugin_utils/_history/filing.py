@@ -6,8 +6,15 @@
 
 from __future__ import annotations
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Certificate, CertificateError, certificate_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.contradiction import refuse_contradiction, refuse_other_content
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import (
+    Certificate,
+    CertificateError,
+    certificate_of,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.contradiction import (
+    refuse_contradiction,
+    refuse_other_content,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_record
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import kind_named
@@ -33,17 +40,20 @@ def certify(directory: RunDirectory) -> tuple[list[Certificate], list[str]]:
 
 
 def certificates_of(directory: RunDirectory) -> tuple[list[Certificate], list[str]]:
-    """Return what certify returns without writing anything. Nobody vouches for the directory, so what contradicts its tables is a problem."""
+    """Return what certify returns without writing anything. Nobody vouches for the directory,
+    so what contradicts its tables is a problem."""
     found, problems = _certificates(directory, check=True)
     return list(found.values()), problems
 
 
 def store(place: str, certificates: list[Certificate], remembered: Remembered | None = None) -> int:
-    """Store certificates, and what else of their run is remembered, in the history at a place; return how many certificates it did not have yet.
+    """Store certificates, and what else of their run is remembered, in the history at a place; return how many
+    certificates it did not have yet.
 
     Raises HistoryError.
 
-    The run made the history when it was opened. If it is not there any more, for example because a file system is not mounted, a new one would hide that.
+    The run made the history when it was opened. If it is not there any more, for example because a file system is not
+    mounted, a new one would hide that.
     """
     with open_history(place) as history:
         if remembered:
@@ -54,7 +64,8 @@ def store(place: str, certificates: list[Certificate], remembered: Remembered | 
 def _certificates(directory: RunDirectory, check: bool = False) -> tuple[dict[str, Certificate], list[str]]:
     """Return the certificates by the folder of their record, and the problems of the others.
 
-    A merged run has none: those of its records belong to the runs that they come from. Only a run of a kind that certifies has any.
+    A merged run has none: those of its records belong to the runs that they come from.
+    Only a run of a kind that certifies has any.
     """
     found: dict[str, Certificate] = {}
     problems = []
@@ -65,7 +76,9 @@ def _certificates(directory: RunDirectory, check: bool = False) -> tuple[dict[st
             record = judged_record(directory, folder)
             if check:
                 refuse_contradiction(directory, folder)
-            certificate = _written(directory, folder, record, check) or directory.kind.memory.certificate_of(directory, folder, record)
+            certificate = _written(directory, folder, record, check) or directory.kind.memory.certificate_of(
+                directory, folder, record
+            )
         except (CertificateError, RunDirectoryError, TablesError) as error:
             problems.append(f"{folder}: {error}")
             continue
@@ -75,20 +88,29 @@ def _certificates(directory: RunDirectory, check: bool = False) -> tuple[dict[st
 
 
 def _written(directory: RunDirectory, folder: str, record: HostRecord, check: bool) -> Certificate | None:
-    """Return the certificate beside a record: one that a later version of this collection made would differ from what the history has."""
+    """Return the certificate beside a record: one that a later version of this collection made would differ from what
+    the history has."""
     text = directory.certificates.read(folder)
     if text is None:
         return None
     certificate = Certificate.parse(text)
     entry, run_id = certificate.entry, record.run_id or directory.run["run_id"]
     if (entry.run_id, entry.host, entry.volume) != (run_id, printable(record.host), printable(record.volume)):
-        raise CertificateError("its certificate.json is that of another run, host or volume: remove it, and it is made from the record again")
+        raise CertificateError(
+            "its certificate.json is that of another run, host or volume: remove it, and "
+            "it is made from the record again"
+        )
     if check:
         refuse_other_content(certificate, directory.kind.memory.certificate_of(directory, folder, record))
     return certificate
 
 
 def make_certificate(directory: RunDirectory, folder: str, record: HostRecord) -> Certificate | None:
-    """Return the certificate of a record in a folder, None if it was not judged. Raises CertificateError, RunDirectoryError and TablesError."""
-    tables = parse_tables(directory.records.tables(record, _NEEDED_TABLES)) if kind_named(record.kind).tests_storage else None
+    """Return the certificate of a record in a folder, None if it was not judged. Raises CertificateError,
+    RunDirectoryError and TablesError."""
+    tables = (
+        parse_tables(directory.records.tables(record, _NEEDED_TABLES))
+        if kind_named(record.kind).tests_storage
+        else None
+    )
     return certificate_of(directory.run, record, tables)

@@ -4,7 +4,8 @@
 
 """The comparison of two selections of certificates, by class of alike volumes, as the plain data of comparison.json.
 
-What is compared is up to the certificates (figures.py), how is up to the statistics (compare.py). Here certificates become runs and classes.
+What is compared is up to the certificates (figures.py), how is up to the statistics (compare.py).
+Here certificates become runs and classes.
 """
 
 from __future__ import annotations
@@ -17,7 +18,11 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils._units import format_ratio
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.baseline import MOST_EARLIER
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import ROW_KEYS, Entry, newest_of_each_run
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import (
+    ROW_KEYS,
+    Entry,
+    newest_of_each_run,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare import (
     FEWEST_ALIKE,
     NON_INFERIOR,
@@ -53,7 +58,8 @@ Rows = dict[RowKey, float]
 
 @dataclass
 class _Volume:
-    """A host's volume: the figures of its comparable certificates by run, on either side, and what is known of the last of them."""
+    """A host's volume: the figures of its comparable certificates by run, on either side,
+    and what is known of the last of them."""
 
     label: str
     kind: tuple[str, ...]
@@ -84,17 +90,36 @@ class _Reading:
         return "it was revoked" if entry.sha256 in self.revoked else why_incomparable(content, other, self.figure)
 
     def leave_out(self, label: str, entry: Entry, side: str, reason: str) -> None:
-        self.left_out.append({"host": label, "side": side, "certificate": entry.sha256, "run_id": entry.run_id, "judged_at": entry.judged_at, "reason": reason})
+        self.left_out.append(
+            {
+                "host": label,
+                "side": side,
+                "certificate": entry.sha256,
+                "run_id": entry.run_id,
+                "judged_at": entry.judged_at,
+                "reason": reason,
+            }
+        )
 
 
-def compare_fleet(history: History, before: Selection, after: Selection, hosts: Collection[str], *, figure: str, margin: float) -> dict[str, Any]:
-    """Return the comparison of the certificates of some hosts. Raises HistoryError, and SelectionError if a certificate is on both sides."""
-    if not any(printable(host) in {entry.host for each in (before, after) for entry in each.entries.values()} for host in hosts):
-        raise SelectionError("none of the selected certificates is of a host of the inventory that certify_hosts and the limit leave")
+def compare_fleet(
+    history: History, before: Selection, after: Selection, hosts: Collection[str], *, figure: str, margin: float
+) -> dict[str, Any]:
+    """Return the comparison of the certificates of some hosts. Raises HistoryError,
+    and SelectionError if a certificate is on both sides."""
+    if not any(
+        printable(host) in {entry.host for each in (before, after) for entry in each.entries.values()} for host in hosts
+    ):
+        raise SelectionError(
+            "none of the selected certificates is of a host of the inventory that certify_hosts and the limit leave"
+        )
     both = before.entries.keys() & after.entries.keys()
     if both:
         shared = before.entries[min(both)]
-        raise SelectionError(f"the certificate {shared.sha256[:12]} of {shared.label} (run {shared.run_id}) is both before and after: select it once")
+        raise SelectionError(
+            f"the certificate {shared.sha256[:12]} of {shared.label} (run {shared.run_id}) is both "
+            "before and after: select it once"
+        )
     names = {printable(host) for host in hosts}
     reading = _read(history, before, after, names, figure)
     classes, changed = [], []
@@ -110,7 +135,10 @@ def compare_fleet(history: History, before: Selection, after: Selection, hosts: 
         "figure": figure,
         "margin": margin,
         "confidence": 1 - ALPHA,
-        "outcome": _worst([part["outcome"] for part in classes] + [host["outcome"] for host in changed if host["class"] is None or host["change"] is None]),
+        "outcome": _worst(
+            [part["outcome"] for part in classes]
+            + [host["outcome"] for host in changed if host["class"] is None or host["change"] is None]
+        ),
         "before": _side(before, names),
         "after": _side(after, names),
         "classes": classes,
@@ -131,18 +159,29 @@ def _worst(outcomes: Iterable[str]) -> str:
 def _read(history: History, before: Selection, after: Selection, hosts: Collection[str], figure: str) -> _Reading:
     reading = _Reading(history, figure, history.revocations())
     for label, sides in sorted(_by_volume(before, after, hosts).items()):
-        contents = [selection.contents(history, [entry.sha256 for entry in side]) for selection, side in zip((before, after), sides)]
+        contents = [
+            selection.contents(history, [entry.sha256 for entry in side])
+            for selection, side in zip((before, after), sides)
+        ]
         _read_volume(reading, label, list(zip(sides[0], contents[0])), list(zip(sides[1], contents[1])))
-    reading.missing = sorted(set(hosts).difference(entry.host for selection in (before, after) for entry in selection.entries.values()))
+    reading.missing = sorted(
+        set(hosts).difference(entry.host for selection in (before, after) for entry in selection.entries.values())
+    )
     return reading
 
 
-def _by_volume(before: Selection, after: Selection, hosts: Collection[str]) -> dict[str, tuple[list[Entry], list[Entry]]]:
-    """Return the selected certificates of each volume before and after, the oldest first, by what people call the volume.
+def _by_volume(
+    before: Selection, after: Selection, hosts: Collection[str]
+) -> dict[str, tuple[list[Entry], list[Entry]]]:
+    """Return the selected certificates of each volume before and after, the oldest first,
+    by what people call the volume.
 
     What was imported does not name its mount point: it belongs to every volume of its name.
     """
-    entries = [sorted((entry for entry in side.entries.values() if entry.host in hosts), key=lambda entry: entry.order) for side in (before, after)]
+    entries = [
+        sorted((entry for entry in side.entries.values() if entry.host in hosts), key=lambda entry: entry.order)
+        for side in (before, after)
+    ]
     places: dict[str, set[str]] = {}
     for entry in (*entries[0], *entries[1]):
         places.setdefault(entry.label, set()).update({entry.place[2]} - {""})
@@ -151,13 +190,25 @@ def _by_volume(before: Selection, after: Selection, hosts: Collection[str]) -> d
         for entry in side:
             several = len(places[entry.label]) > 1
             for mount_point in [entry.place[2]] if entry.place[2] else sorted(places[entry.label]) or [""]:
-                found.setdefault(f"{entry.label} at {mount_point}" if several else entry.label, ([], []))[number].append(entry)
+                found.setdefault(f"{entry.label} at {mount_point}" if several else entry.label, ([], []))[
+                    number
+                ].append(entry)
     return found
 
 
-def _read_volume(reading: _Reading, label: str, before: Sequence[tuple[Entry, Content]], after: Sequence[tuple[Entry, Content]]) -> None:
-    """Add a volume to what was read: all certificates that can be compared with the newest one that can be compared at all."""
-    reference = next(((entry, content) for entry, content in reversed([*before, *after]) if not reading.why_incomparable(entry, content, content)), None)
+def _read_volume(
+    reading: _Reading, label: str, before: Sequence[tuple[Entry, Content]], after: Sequence[tuple[Entry, Content]]
+) -> None:
+    """Add a volume to what was read: all certificates that can be compared with the newest one that can be
+    compared at all."""
+    reference = next(
+        (
+            (entry, content)
+            for entry, content in reversed([*before, *after])
+            if not reading.why_incomparable(entry, content, content)
+        ),
+        None,
+    )
     newest = reference[1] if reference else None
     used: list[list[Content]] = [[], []]
     volume = None
@@ -179,7 +230,8 @@ def _read_volume(reading: _Reading, label: str, before: Sequence[tuple[Entry, Co
 
 
 def _classes(volumes: Iterable[_Volume]) -> list[tuple[str, list[_Volume]]]:
-    """Return the volumes by class. Those of a class that were measured differently, each one before and after alike, are classes of their own."""
+    """Return the volumes by class. Those of a class that were measured differently,
+    each one before and after alike, are classes of their own."""
     found: dict[tuple[str, ...], list[_Volume]] = {}
     for volume in volumes:
         found.setdefault(volume.kind, []).append(volume)
@@ -190,8 +242,12 @@ def _add_earlier_runs(reading: _Reading, volumes: Sequence[_Volume]) -> None:
     """Read the earlier runs, which tell how much runs of a volume differ."""
     for volume in volumes:
         own = volume.entry
-        same = [entry for entry in reading.history.of_name(own.host, own.volume) if entry.judged_at < volume.first_judged]
-        same = newest_of_each_run(entry for entry in same if (entry.volume_id, entry.disk_id) == (own.volume_id, own.disk_id))[-MOST_EARLIER:]
+        same = [
+            entry for entry in reading.history.of_name(own.host, own.volume) if entry.judged_at < volume.first_judged
+        ]
+        same = newest_of_each_run(
+            entry for entry in same if (entry.volume_id, entry.disk_id) == (own.volume_id, own.disk_id)
+        )[-MOST_EARLIER:]
         contents = reading.history.contents([entry.sha256 for entry in same])
         volume.earlier = {
             entry.run_id: rows_of(content, reading.figure)
@@ -203,22 +259,36 @@ def _add_earlier_runs(reading: _Reading, volumes: Sequence[_Volume]) -> None:
 # Comparing.
 
 
-def _compare(reading: _Reading, volumes: Sequence[_Volume], margin: float, share: float) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def _compare(
+    reading: _Reading, volumes: Sequence[_Volume], margin: float, share: float
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Return what is said about a class and about each of its hosts."""
     before, after = (_runs_of(volumes, side) for side in ("before", "after"))
     runs = before + after
     too_few = sum(all(volume.label in run for run in runs) for volume in volumes) < FEWEST_ALIKE
-    if too_few or 1 in (len(before), len(after)):  # several runs on both sides say enough, and a large fleet has many earlier ones
+    if too_few or 1 in (
+        len(before),
+        len(after),
+    ):  # several runs on both sides say enough, and a large fleet has many earlier ones
         _add_earlier_runs(reading, volumes)
     common = set.intersection(*(set(rows) for run in runs for rows in run.values()))
     rows = sorted(common, key=row_order)
     if rows:
-        known = [{label: figures for label, figures in run.items() if common <= figures.keys()} for run in _runs_of(volumes, "earlier")]
+        known = [
+            {label: figures for label, figures in run.items() if common <= figures.keys()}
+            for run in _runs_of(volumes, "earlier")
+        ]
         before, after, earlier = ([_only(rows, run) for run in part] for part in (before, after, known))
         change = compare_class(before, after, margin=margin, alpha=ALPHA, share=share, earlier=[earlier])
     else:
         nothing = "its class has no row in common"
-        change = ClassChange(tuple(HostChange(each.label, INCONCLUSIVE, len(each.before), len(each.after), reason=nothing) for each in volumes), {})
+        change = ClassChange(
+            tuple(
+                HostChange(each.label, INCONCLUSIVE, len(each.before), len(each.after), reason=nothing)
+                for each in volumes
+            ),
+            {},
+        )
     by_label = {volume.label: volume for volume in volumes}
     compared = {host.host for host in change.hosts}
     hosts = [*change.hosts, *(_without_run(volume) for volume in volumes if volume.label not in compared)]
@@ -229,9 +299,11 @@ def _compare(reading: _Reading, volumes: Sequence[_Volume], margin: float, share
 
 
 def _runs_of(volumes: Sequence[_Volume], side: str) -> list[dict[str, Rows]]:
-    """Return the runs of one side of a class. Runs without a host in common count as one: a fleet is often measured in parts, or a host once more.
+    """Return the runs of one side of a class. Runs without a host in common count as one:
+    a fleet is often measured in parts, or a host once more.
 
-    A run of few hosts, for example of one that was measured twice, would leave no host that took part in every run, so it is not used.
+    A run of few hosts, for example of one that was measured twice, would leave no host that took part in every run,
+    so it is not used.
     """
     by_run: dict[str, dict[str, Rows]] = {}
     for volume in volumes:
@@ -267,15 +339,24 @@ def _with_its_class(change: HostChange, margin: float) -> HostChange:
 def _uncompared(reading: _Reading, compared: Collection[str]) -> list[dict[str, Any]]:
     """Return the hosts of which no certificate can be compared, or none was selected."""
     labels = dict.fromkeys(each["host"] for each in reading.left_out)
-    changes = [HostChange(label, INCONCLUSIVE, 0, 0, reason="none of its certificates can be compared") for label in labels if label not in compared]
-    changes += [HostChange(host, INCONCLUSIVE, 0, 0, reason="none of the selected certificates is of this host") for host in reading.missing]
+    changes = [
+        HostChange(label, INCONCLUSIVE, 0, 0, reason="none of its certificates can be compared")
+        for label in labels
+        if label not in compared
+    ]
+    changes += [
+        HostChange(host, INCONCLUSIVE, 0, 0, reason="none of the selected certificates is of this host")
+        for host in reading.missing
+    ]
     return [{**_host_data(change, None), "class": None} for change in changes]
 
 
 # Plain data.
 
 
-def _class_data(change: ClassChange, rows: Sequence[RowKey], runs_before: int, runs_after: int, margin: float) -> dict[str, Any]:
+def _class_data(
+    change: ClassChange, rows: Sequence[RowKey], runs_before: int, runs_after: int, margin: float
+) -> dict[str, Any]:
     return {
         "outcome": _class_outcome(change, margin),
         "hosts": len(change.hosts),
@@ -303,7 +384,11 @@ def _class_outcome(change: ClassChange, margin: float) -> str:
 
 def _moved(change: ClassChange) -> bool:
     """Whether the hosts of a class that are not worse moved beyond chance, all together."""
-    return bool(change.shift) and change.lower_bound is not None and (change.lower_bound > 0 or (change.upper_bound or 0.0) < 0)
+    return (
+        bool(change.shift)
+        and change.lower_bound is not None
+        and (change.lower_bound > 0 or (change.upper_bound or 0.0) < 0)
+    )
 
 
 def _is_worse_together(change: ClassChange, margin: float) -> bool:
@@ -321,7 +406,9 @@ def _host_data(change: HostChange, volume: _Volume | None) -> dict[str, Any]:
         "lower_bound": change.lower_bound,
         "upper_bound": change.bound,
         "beyond_class": change.beyond_class,
-        "worst_row": None if change.worst_row is None else {**_row_data(change.worst_row), "change": change.worst_row_change},
+        "worst_row": None
+        if change.worst_row is None
+        else {**_row_data(change.worst_row), "change": change.worst_row_change},
         "p_value": change.p_value,
         "smallest_named": change.smallest_named,
         "runs_needed": change.runs_needed,
@@ -338,7 +425,9 @@ def _row_data(row: Any) -> dict[str, Any]:
 def _common_changes(hosts: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return what changed and on how many hosts, the most frequent first."""
     counts = Counter((each["name"], each["before"], each["after"]) for host in hosts for each in host["changes"])
-    return [{"name": name, "before": old, "after": new, "hosts": count} for (name, old, new), count in counts.most_common()]
+    return [
+        {"name": name, "before": old, "after": new, "hosts": count} for (name, old, new), count in counts.most_common()
+    ]
 
 
 def _side(selection: Selection, hosts: Collection[str]) -> dict[str, Any]:
@@ -349,7 +438,10 @@ def _side(selection: Selection, hosts: Collection[str]) -> dict[str, Any]:
             runs.setdefault(entry.run_id, []).append(entry)
     return {
         "selected": list(selection.terms),
-        "runs": [{"run_id": run_id, "judged_at": entries[0].judged_at, "volumes": len(entries)} for run_id, entries in runs.items()],
+        "runs": [
+            {"run_id": run_id, "judged_at": entries[0].judged_at, "volumes": len(entries)}
+            for run_id, entries in runs.items()
+        ],
     }
 
 
@@ -358,7 +450,11 @@ def statement_of(comparison: Mapping[str, Any]) -> str:
     margin = format_ratio(comparison["margin"])
     counts = Counter(host["outcome"] for host in comparison["hosts"])
     total = len(comparison["hosts"])
-    worse = f"{counts[WORSE]} of {total} volumes became worse" if counts[WORSE] else f"no volume of {total} is shown to have become worse"
+    worse = (
+        f"{counts[WORSE]} of {total} volumes became worse"
+        if counts[WORSE]
+        else f"no volume of {total} is shown to have become worse"
+    )
     parts = [f"{worse} by at least {margin}"]
     if counts[INCONCLUSIVE]:
         parts.append(f"{counts[INCONCLUSIVE]} cannot be decided")

@@ -4,8 +4,9 @@
 
 """The drift of the volumes of a fleet over their certificates, as the plain data of drift.json.
 
-Which certificates can be held against each other is up to figures.py, what is conspicuous up to nights.py, when figures moved up to drift.py. Here
-certificates become series and nights, and the changes of the environment are put beside what the figures did.
+Which certificates can be held against each other is up to figures.py, what is conspicuous up to nights.py, when figures
+moved up to drift.py. Here certificates become series and nights, and the changes of the environment are put beside what
+the figures did.
 """
 
 from __future__ import annotations
@@ -17,7 +18,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import ROW_KEYS, Entry, newest_of_each_run
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import (
+    ROW_KEYS,
+    Entry,
+    newest_of_each_run,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.drift import ChangePoint, change_points
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import (
     IMPORTED,
@@ -32,7 +37,13 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures imp
     rows_of,
     why_incomparable,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.nights import FEWEST_EARLIER, IN_A_ROW, Figure, Watched, watch
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.nights import (
+    FEWEST_EARLIER,
+    IN_A_ROW,
+    Figure,
+    Watched,
+    watch,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import volumes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History, HistoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics.likeness import likeness
@@ -48,15 +59,18 @@ CHANGED = "changed"
 STEADY = "steady"
 SHORT = "short"
 STATES = (DRIFTING, CONSPICUOUS, CHANGED, STEADY, SHORT)
-"""The worst first: the newest two certificates are beyond the control limit, the newest one is, the figures moved at some time, they did not, too few tell."""
+"""The worst first: the newest two certificates are beyond the control limit, the newest one is, the figures moved at
+some time, they did not, too few tell."""
 
 _Kind = tuple[str, str, str, str]
-"""The class, the figure, the version of the method and the parameters: what series have in common that are held against one another."""
+"""The class, the figure, the version of the method and the parameters:
+what series have in common that are held against one another."""
 
 
 @dataclass
 class _Series:
-    """One figure of a volume: by row, for each certificate, the higher the worse; and why some certificates do not count."""
+    """One figure of a volume: by row, for each certificate, the higher the worse;
+    and why some certificates do not count."""
 
     figure: str
     kind: _Kind
@@ -80,7 +94,11 @@ class _Series:
     def newest(self) -> dict[RowKey, float]:
         """Return the figures of the newest certificate that counts."""
         last = max((place for row in self.rows for place in self.judged(row)), default=None)
-        return {} if last is None else {row: value for row, values in self.rows.items() if (value := values[last]) is not None}
+        return (
+            {}
+            if last is None
+            else {row: value for row, values in self.rows.items() if (value := values[last]) is not None}
+        )
 
 
 @dataclass
@@ -94,12 +112,22 @@ class _Volume:
     series: list[_Series] = field(default_factory=list)
 
 
-def fleet_drift(history: History, hosts: Collection[str], *, figure: str, margin: float, since: Mapping[str, datetime.date] | None = None) -> dict[str, Any]:
+def fleet_drift(
+    history: History,
+    hosts: Collection[str],
+    *,
+    figure: str,
+    margin: float,
+    since: Mapping[str, datetime.date] | None = None,
+) -> dict[str, Any]:
     """Return how the volumes of some hosts drift. Raises HistoryError.
 
     Certificates that were revoked, or judged before a host's day in since, are not looked at.
     """
-    read = [_read(history, entries, figure) for entries in _series_of_entries(history, {printable(host) for host in hosts}, since or {})]
+    read = [
+        _read(history, entries, figure)
+        for entries in _series_of_entries(history, {printable(host) for host in hosts}, since or {})
+    ]
     found = [volume for volume in read if volume.certificates]
     if not found:
         raise HistoryError(f"the history {history.place} has no certificate with figures of these hosts")
@@ -121,7 +149,9 @@ def fleet_drift(history: History, hosts: Collection[str], *, figure: str, margin
 # Reading.
 
 
-def _series_of_entries(history: History, hosts: Collection[str], since: Mapping[str, datetime.date]) -> Iterator[list[Entry]]:
+def _series_of_entries(
+    history: History, hosts: Collection[str], since: Mapping[str, datetime.date]
+) -> Iterator[list[Entry]]:
     """Yield the entries of the volume that each name of a volume has today, and what was imported under that name."""
     revoked = history.revocations()
     entries = [entry for entry in history.between() if entry.sha256 not in revoked]
@@ -129,7 +159,10 @@ def _series_of_entries(history: History, hosts: Collection[str], since: Mapping[
     for entry in entries:
         if entry.volume_id is None and entry.profile == IMPORTED and entry.host in hosts:
             imported.setdefault((entry.host, entry.volume), []).append(entry)
-    present = {(volume.newest.host, volume.newest.volume): volume for volume in sorted(volumes(entries), key=lambda volume: volume.newest.order)}
+    present = {
+        (volume.newest.host, volume.newest.volume): volume
+        for volume in sorted(volumes(entries), key=lambda volume: volume.newest.order)
+    }
     for name in sorted({*imported, *(name for name in present if name[0] in hosts)}):
         own = [*imported.get(name, []), *(present[name].entries if name in present else ())]
         first = since.get(name[0], datetime.date.min).isoformat()
@@ -137,7 +170,8 @@ def _series_of_entries(history: History, hosts: Collection[str], since: Mapping[
 
 
 def _read(history: History, entries: Sequence[Entry], figure: str) -> _Volume:
-    """Return a volume with its series: one of the figure, and if something was imported, one of the throughput, which is all that counts there."""
+    """Return a volume with its series: one of the figure, and if something was imported, one of the throughput,
+    which is all that counts there."""
     contents = history.contents([entry.sha256 for entry in entries])
     with_rows = [(entry, content) for entry, content in zip(entries, contents) if content["rows"]]
     if not with_rows:
@@ -162,13 +196,18 @@ def _certificate_data(entry: Entry, content: Content, before: Content | None) ->
         "judged_at": entry.judged_at,
         "verdict": entry.verdict,
         "imported": is_imported(content),
-        "changes": [] if before is None or is_imported(content) else [asdict(change) for change in changes(before, content)],
+        "changes": []
+        if before is None or is_imported(content)
+        else [asdict(change) for change in changes(before, content)],
     }
 
 
 def _series(group: str, contents: Sequence[Content], figure: str) -> _Series:
-    """Return a figure of all certificates. Those count that can be compared with the newest one that can be compared at all."""
-    reference = next((content for content in reversed(contents) if not why_incomparable(content, content, figure)), None)
+    """Return a figure of all certificates. Those count that can be compared with the newest one that can be
+    compared at all."""
+    reference = next(
+        (content for content in reversed(contents) if not why_incomparable(content, content, figure)), None
+    )
     reasons = [why_incomparable(content, content if reference is None else reference, figure) for content in contents]
     by_certificate = [rows_of(content, figure) for content in contents]
     rows = sorted({row for rows in by_certificate for row in rows}, key=row_order)
@@ -183,7 +222,8 @@ def _series(group: str, contents: Sequence[Content], figure: str) -> _Series:
 
 @dataclass
 class _ClassNights:
-    """The nights of a class, the oldest first: of each volume that was certified the place of the certificate, and what is said about all."""
+    """The nights of a class, the oldest first: of each volume that was certified the place of the certificate,
+    and what is said about all."""
 
     days: list[str]
     places: list[dict[str, int]]
@@ -203,14 +243,17 @@ def _by_kind(found: Iterable[_Volume]) -> dict[_Kind, dict[str, tuple[_Volume, _
 
 
 def _watch(members: Mapping[str, tuple[_Volume, _Series]], margin: float) -> _ClassNights:
-    """Judge a class night by night. A night is a run; runs of one day without a volume in common are one, because a fleet is often measured in parts."""
+    """Judge a class night by night. A night is a run; runs of one day without a volume in common are one, because a
+    fleet is often measured in parts."""
     runs: dict[str, dict[str, int]] = {}
     began: dict[str, str] = {}
     for label, (volume, series) in members.items():
         for place in sorted({place for row in series.rows for place in series.judged(row)}):
             certificate = volume.certificates[place]
             runs.setdefault(certificate["run_id"], {})[label] = place
-            began[certificate["run_id"]] = min(certificate["judged_at"], began.get(certificate["run_id"], certificate["judged_at"]))
+            began[certificate["run_id"]] = min(
+                certificate["judged_at"], began.get(certificate["run_id"], certificate["judged_at"])
+            )
     days: list[str] = []
     places: list[dict[str, int]] = []
     for run_id in sorted(runs, key=lambda run_id: (began[run_id], run_id)):
@@ -219,7 +262,9 @@ def _watch(members: Mapping[str, tuple[_Volume, _Series]], margin: float) -> _Cl
         else:
             days.append(began[run_id])
             places.append(runs[run_id])
-    figures = [{label: _figures_at(members[label][1], place, margin) for label, place in night.items()} for night in places]
+    figures = [
+        {label: _figures_at(members[label][1], place, margin) for label, place in night.items()} for night in places
+    ]
     return _ClassNights(days, places, watch(figures, margin=margin))
 
 
@@ -229,7 +274,9 @@ def _figures_at(series: _Series, place: int, margin: float) -> dict[RowKey, Figu
         value = values[place]
         if value is not None:
             judged = series.judged(row)
-            found[row] = Figure(math.log(value), bisect_right([judged[point.place] for point in series.moved(row, margin)], place))
+            found[row] = Figure(
+                math.log(value), bisect_right([judged[point.place] for point in series.moved(row, margin)], place)
+            )
     return found
 
 
@@ -288,7 +335,9 @@ def _row_data(series: _Series, row: RowKey, class_nights: _ClassNights, label: s
         "conspicuous": found,
         "newest_is_conspicuous": bool(places) and places[-1] in found,
         "gates": len(places) >= IN_A_ROW and set(places[-IN_A_ROW:]) <= set(found),
-        "change_points": [{**asdict(point), "place": places[point.place], "place_before": places[point.place - 1]} for point in points],
+        "change_points": [
+            {**asdict(point), "place": places[point.place], "place_before": places[point.place - 1]} for point in points
+        ],
     }
 
 
@@ -308,7 +357,10 @@ def _state(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def _events(series: Mapping[str, Any], certificates: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     """Yield when the figures moved, rows that moved at about the same time together, with what else changed then."""
-    points = sorted(((point["place"], place, point) for place, row in enumerate(series["rows"]) for point in row["change_points"]), key=lambda each: each[:2])
+    points = sorted(
+        ((point["place"], place, point) for place, row in enumerate(series["rows"]) for point in row["change_points"]),
+        key=lambda each: each[:2],
+    )
     groups: list[list[tuple[int, int, dict[str, Any]]]] = []
     for each in points:
         if groups and each[0] - groups[-1][-1][0] <= 1 and (each[2]["change"] > 0) == (groups[-1][-1][2]["change"] > 0):
@@ -322,9 +374,14 @@ def _events(series: Mapping[str, Any], certificates: Sequence[Mapping[str, Any]]
             "figure": series["figure"],
             "place": group[0][0],
             "judged_at": certificates[group[0][0]]["judged_at"],
-            "rows": [{**{key: series["rows"][row][key] for key in ROW_KEYS}, "change": point["change"]} for dummy, row, point in group],
+            "rows": [
+                {**{key: series["rows"][row][key] for key in ROW_KEYS}, "change": point["change"]}
+                for dummy, row, point in group
+            ],
             "preliminary": all(point["preliminary"] for point in moved),
-            "changes": [change for certificate in certificates[first + 1 : last + 1] for change in certificate["changes"]],
+            "changes": [
+                change for certificate in certificates[first + 1 : last + 1] for change in certificate["changes"]
+            ],
         }
 
 
@@ -343,6 +400,15 @@ def _classes(found: Iterable[_Volume], figure: str, margin: float) -> Iterator[d
         common = set.intersection(*map(set, figures.values()))
         if len(figures) < 2 or not common:
             continue
-        alike = likeness({label: [rows[row] for row in sorted(common, key=repr)] for label, rows in figures.items()}, margin=margin)
+        alike = likeness(
+            {label: [rows[row] for row in sorted(common, key=repr)] for label, rows in figures.items()}, margin=margin
+        )
         unlike = [{"host": label, "deviation": share} for label, share in sorted(alike.conspicuous.items())]
-        yield {"class": kind[0], "volumes": len(figures), "middle": alike.middle, "lowest": alike.lowest, "highest": alike.highest, "unlike": unlike}
+        yield {
+            "class": kind[0],
+            "volumes": len(figures),
+            "middle": alike.middle,
+            "lowest": alike.lowest,
+            "highest": alike.highest,
+            "unlike": unlike,
+        }

@@ -17,7 +17,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files impor
 
 
 def keep_if_asked(path: str, stage: int, place: str = "") -> str:
-    """Keep the directory of a run in its history, or in that at another place, if the run asks for it; return what kept it from that, empty if nothing did."""
+    """Keep the directory of a run in its history, or in that at another place, if the run asks for it; return what kept
+    it from that, empty if nothing did."""
     if not is_kept(path):
         return ""
     try:
@@ -44,8 +45,8 @@ def keep(history: History, directory: RunDirectory, stage: int) -> None:
 
 
 def fetch(history: History, run_id: str, report_dir: str) -> RunDirectory:
-    """Return the run with an ID: the one in report_dir if it is there, else the kept one, which is brought there. Raises HistoryError, ArchiveError and
-    RunDirectoryError.
+    """Return the run with an ID: the one in report_dir if it is there, else the kept one, which is brought there.
+    Raises HistoryError, ArchiveError and RunDirectoryError.
     """
     path = os.path.join(report_dir, run_id)
     if is_run_id(run_id) and os.path.lexists(os.path.join(path, "run.json")):
@@ -54,7 +55,8 @@ def fetch(history: History, run_id: str, report_dir: str) -> RunDirectory:
 
 
 def find(named: str, report_dir: str, place: str) -> RunDirectory:
-    """Return the run that a path or a run ID names, from report_dir or from the history at a place. Raises RunDirectoryError, which says where it was not."""
+    """Return the run that a path or a run ID names, from report_dir or from the history at a place. Raises
+    RunDirectoryError, which says where it was not."""
     path = os.path.expanduser(named)
     if os.path.lexists(path) or not is_run_id(named):
         return RunDirectory.open(path)

@@ -4,8 +4,9 @@
 
 """Holds what was observed of a live queue manager against the certificate of its volume.
 
-A certificate has the mean latency by the size of the write. The line through these means says what the live queue manager should get for the size that it
-writes. As the mean over a line is the line at the mean, this holds for a mixture of sizes as well.
+A certificate has the mean latency by the size of the write. The line through these means says what the live queue
+manager should get for the size that it writes. As the mean over a line is the line at the mean, this holds for a
+mixture of sizes as well.
 """
 
 from __future__ import annotations
@@ -23,7 +24,15 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures imp
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.power_cuts import cuts_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.standing import standing_fact, standing_facts_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import EXPIRED, FAILED, REVOKED, SUPERSEDED, VALID, Today, entry_states
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import (
+    EXPIRED,
+    FAILED,
+    REVOKED,
+    SUPERSEDED,
+    VALID,
+    Today,
+    entry_states,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History, HistoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS, MQ_LOG, Row
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
@@ -31,13 +40,17 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import H
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_identity import VolumeIdentity, identity_of_record
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_identity import (
+    VolumeIdentity,
+    identity_of_record,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import mean_size_text, size_text
 
 SLOWER, ALIKE, FASTER, UNKNOWN = "slower", "alike", "faster", "unknown"
 
 NOISE = 1.5
-"""Below this factor nothing is said to have changed: runs of one volume differ, a live load is not that of a test, and MQ's averages lag behind."""
+"""Below this factor nothing is said to have changed: runs of one volume differ, a live load is not that of a test,
+and MQ's averages lag behind."""
 STRONG = 2.0
 """From this factor on a cause is named."""
 FEWEST_WRITES = 30
@@ -57,7 +70,8 @@ _STATES = {
 
 @dataclass(frozen=True)
 class Live:
-    """What the log of a live queue manager did: the mean latency and size of its writes, and how many there were as far as that is known."""
+    """What the log of a live queue manager did: the mean latency and size of its writes,
+    and how many there were as far as that is known."""
 
     mean_ns: float
     size_bytes: float
@@ -66,7 +80,8 @@ class Live:
 
 @dataclass(frozen=True)
 class Certified:
-    """A certificate that has means of log writes: its entry, its state in words, and the means by size for each number of queue managers that wrote."""
+    """A certificate that has means of log writes: its entry, its state in words,
+    and the means by size for each number of queue managers that wrote."""
 
     entry: Entry
     state: str
@@ -78,8 +93,11 @@ class Certified:
 
 
 def hold_against_certificates(directory: RunDirectory) -> None:
-    """Note in each record of a run of observations how it relates to the certificate of its volume. Raises RunDirectoryError."""
-    folders = [folder for folder in directory.records.folders() if directory.records.read(folder).kind == directory.kind.name]
+    """Note in each record of a run of observations how it relates to the certificate of its volume.
+    Raises RunDirectoryError."""
+    folders = [
+        folder for folder in directory.records.folders() if directory.records.read(folder).kind == directory.kind.name
+    ]
     try:
         with open_history((directory.run.get("history") or {}).get("place") or "") as history:
             found = {folder: _held(directory, folder, history) for folder in folders}
@@ -106,7 +124,10 @@ def _held(directory: RunDirectory, folder: str, history: History) -> dict[str, A
     today = datetime.datetime.now(datetime.timezone.utc).date()
     certified = find(record, history, today)
     if certified is None:
-        return unknown("The history has no certificate of this volume that says how long its log writes take: certify it with playbooks/certify.yml.")
+        return unknown(
+            "The history has no certificate of this volume that says how long its log writes take: certify "
+            "it with playbooks/certify.yml."
+        )
     return compared(live, certified)
 
 
@@ -121,7 +142,8 @@ def live_of(rows: Iterable[Row]) -> Live | None:
 
 
 def find(record: HostRecord, history: History, today: datetime.date) -> Certified | None:
-    """Return the certificate that tells most about the volume of a record: one that is valid today, else the newest one, else a test that did not certify."""
+    """Return the certificate that tells most about the volume of a record: one that is valid today, else the newest
+    one, else a test that did not certify."""
     identity = identity_of_record(record)
     entries = _of_machine(record, history.of_volume(identity.volume_id)) if identity else []
     entries = [entry for entry in entries if identity and entry.disk_id == identity.disk_id]
@@ -138,30 +160,39 @@ def find(record: HostRecord, history: History, today: datetime.date) -> Certifie
         (content,) = history.contents([entry.sha256])
         means = _means(content)
         if means:
-            state, words = _state_of(entry, states.get(entry.sha256, ATTEMPT), fact, standing_loss(cuts_of(history, record)))
+            state, words = _state_of(
+                entry, states.get(entry.sha256, ATTEMPT), fact, standing_loss(cuts_of(history, record))
+            )
             return Certified(entry, state, words, matched_by, means, _slowest(content), bool(content["disturbances"]))
     return None
 
 
 def _of_machine(record: HostRecord, entries: Sequence[Entry]) -> list[Entry]:
-    """Return the entries of a volume that are about the same machine: machines that were cloned share the identity of their volumes."""
+    """Return the entries of a volume that are about the same machine:
+    machines that were cloned share the identity of their volumes."""
     boot_id = record.facts.get("boot_id") or None
     return [entry for entry in entries if entry.host == record.host or entry.boot_id == boot_id]
 
 
 def _means(content: Mapping[str, Any]) -> dict[int, list[tuple[float, float]]]:
-    """Return the means of log writes by size, for each number of queue managers that wrote at once; none of a test that wrote in another way."""
+    """Return the means of log writes by size, for each number of queue managers that wrote at once;
+    none of a test that wrote in another way."""
     found: dict[int, list[tuple[float, float]]] = {}
     if is_imported(content) or (content.get("parameters") or {}).get("workload") != MQ_LOG:
         return found
     for row in content["rows"]:
         if (row["stream"], row["operation"]) == ("log", "write") and row["block_size_bytes"] and row["latency_mean_ns"]:
-            found.setdefault(row["load_point"], []).append((float(row["block_size_bytes"]), float(row["latency_mean_ns"])))
+            found.setdefault(row["load_point"], []).append(
+                (float(row["block_size_bytes"]), float(row["latency_mean_ns"]))
+            )
     return found
 
 
 def _slowest(content: Mapping[str, Any]) -> float | None:
-    return max((row["latency_max_ns"] for row in content["rows"] if row["stream"] == "log" and row["latency_max_ns"]), default=None)
+    return max(
+        (row["latency_max_ns"] for row in content["rows"] if row["stream"] == "log" and row["latency_max_ns"]),
+        default=None,
+    )
 
 
 def _may_be_at(identity: VolumeIdentity | None, entry: Entry) -> bool:
@@ -170,11 +201,15 @@ def _may_be_at(identity: VolumeIdentity | None, entry: Entry) -> bool:
 
 
 def _state_of(entry: Entry, state: str, fact: Entry | None, loss: CutResult | None) -> tuple[str, str]:
-    """Return the state of an entry that has this one without regard to facts about the volume and to power cuts, and its words."""
+    """Return the state of an entry that has this one without regard to facts about the volume and to power cuts,
+    and its words."""
     if entry.effect == CERTIFIES and state != REVOKED and fact:
         return FAILED, f"the certificate of a volume that {standing_facts_text(fact)}"
     if entry.effect == CERTIFIES and state != REVOKED and loss:
-        return FAILED, f"the certificate of a volume that lost acknowledged writes in a power cut on {loss.judged_at[:10]}"
+        return (
+            FAILED,
+            f"the certificate of a volume that lost acknowledged writes in a power cut on {loss.judged_at[:10]}",
+        )
     return state, _state_words(entry, state)
 
 
@@ -196,7 +231,11 @@ def compared(live: Live, certified: Certified) -> dict[str, Any]:
     outcome = SLOWER if ratio > noise else FASTER if ratio < 1 / noise else ALIKE
     if live.writes < FEWEST_WRITES:
         outcome = UNKNOWN
-    explained = next((load for load in loads[1:] if live.mean_ns <= expected[load].mean_ns * noise), None) if outcome == SLOWER else None
+    explained = (
+        next((load for load in loads[1:] if live.mean_ns <= expected[load].mean_ns * noise), None)
+        if outcome == SLOWER
+        else None
+    )
     sizes = [size for size, dummy in certified.means[loads[0]]]
     return {
         "outcome": outcome,
@@ -215,14 +254,22 @@ def compared(live: Live, certified: Certified) -> dict[str, Any]:
         "slowest_ns": certified.slowest_ns,
         "ratio": ratio,
         "noise_factor": noise,
-        "others": [{"queue_managers": load, "expected_ns": expected[load].mean_ns, "ratio": live.mean_ns / expected[load].mean_ns} for load in loads[1:]],
+        "others": [
+            {
+                "queue_managers": load,
+                "expected_ns": expected[load].mean_ns,
+                "ratio": live.mean_ns / expected[load].mean_ns,
+            }
+            for load in loads[1:]
+        ],
         "caveats": list(_caveats(live, certified, main, loads[0], (min(sizes), max(sizes)))),
     }
 
 
 @dataclass(frozen=True)
 class _Expected:
-    """The mean that a certificate leads one to expect, how far off it may be as a share of it, and why no line says so, empty if one does or it is measured."""
+    """The mean that a certificate leads one to expect, how far off it may be as a share of it, and why no line says so,
+    empty if one does or it is measured."""
 
     mean_ns: float
     error: float
@@ -250,30 +297,54 @@ def _between(means: Sequence[tuple[float, float]], size: float) -> float:
 def _words(live: Live, outcome: str, ratio: float, explained: int | None) -> str:
     """Return the verdict in words."""
     if outcome == UNKNOWN:
-        return f"Only {_units.format_count(live.writes)} log writes were observed, which is too few to compare them with a certificate."
+        return (
+            f"Only {_units.format_count(live.writes)} log writes were observed, which is too few to "
+            "compare them with a certificate."
+        )
     if outcome == ALIKE:
-        return f"As certified ({_units.format_number(ratio, 2)} times the certified latency, which is within what differs from run to run)."
+        return (
+            f"As certified ({_units.format_number(ratio, 2)} times the certified latency, which is within "
+            "what differs from run to run)."
+        )
     if outcome == FASTER:
-        return f"{_units.format_number(1 / ratio, 2)} times faster than certified: the volume changed, or the test met other load."
+        return (
+            f"{_units.format_number(1 / ratio, 2)} times faster than certified: the volume "
+            "changed, or the test met other load."
+        )
     slower = f"{_units.format_number(ratio, 2)} times slower than certified"
     if explained:
         return f"{slower} for one queue manager, but as certified for {explained} at once: the volume is shared."
-    return f"{slower}: the volume changed or is shared." if ratio >= STRONG else f"{slower}. Observe again: if it stays so, the volume changed or is shared."
+    return (
+        f"{slower}: the volume changed or is shared."
+        if ratio >= STRONG
+        else f"{slower}. Observe again: if it stays so, the volume changed or is shared."
+    )
 
 
-def _caveats(live: Live, certified: Certified, expected: _Expected, load: int, sizes: tuple[float, float]) -> Iterator[str]:
+def _caveats(
+    live: Live, certified: Certified, expected: _Expected, load: int, sizes: tuple[float, float]
+) -> Iterator[str]:
     """Yield what is to be said against the comparison, a sentence each."""
     if certified.state != VALID:
         yield f"It is compared with {certified.words}, of {certified.entry.judged_at[:10]}."
     if certified.matched_by == "name":
-        yield "The certificate was found by the names of host and volume, not by the identity of the file system: it may have been replaced since."
+        yield (
+            "The certificate was found by the names of host and volume, not by the identity of the file system: it "
+            "may have been replaced since."
+        )
     if load > 1:
-        yield f"The test was of {load} queue managers that wrote at once. One that writes alone should be faster than that."
+        yield (
+            f"The test was of {load} queue managers that wrote at once. One that writes "
+            "alone should be faster than that."
+        )
     if not (1 - _SLACK) * sizes[0] <= live.size_bytes <= (1 + _SLACK) * sizes[1]:
         smallest, largest = (size_text(round(size)) for size in sizes)
         outside = f"outside the certified sizes ({smallest} to {largest}): extrapolated"
         yield f"The queue manager writes {mean_size_text(live.size_bytes)} on average, which is {outside}."
     if expected.no_line:
-        yield f"The certified means follow no line ({expected.no_line}), so the expected one lies between those of the nearest sizes."
+        yield (
+            f"The certified means follow no line ({expected.no_line}), so the expected one lies "
+            "between those of the nearest sizes."
+        )
     if certified.disturbed:
         yield "The test was disturbed, so its means may be too high."

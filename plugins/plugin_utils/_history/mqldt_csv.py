@@ -4,8 +4,9 @@
 
 """The CSV file that IBM's mqldt writes with --csvFile, read strictly from untrusted bytes.
 
-The file is a sequence of runs. mqldt writes a line of titles and then a row for each block size; with several queue managers it first writes a line that is not
-CSV and names their number, and appends to the file. Sizes are in bytes, rates in bytes per second, latencies in nanoseconds, all of them whole numbers.
+The file is a sequence of runs. mqldt writes a line of titles and then a row for each block size; with several queue
+managers it first writes a line that is not CSV and names their number, and appends to the file. Sizes are in bytes,
+rates in bytes per second, latencies in nanoseconds, all of them whole numbers.
 """
 
 from __future__ import annotations
@@ -56,7 +57,8 @@ class MqldtError(ValueError):
 
 @dataclass
 class MqldtRun:
-    """One run of mqldt: the number of the line with its first row, how many queue managers wrote, and a row for each block size."""
+    """One run of mqldt: the number of the line with its first row, how many queue managers wrote,
+    and a row for each block size."""
 
     line: int
     queue_managers: int
@@ -77,7 +79,8 @@ class _Titles:
 def parse_mqldt(content: bytes) -> list[MqldtRun]:
     """Return the runs of a file in their order, at least one. Raises MqldtError.
 
-    Titles begin a run. So does a block size that the run already has, because runs are also appended without their titles.
+    Titles begin a run. So does a block size that the run already has,
+    because runs are also appended without their titles.
     """
     if len(content) > MAX_BYTES:
         raise MqldtError(f"it has {len(content)} bytes, more than the {MAX_BYTES} that are read")
@@ -90,7 +93,10 @@ def parse_mqldt(content: bytes) -> list[MqldtRun]:
         elif fields[0] == BLOCK_SIZE:
             announced, titles, run = 1, _read_titles(line, fields, announced), None
         elif titles is None:
-            raise MqldtError(f"line {line}, column 1: {_shown(fields[0])} comes before any titles of mqldt, the first of which is {BLOCK_SIZE}")
+            raise MqldtError(
+                f"line {line}, column 1: {_shown(fields[0])} comes before any titles of mqldt, the "
+                f"first of which is {BLOCK_SIZE}"
+            )
         else:
             row = _read_row(line, fields, titles)
             if run is None or row[BLOCK_SIZE] in run.rows:
@@ -116,7 +122,8 @@ def _lines(content: bytes) -> Iterator[tuple[int, list[str]]]:
 
 
 def _read_titles(line: int, fields: Sequence[str], announced: int) -> _Titles:
-    """Return what each column holds. announced is the number of queue managers that the line before names, 1 if there is none."""
+    """Return what each column holds. announced is the number of queue managers that the line before names,
+    1 if there is none."""
     columns: list[str] = []
     for column, field in enumerate(fields, start=1):
         title = _COLUMNS.get(field)
@@ -131,18 +138,24 @@ def _read_titles(line: int, fields: Sequence[str], announced: int) -> _Titles:
     several = [column for column, field in enumerate(fields, start=1) if field in _OF_SEVERAL]
     if several and announced == 1:
         raise MqldtError(
-            f"line {line}, column {several[0]}: {_shown(fields[several[0] - 1])} is a title for several queue managers, but the line "
+            f"line {line}, column {several[0]}: {_shown(fields[several[0] - 1])} is a title for several "
+            "queue managers, but the line "
             '"Running MQLDT over N Queue Managers" before it is missing'
         )
     if announced > 1 and not several:
-        raise MqldtError(f"line {line}, column 1: these are the titles for one queue manager, but the line before them says {announced}")
+        raise MqldtError(
+            f"line {line}, column 1: these are the titles for one queue manager, but the line "
+            f"before them says {announced}"
+        )
     return _Titles(announced, tuple(columns))
 
 
 def _read_row(line: int, fields: Sequence[str], titles: _Titles) -> Row:
     columns = titles.columns
     if len(fields) > len(columns):
-        raise MqldtError(f"line {line}, column {len(columns) + 1}: {_shown(fields[len(columns)])} is beyond the last title")
+        raise MqldtError(
+            f"line {line}, column {len(columns) + 1}: {_shown(fields[len(columns)])} is beyond the last title"
+        )
     filled = [*fields, *[""] * (len(columns) - len(fields))]
     row = {title: _read_integer(titles.place(line, title), field) for title, field in zip(columns, filled)}
     for title in (*_MANDATORY, WRITES):
@@ -153,7 +166,8 @@ def _read_row(line: int, fields: Sequence[str], titles: _Titles) -> Row:
 
 
 def _check_row(line: int, titles: _Titles, row: Row) -> None:
-    """Refuse a row that contradicts itself: a digit was lost or added. Fill in the number of writes if the first version of mqldt wrote the row."""
+    """Refuse a row that contradicts itself: a digit was lost or added. Fill in the number of writes if the first
+    version of mqldt wrote the row."""
     block_size, total = row[BLOCK_SIZE], row[BYTES]
     writes = row.setdefault(WRITES, total // block_size)
     if writes * block_size != total:

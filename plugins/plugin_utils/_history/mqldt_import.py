@@ -4,8 +4,9 @@
 
 """From CSV files of IBM's mqldt into the history. docs/mqldt.md says which figures count.
 
-An imported entry is an attempt: nothing judged it, so it changes no state. It follows from the figures, the host, the volume and the date alone, not from the
-file around them, so that a file to which runs were appended can be imported again.
+An imported entry is an attempt: nothing judged it, so it changes no state. It follows from the figures, the
+host, the volume and the date alone, not from the file around them, so that a file to which runs were
+appended can be imported again.
 """
 
 from __future__ import annotations
@@ -18,7 +19,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history import mqldt_csv
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import ATTEMPT, SCHEMA_VERSION, Certificate
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import (
+    ATTEMPT,
+    SCHEMA_VERSION,
+    Certificate,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import IMPORTED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.mqldt_csv import MqldtError, MqldtRun
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History
@@ -39,7 +44,8 @@ _MOST_LISTED = 10
 class Origin:
     """What the user says about files of mqldt, whose content names neither host nor date.
 
-    host is empty and dates are None if the file's name says them. hosts are those of the inventory. dates are ISO 8601, one for each run of the file.
+    host is empty and dates are None if the file's name says them. hosts are those of the inventory.
+    dates are ISO 8601, one for each run of the file.
     """
 
     volume: str
@@ -48,18 +54,26 @@ class Origin:
     hosts: Collection[str] = ()
 
 
-def import_mqldt(history: History, paths: Sequence[str], origin: Origin, today: datetime.date) -> tuple[list[str], list[str]]:
+def import_mqldt(
+    history: History, paths: Sequence[str], origin: Origin, today: datetime.date
+) -> tuple[list[str], list[str]]:
     """Store the runs of files of mqldt, each file as a whole.
 
-    Returns a sentence for each file that was stored, and one for each that could not be. Raises HistoryError, and MqldtError if dates are for several files.
+    Returns a sentence for each file that was stored, and one for each that could not be. Raises HistoryError, and
+    MqldtError if dates are for several files.
     """
     if origin.dates and len(paths) > 1:
-        raise MqldtError("history_mqldt_dates has the dates of one file: import one file at a time, or name each as HOST-2019-05-04.csv")
+        raise MqldtError(
+            "history_mqldt_dates has the dates of one file: import one file at a time, or "
+            "name each as HOST-2019-05-04.csv"
+        )
     done, problems = [], []
     for path in paths:
         shown = printable(path)
         try:
-            certificates = certificates_of_file(os.path.basename(path), read_file(os.path.realpath(path), mqldt_csv.MAX_BYTES), origin, today)
+            certificates = certificates_of_file(
+                os.path.basename(path), read_file(os.path.realpath(path), mqldt_csv.MAX_BYTES), origin, today
+            )
         except MqldtError as error:
             problems.append(f"{shown}: {error}.")
         except OSError as error:
@@ -87,10 +101,14 @@ def _host_at_end(text: str, hosts: Collection[str]) -> str:
     for place in range(len(text)):
         if (place == 0 or text[place - 1] in _SEPARATORS) and text[place:] in hosts:
             return text[place:]
-    raise MqldtError("its name has no host of the inventory before the date: give the host with -e history_mqldt_host=...")
+    raise MqldtError(
+        "its name has no host of the inventory before the date: give the host with -e history_mqldt_host=..."
+    )
 
 
-def _moments(runs: Sequence[MqldtRun], date_of_name: str, dates: Sequence[str] | None, today: datetime.date) -> list[str]:
+def _moments(
+    runs: Sequence[MqldtRun], date_of_name: str, dates: Sequence[str] | None, today: datetime.date
+) -> list[str]:
     """Return when each run was measured; the date in the file's name can only be that of a single run."""
     if not dates:
         dates = [date_of_name] if date_of_name and len(runs) == 1 else []
@@ -98,8 +116,9 @@ def _moments(runs: Sequence[MqldtRun], date_of_name: str, dates: Sequence[str] |
         lines = _listed([run.line for run in runs])
         given = "1 date is given" if len(dates) == 1 else f"{len(dates)} dates are given"
         raise MqldtError(
-            f"it has {_counted(runs)} (first lines: {lines}), but {given}: give the date of each run, in the order of the file, with "
-            "-e history_mqldt_dates=2019-05-04,2020-05-04,... (the file of a single run can be named HOST-2019-05-04.csv)"
+            f"it has {_counted(runs)} (first lines: {lines}), but {given}: give the date of each run, in the "
+            "order of the file, with -e history_mqldt_dates=2019-05-04,2020-05-04,... (the file of a single "
+            "run can be named HOST-2019-05-04.csv)"
         )
     return [_moment(text.strip(), today) for text in dates]
 
@@ -112,14 +131,17 @@ def _moment(text: str, today: datetime.date) -> str:
     except ValueError:
         day = None
     if day is None:
-        raise MqldtError(f'"{printable(text[:40])}" is not a day such as 2019-05-04 or a moment such as 2019-05-04T13:00:00Z')
+        raise MqldtError(
+            f'"{printable(text[:40])}" is not a day such as 2019-05-04 or a moment such as 2019-05-04T13:00:00Z'
+        )
     if day > today:
         raise MqldtError(f"its date {text} is in the future")
     return moment
 
 
 def _content(run: MqldtRun, host: str, volume: str, moment: str) -> dict[str, Any]:
-    """Return the content of the certificate of a run. It has only what mqldt says, so that it does not change if certificates get more keys."""
+    """Return the content of the certificate of a run. It has only what mqldt says,
+    so that it does not change if certificates get more keys."""
     rows = [_row(row, run.queue_managers) for row in run.rows.values()]
     return {
         "schema": SCHEMA_VERSION,
@@ -152,8 +174,8 @@ def _content(run: MqldtRun, host: str, volume: str, moment: str) -> dict[str, An
 def _row(row: mqldt_csv.Row, queue_managers: int) -> dict[str, Any]:
     """Return a row of the certificate.
 
-    The mean latency is kept under a name of its own, because it is biased and nothing may judge with it. The rates of single seconds are those of a single
-    queue manager, so they are left out if there were several.
+    The mean latency is kept under a name of its own, because it is biased and nothing may judge with it. The rates of
+    single seconds are those of a single queue manager, so they are left out if there were several.
     """
     found = {
         "block_size_bytes": row[mqldt_csv.BLOCK_SIZE],

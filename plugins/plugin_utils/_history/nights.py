@@ -2,11 +2,13 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The certificates of a class of like volumes, night by night: which volume was slower than usual, and on which nights the whole class was.
+"""The certificates of a class of like volumes, night by night: which volume was slower than usual,
+and on which nights the whole class was.
 
-A night that is slow for all of them says nothing about any one: what they have in common is taken away before a volume is held against its own usual
-certificates, and such a night is one finding, of the fleet. Figures are logarithms, the higher the worse. Nothing that comes later changes what is said of a
-night, and what was conspicuous never counts as usual: else the first of two slow nights would hide the second.
+A night that is slow for all of them says nothing about any one: what they have in common is taken away before a volume
+is held against its own usual certificates, and such a night is one finding, of the fleet. Figures are logarithms, the
+higher the worse. Nothing that comes later changes what is said of a night, and what was conspicuous never counts as
+usual: else the first of two slow nights would hide the second.
 """
 
 from __future__ import annotations
@@ -33,7 +35,8 @@ Row = Hashable
 
 
 class Figure(NamedTuple):
-    """The logarithm of a figure, and between which change points of its row it lies: what moved for good must not look like scatter."""
+    """The logarithm of a figure, and between which change points of its row it lies:
+    what moved for good must not look like scatter."""
 
     value: float
     segment: int = 0
@@ -71,7 +74,8 @@ class Common:
 
 @dataclass(frozen=True)
 class FleetNight:
-    """By how much the volumes of a class have become slower than usual on a night, all together, beyond which limit, and whether that makes it a finding."""
+    """By how much the volumes of a class have become slower than usual on a night, all together, beyond which limit,
+    and whether that makes it a finding."""
 
     change: float
     limit: float
@@ -80,7 +84,8 @@ class FleetNight:
 
 @dataclass
 class Watched:
-    """What is said about a class. conspicuous are the numbers of nights by volume and row, usual and limit what the newest certificate was held against.
+    """What is said about a class. conspicuous are the numbers of nights by volume and row, usual and limit what the
+    newest certificate was held against.
 
     fleet has the nights on which enough volumes could be held against their usual certificates.
     """
@@ -97,7 +102,8 @@ class Watched:
 
 
 def watch(nights: Sequence[Night], *, margin: float) -> Watched:
-    """Return what is said about a class after some nights, the oldest first. margin is the change that matters, as a share."""
+    """Return what is said about a class after some nights, the oldest first. margin is the change that matters,
+    as a share."""
     state, watched = _State(math.log1p(margin)), Watched()
     for number, night in enumerate(nights):
         off = state.off_the_usual(night)
@@ -112,7 +118,10 @@ def watch(nights: Sequence[Night], *, margin: float) -> Watched:
                 watched.limits.pop((volume, row), None)
                 if row in off.get(volume, ()):
                     limit = common.get(row, 0.0) + state.control_limit(volume, row)
-                    watched.limits[volume, row] = (figure.value - off[volume][row], figure.value - off[volume][row] + limit)
+                    watched.limits[volume, row] = (
+                        figure.value - off[volume][row],
+                        figure.value - off[volume][row] + limit,
+                    )
                     if off[volume][row] > limit:
                         watched.conspicuous.setdefault((volume, row), []).append(number)
                         continue
@@ -126,7 +135,8 @@ def watch(nights: Sequence[Night], *, margin: float) -> Watched:
 
 
 def is_slow(change: float, nights: Sequence[float], delta: float) -> tuple[float, bool]:
-    """Return the limit of what the volumes of a class have in common on a night, from earlier usual nights, and whether it is exceeded."""
+    """Return the limit of what the volumes of a class have in common on a night, from earlier usual nights,
+    and whether it is exceeded."""
     count = len(nights)
     if count < FEWEST_EARLIER:
         return delta, change >= delta
@@ -161,14 +171,17 @@ class _State:
         found = {}
         for volume, rows in night.items():
             off = {
-                row: figure.value - usual.mean for row, figure in rows.items() if (usual := self._usual.get((volume, row))) and usual.count >= FEWEST_EARLIER
+                row: figure.value - usual.mean
+                for row, figure in rows.items()
+                if (usual := self._usual.get((volume, row))) and usual.count >= FEWEST_EARLIER
             }
             if off:
                 found[volume] = off
         return found
 
     def common(self, off: Mapping[Volume, Mapping[Row, float]]) -> dict[Row, float]:
-        """Return by how much each row of the class is slower than usual, of the rows that enough volumes have; never below 0."""
+        """Return by how much each row of the class is slower than usual, of the rows that enough volumes have;
+        never below 0."""
         by_row: dict[Row, list[float]] = {}
         for rows in off.values():
             for row, value in rows.items():

@@ -9,7 +9,11 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.postgresql_store import SCHEMES, PostgresqlHistory, refuse_password
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.postgresql_store import (
+    SCHEMES,
+    PostgresqlHistory,
+    refuse_password,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.sqlite_store import SqliteHistory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History, HistoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import absolute
@@ -19,26 +23,32 @@ PASSWORD_VARIABLE = "LOGDISK_HISTORY_PASSWORD"
 FILE_NAME = "history.sqlite"
 """The history of those who name none, in the directory of their reports."""
 TRY_PATIENCE_S = 30.0
-"""For how long another writer is waited for before there is anything to store: as long as storing a large fleet may take."""
+"""For how long another writer is waited for before there is anything to store:
+as long as storing a large fleet may take."""
 
 
 def place_of(history: str, report_dir: str) -> str:
-    """Return the absolute path or the URL that gate_history stands for. Raises HistoryError if it cannot be one, or has a password in it.
+    """Return the absolute path or the URL that gate_history stands for. Raises HistoryError if it cannot be one,
+    or has a password in it.
 
-    report_dir is what gate_report_dir names. Artifacts of ansible-runner are no place for a history, because each run has its own.
+    report_dir is what gate_report_dir names. Artifacts of ansible-runner are no place for a history,
+    because each run has its own.
     """
     if history.startswith(SCHEMES):
         refuse_password(history)
         return history
     if "://" in history:
-        raise HistoryError(f"gate_history must be a path or begin with {SCHEMES[0]}, not {history.partition('://')[0]}://")
+        raise HistoryError(
+            f"gate_history must be a path or begin with {SCHEMES[0]}, not {history.partition('://')[0]}://"
+        )
     return absolute(history or os.path.join(report_dir or REPORTS, FILE_NAME))
 
 
 def open_history(place: str, create: bool = False, **how: Any) -> History:
     """Open the history at a place of :func:`place_of`. A file is created only on request. Raises HistoryError.
 
-    how can be migrate=False, which leaves an older schema as it is, and patience_s, for how long another writer is waited for.
+    how can be migrate=False, which leaves an older schema as it is, and patience_s,
+    for how long another writer is waited for.
     """
     if place.startswith(SCHEMES):
         return PostgresqlHistory(place, os.environ.get(PASSWORD_VARIABLE, ""), **how)
@@ -46,7 +56,8 @@ def open_history(place: str, create: bool = False, **how: Any) -> History:
 
 
 def try_history(place: str, create: bool) -> None:
-    """Raise HistoryError if certificates could not be stored at a place now. Unless it may create the history, nothing is changed there."""
+    """Raise HistoryError if certificates could not be stored at a place now. Unless it may create the history,
+    nothing is changed there."""
     if not place.startswith(SCHEMES) and not os.path.lexists(place):
         directory = os.path.dirname(place)
         if not os.access(directory, os.W_OK | os.X_OK):

@@ -16,7 +16,15 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.changed imp
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.planned import Planned
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.standing import standing_facts_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import CURRENT, EXPIRED, FAILED, MOST_URGENT_FIRST, NONE, Status, Today
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import (
+    CURRENT,
+    EXPIRED,
+    FAILED,
+    MOST_URGENT_FIRST,
+    NONE,
+    Status,
+    Today,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import Revocation
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability import chance_bound, percent_upwards
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import open_metrics as om
@@ -34,12 +42,17 @@ SHOWN_CHARACTERS = 60
 
 
 def problems_by_host(
-    lines: Sequence[Status], expected: Iterable[str], plans: Mapping[str, Sequence[Planned]], named: Mapping[str, Sequence[str]] | None = None
+    lines: Sequence[Status],
+    expected: Iterable[str],
+    plans: Mapping[str, Sequence[Planned]],
+    named: Mapping[str, Sequence[str]] | None = None,
 ) -> dict[str, list[str]]:
-    """Return why hosts are not certified under the profiles that are asked for, by host, of those that are not: a sentence for each volume of an expected host
-    that failed or expired, for each that must be certified and is not, and for each host that has no certified volume.
+    """Return why hosts are not certified under the profiles that are asked for, by host, of those that are not: a
+    sentence for each volume of an expected host that failed or expired, for each that must be certified and is not, and
+    for each host that has no certified volume.
 
-    What must be certified is the newest plan of the host (plans, by its printable name). named holds the names of volumes that the inventory asks for.
+    What must be certified is the newest plan of the host (plans, by its printable name). named holds the names of
+    volumes that the inventory asks for.
     """
     by_host: dict[str, list[Status]] = {}
     for line in lines:
@@ -55,7 +68,9 @@ def problems_by_host(
             of_name = [line for line in own if line.volume == volume]
             at_mount_point = [line for line in of_name if not mount_point or line.mount_point in ("", mount_point)]
             label = host_label(host, volume)
-            problems.append(_missing(label if len(at_mount_point) == len(of_name) else f"{label} at {mount_point}", at_mount_point))
+            problems.append(
+                _missing(label if len(at_mount_point) == len(of_name) else f"{label} at {mount_point}", at_mount_point)
+            )
         if not wanted and not bad:
             problems.append(_missing(host, own))
         found[host] = list(filter(None, problems))
@@ -63,14 +78,16 @@ def problems_by_host(
 
 
 def host_states(lines: Sequence[Status], expected: Iterable[str], problems: Collection[str]) -> dict[str, str]:
-    """Return the state of each expected host: the most urgent one of its volumes under the profile that is asked for, or MISSING if a volume has none that it
-    should have. problems names the hosts that are not certified."""
+    """Return the state of each expected host: the most urgent one of its volumes under the profile that is asked for,
+    or MISSING if a volume has none that it should have. problems names the hosts that are not certified."""
     by_host: dict[str, list[str]] = {}
     for line in lines:
         if line.is_asked:
             by_host.setdefault(line.host, []).append(line.state)
     found = {host: min(by_host.get(printable(host), [NONE]), key=MOST_URGENT_FIRST.index) for host in expected}
-    return {host: MISSING if host in problems and state not in (FAILED, EXPIRED) else state for host, state in found.items()}
+    return {
+        host: MISSING if host in problems and state not in (FAILED, EXPIRED) else state for host, state in found.items()
+    }
 
 
 def _wanted(plan: Iterable[Planned], named: Iterable[str]) -> list[tuple[str, str]]:
@@ -81,25 +98,44 @@ def _wanted(plan: Iterable[Planned], named: Iterable[str]) -> list[tuple[str, st
 
 
 def _missing(label: str, lines: Sequence[Status]) -> str:
-    """Return that nothing is certified of what has these lines; empty if it is, or if another sentence says why it is not."""
+    """Return that nothing is certified of what has these lines; empty if it is,
+    or if another sentence says why it is not."""
     if any(line.state in (*CURRENT, FAILED, EXPIRED) for line in lines):
         return ""
     return f"{label}: missing: {_sentence(lines[0]) if lines else 'the history does not contain it'}"
 
 
 def status_text(
-    lines: Sequence[Status], expected: Sequence[str], problems: Collection[str], today: Today, changed: Mapping[Line, Since], place: str = ""
+    lines: Sequence[Status],
+    expected: Sequence[str],
+    problems: Collection[str],
+    today: Today,
+    changed: Mapping[Line, Since],
+    place: str = "",
 ) -> str:
-    """Return the status for a screen: whether the expected hosts are certified, how many volumes are in each state, the most urgent ones with what changed
-    at them, the history at place that says so, and what to do next. problems names the hosts that are not certified."""
+    """Return the status for a screen: whether the expected hosts are certified, how many volumes are in each state, the
+    most urgent ones with what changed at them, the history at place that says so, and what to do next. problems names
+    the hosts that are not certified."""
     counts = Counter(line.state for line in lines)
     states = ", ".join(f"{counts[state]} {state}" for state in MOST_URGENT_FIRST if counts[state]) or "no certificates"
     width = max((len(line.label) for line in lines[:SHOWN_LINES]), default=0)
-    shown = [text for line in lines[:SHOWN_LINES] for text in (f"  {line.state:9} {line.label:{width}}  {_told(line, today)}", *_changes(changed, line))]
+    shown = [
+        text
+        for line in lines[:SHOWN_LINES]
+        for text in (f"  {line.state:9} {line.label:{width}}  {_told(line, today)}", *_changes(changed, line))
+    ]
     more = [f"  and {len(lines) - SHOWN_LINES} more, see status.json"] if len(lines) > SHOWN_LINES else []
     result = "NOT CERTIFIED" if problems else "CERTIFIED"
     source = [f"Read from the history {place}."] if place else []
-    return "\n".join([f"{result} on {today.date}: {states}; hosts expected: {len(expected)}.", *shown, *more, *source, *_next_step(sorted(problems))])
+    return "\n".join(
+        [
+            f"{result} on {today.date}: {states}; hosts expected: {len(expected)}.",
+            *shown,
+            *more,
+            *source,
+            *_next_step(sorted(problems)),
+        ]
+    )
 
 
 def _next_step(hosts: Sequence[str]) -> list[str]:
@@ -132,12 +168,23 @@ def status_json(
 
 def status_prom(lines: Sequence[Status], expected: Sequence[str], problems: Sequence[str]) -> bytes:
     """Return the status in the text format of OpenMetrics."""
-    counts = (("logdisk_expected_hosts", "Hosts that are to be certified.", expected), ("logdisk_certificate_problems", "Why they are not.", problems))
+    counts = (
+        ("logdisk_expected_hosts", "Hosts that are to be certified.", expected),
+        ("logdisk_certificate_problems", "Why they are not.", problems),
+    )
     out = [om.family(name, meaning) + om.sample(name, "", len(counted)) for name, meaning, counted in counts]
     asked = [line for line in lines if line.is_asked]
-    out.append(om.family("logdisk_certificate_state", "Whether the volume is in this state under the profile that is asked for."))
-    out += [om.states("logdisk_certificate_state", _labels(line), "state", MOST_URGENT_FIRST, line.state) for line in asked]
-    out.append(om.family("logdisk_certificate_end_timestamp_seconds", "End of the last day on which the certificate is valid."))
+    out.append(
+        om.family(
+            "logdisk_certificate_state", "Whether the volume is in this state under the profile that is asked for."
+        )
+    )
+    out += [
+        om.states("logdisk_certificate_state", _labels(line), "state", MOST_URGENT_FIRST, line.state) for line in asked
+    ]
+    out.append(
+        om.family("logdisk_certificate_end_timestamp_seconds", "End of the last day on which the certificate is valid.")
+    )
     out += [
         om.sample("logdisk_certificate_end_timestamp_seconds", _labels(line), om.end_of_day_s(line.entry.valid_until))
         for line in asked
@@ -151,7 +198,9 @@ def _changes(changed: Mapping[Line, Since], line: Status) -> list[str]:
     since = changed.get(key_of(line))
     if not since or not since.changes:
         return []
-    texts = [f"{change.name} {_short(change.before)} -> {_short(change.after)}" for change in since.changes[:SHOWN_CHANGES]]
+    texts = [
+        f"{change.name} {_short(change.before)} -> {_short(change.after)}" for change in since.changes[:SHOWN_CHANGES]
+    ]
     more = [f"and {len(since.changes) - SHOWN_CHANGES} more"] if len(since.changes) > SHOWN_CHANGES else []
     return [f"            changed since {since.certificate.judged_at[:10]}: {', '.join([*texts, *more])}"]
 
@@ -175,20 +224,33 @@ def _entry(line: Status, revocations: Mapping[str, Revocation], since: Since | N
         "run_id": entry.run_id if entry else None,
         "judged_at": entry.judged_at if entry else None,
         "valid_until": entry.valid_until if entry else None,
-        "revoked": {"at": revocation.revoked_at, "by": revocation.revoked_by, "reason": revocation.reason} if revocation else None,
-        "attempt": {"run_id": attempt.run_id, "verdict": attempt.verdict, "judged_at": attempt.judged_at} if attempt else None,
+        "revoked": {"at": revocation.revoked_at, "by": revocation.revoked_by, "reason": revocation.reason}
+        if revocation
+        else None,
+        "attempt": {"run_id": attempt.run_id, "verdict": attempt.verdict, "judged_at": attempt.judged_at}
+        if attempt
+        else None,
         "clones": list(line.clones),
         "replaced_volume": line.replaced.volume_id if line.replaced else None,
         "changed_since": _since(since) if since else None,
-        "volume_facts": {"facts": fact.volume_facts.split(), "run_id": fact.run_id, "judged_at": fact.judged_at} if (fact := line.fact) else None,
+        "volume_facts": {"facts": fact.volume_facts.split(), "run_id": fact.run_id, "judged_at": fact.judged_at}
+        if (fact := line.fact)
+        else None,
         "power_cuts_kept": _kept(line.kept, today) if line.kept else None,
-        "power_cut_loss": {"run_id": loss.run_id, "judged_at": loss.judged_at, "reason": loss.reason} if (loss := line.loss) else None,
+        "power_cut_loss": {"run_id": loss.run_id, "judged_at": loss.judged_at, "reason": loss.reason}
+        if (loss := line.loss)
+        else None,
     }
 
 
 def _since(since: Since) -> dict[str, Any]:
     before = since.certificate
-    return {"certificate": before.sha256, "run_id": before.run_id, "judged_at": before.judged_at, "changes": [asdict(change) for change in since.changes]}
+    return {
+        "certificate": before.sha256,
+        "run_id": before.run_id,
+        "judged_at": before.judged_at,
+        "changes": [asdict(change) for change in since.changes],
+    }
 
 
 def _kept(kept: CutResult, today: Today) -> dict[str, Any]:
@@ -210,11 +272,18 @@ def _age_days(kept: CutResult, today: Today) -> int:
 
 def _kept_text(kept: CutResult, today: Today) -> str:
     """Return how many power cuts were kept, what they bound, how old they are and until when they count."""
-    cuts, age, until = f"{kept.cuts} power {'cut' if kept.cuts == 1 else 'cuts'} kept", _age_days(kept, today), kept.valid_until(today.valid_days)
+    cuts, age, until = (
+        f"{kept.cuts} power {'cut' if kept.cuts == 1 else 'cuts'} kept",
+        _age_days(kept, today),
+        kept.valid_until(today.valid_days),
+    )
     if until < today.date:
         return f"{cuts} {age} days ago, expired on {until} (run {kept.run_id})"
     bound = percent_upwards(100 * chance_bound(kept.cuts))
-    return f"{cuts} {age} {'day' if age == 1 else 'days'} ago: a chance of a loss of at most {bound} % per cut, until {until} (run {kept.run_id})"
+    return (
+        f"{cuts} {age} {'day' if age == 1 else 'days'} ago: a chance of a loss of at most {bound} % per cut, until "
+        f"{until} (run {kept.run_id})"
+    )
 
 
 def _told(line: Status, today: Today) -> str:
@@ -232,7 +301,9 @@ def _sentence(line: Status) -> str:
     if line.fact or line.loss:
         pass
     elif line.entry is None:
-        parts.append(f"nothing has certified it against {line.profile} yet" if line.profile else "nothing has certified it yet")
+        parts.append(
+            f"nothing has certified it against {line.profile} yet" if line.profile else "nothing has certified it yet"
+        )
     elif line.state == FAILED:
         parts.append(f"failed {line.profile} on {line.entry.judged_at[:10]} (run {line.entry.run_id})")
     elif line.state in (EXPIRED, *CURRENT):

@@ -4,7 +4,8 @@
 
 """What the runs that measure to certify planned to measure: the newest plan of a host is what must be certified.
 
-A preflight, a quick look, an observation and a run of power cuts plan nothing, and a merged run has the plans of the runs that it comes from.
+A preflight, a quick look, an observation and a run of power cuts plan nothing,
+and a merged run has the plans of the runs that it comes from.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_identity
 
 @dataclass(frozen=True)
 class Planned:
-    """A volume that a run planned to certify. The mount point is empty if the run did not come to know it. Texts are printable."""
+    """A volume that a run planned to certify. The mount point is empty if the run did not come to know it.
+    Texts are printable."""
 
     sha256: str
     run_id: str
@@ -44,7 +46,8 @@ def planned_by(directory: RunDirectory) -> list[Planned]:
 
 
 def _volumes(directory: RunDirectory, host: str) -> Iterator[str]:
-    """Yield the names of the volumes of a host; none if they were to be discovered and have not been. A passive node has none of those that it skips."""
+    """Yield the names of the volumes of a host; none if they were to be discovered and have not been. A passive node
+    has none of those that it skips."""
     noted = directory.volumes.noted(host)
     if noted is not None:
         yield from (volume["name"] for volume in noted if not volume.get(SKIPPED))

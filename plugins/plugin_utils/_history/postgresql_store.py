@@ -12,7 +12,12 @@ import urllib.parse
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import APPEND_ONLY, PATIENCE_S, History, HistoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import (
+    APPEND_ONLY,
+    PATIENCE_S,
+    History,
+    HistoryError,
+)
 
 try:
     import psycopg
@@ -22,7 +27,13 @@ except ImportError:  # only those who use PostgreSQL need it
 
 SCHEMES = ("postgresql://", "postgres://")
 CONNECT_TIMEOUT_S = 10
-_UNLESS_IN_URL = {"connect_timeout": CONNECT_TIMEOUT_S, "keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3, "tcp_user_timeout": 60_000}
+_UNLESS_IN_URL = {
+    "connect_timeout": CONNECT_TIMEOUT_S,
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 60_000,
+}
 """So that a network that swallows everything is an error after a minute, not after hours."""
 _MIGRATION_LOCK = 0x6C6F676469736B  # any number that nobody else locks
 _SERVER = r"(\[[^\]@/?#]*\]|[^\[\]:@/?#,]*)(:[0-9]+)?"
@@ -31,7 +42,8 @@ _URL = re.compile(rf"postgres(ql)?://([^:@/?#]*@)?{_SERVER}(,{_SERVER})*(/[^@?#]
 
 
 class PostgresqlHistory(History):
-    """A history in a database, which must exist. The password comes from the caller, from PGPASSWORD or from a password file, never from the URL."""
+    """A history in a database, which must exist. The password comes from the caller,
+    from PGPASSWORD or from a password file, never from the URL."""
 
     text_type = 'TEXT COLLATE "C"'
     bytes_type = "BYTEA"
@@ -41,7 +53,9 @@ class PostgresqlHistory(History):
         refuse_password(url)
         super().__init__(url)
         if psycopg is None:
-            raise HistoryError(f"the history {url} needs psycopg 3 on the controller: install it with pip install 'psycopg[binary]'")
+            raise HistoryError(
+                f"the history {url} needs psycopg 3 on the controller: install it with pip install 'psycopg[binary]'"
+            )
         self.errors = (psycopg.Error,)
         self._patience_ms = round(patience_s * 1000)
         with self._reported("cannot be opened"):
@@ -71,7 +85,12 @@ class PostgresqlHistory(History):
 
     def _has_schema(self) -> bool:
         # to_regclass() may answer from a cache that does not know yet what another writer has just committed.
-        return bool(self._execute("SELECT 1 FROM pg_tables WHERE schemaname = ANY (current_schemas(false)) AND tablename = 'logdisk_schema'").fetchall())
+        return bool(
+            self._execute(
+                "SELECT 1 FROM pg_tables WHERE schemaname = ANY (current_schemas(false)) AND "
+                "tablename = 'logdisk_schema'"
+            ).fetchall()
+        )
 
     def _begin_migration(self) -> None:
         self._execute("SELECT pg_advisory_xact_lock(?)", (_MIGRATION_LOCK,))
@@ -85,6 +104,7 @@ def refuse_password(url: str) -> None:
     options = urllib.parse.unquote((parts and parts["options"]) or "").lower()
     if not parts or re.search(r"(^|&)(ssl)?password=", options):
         raise HistoryError(
-            "gate_history must look like postgresql://user@host:port/database?option=value, with %40 for an @ in a name, and must not contain a password, "
-            "because every report shows it: set LOGDISK_HISTORY_PASSWORD or PGPASSWORD in the environment, or use a password file"
+            "gate_history must look like postgresql://user@host:port/database?option=value, with %40 for an @ in a "
+            "name, and must not contain a password, because every report shows it: set LOGDISK_HISTORY_PASSWORD or "
+            "PGPASSWORD in the environment, or use a password file"
         )

@@ -11,7 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import LOST
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult, CutResults, standing_loss
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import (
+    CutResult,
+    CutResults,
+    standing_loss,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History, HistoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.comparison import can_be_compared
@@ -53,7 +57,8 @@ def _result(directory: RunDirectory, record: HostRecord) -> CutResult:
 
 
 def look_up(directory: RunDirectory) -> None:
-    """Note beside each measured record what the history knows about power cuts of its volume. Raises RunDirectoryError."""
+    """Note beside each measured record what the history knows about power cuts of its volume.
+    Raises RunDirectoryError."""
     run = directory.run
     if not directory.is_test or run.get("merged_from") or run.get("history") is None:
         return
@@ -62,9 +67,16 @@ def look_up(directory: RunDirectory) -> None:
     wanted = {folder: wanted_cuts(profile_data(run, record.host)) for folder, record in records.items()}
     try:
         with open_history(run["history"].get("place") or "") as history:
-            found = {folder: said_of(current(cuts_of(history, record), run), wanted[folder]) for folder, record in records.items()}
+            found = {
+                folder: said_of(current(cuts_of(history, record), run), wanted[folder])
+                for folder, record in records.items()
+            }
     except HistoryError as error:
-        found = {folder: _said(INCONCLUSIVE, f"power cuts could not be looked up: {error}") for folder, cuts in wanted.items() if cuts}
+        found = {
+            folder: _said(INCONCLUSIVE, f"power cuts could not be looked up: {error}")
+            for folder, cuts in wanted.items()
+            if cuts
+        }
     for folder, said in found.items():
         if said:
             directory.power_cuts.write(folder, said)
@@ -72,7 +84,8 @@ def look_up(directory: RunDirectory) -> None:
 
 @dataclass(frozen=True)
 class Current:
-    """The results of a volume, the oldest first. Those of ``expired`` were kept too long ago to count on the day of a run, by its ``valid_days``."""
+    """The results of a volume, the oldest first. Those of ``expired`` were kept too long ago to count on the day of a
+    run, by its ``valid_days``."""
 
     results: Sequence[CutResult]
     expired: Sequence[CutResult] = ()
@@ -80,22 +93,31 @@ class Current:
 
 
 def current(results: Sequence[CutResult], run: Mapping[str, Any]) -> Current:
-    """Return results with those that have expired, as certificates do. A loss never expires, nor does what cleared it."""
+    """Return results with those that have expired, as certificates do. A loss never expires,
+    nor does what cleared it."""
     valid_days, day = (run.get("policy") or {}).get("valid_days"), str(run.get("created_at") or "")[:10]
     if not isinstance(valid_days, int) or not day:
         return Current(results)
-    return Current(results, [result for result in results if result.verdict == PASS and result.valid_until(valid_days).isoformat() < day], valid_days)
+    return Current(
+        results,
+        [result for result in results if result.verdict == PASS and result.valid_until(valid_days).isoformat() < day],
+        valid_days,
+    )
 
 
 def said_of(known: Current, wanted: int) -> dict[str, Any] | None:
-    """Return what the results of a volume come to if so many cuts without a loss are wanted; None if there is nothing to say.
+    """Return what the results of a volume come to if so many cuts without a loss are wanted;
+    None if there is nothing to say.
 
     A loss that counts decides, or else the newest run that kept everything in enough cuts and has not expired.
     """
     loss = standing_loss(known.results, wanted)
     if loss:
         enough = max(wanted, loss.cuts, 1)
-        until = f"it counts until a later run of power cuts keeps everything in at least {enough} {'cut' if enough == 1 else 'cuts'}"
+        until = (
+            f"it counts until a later run of power cuts keeps everything in at least {enough} "
+            f"{'cut' if enough == 1 else 'cuts'}"
+        )
         return _said(FAIL, f"a power cut {_of(loss)} lost acknowledged writes: {loss.reason}; {until}", loss)
     kept = [result for result in known.results if result.verdict == PASS]
     for result in reversed(kept):
@@ -107,7 +129,11 @@ def said_of(known: Current, wanted: int) -> dict[str, Any] | None:
     said = f"the most that one run of this volume kept is {most.cuts}" if most else "none of this volume is known"
     if known.expired and not most:
         said = f"those {_of(known.expired[-1])} expired on {known.expired[-1].valid_until(known.valid_days)}"
-    return _said(INCONCLUSIVE, f"the profile asks for {wanted} power cuts without a loss, and {said}: run playbooks/power_cut.yml with cut_count: {wanted}")
+    return _said(
+        INCONCLUSIVE,
+        f"the profile asks for {wanted} power cuts without a loss, and {said}: run "
+        f"playbooks/power_cut.yml with cut_count: {wanted}",
+    )
 
 
 def _of(result: CutResult) -> str:
@@ -123,4 +149,6 @@ def cuts_of(history: History, record: HostRecord) -> list[CutResult]:
     """Return the results of the volume of a record, the oldest first. Raises HistoryError."""
     identity = identity_of_record(record)
     known = (identity.volume_id, identity.disk_id) if identity else (None, None)
-    return CutResults(history.power_cuts_of(record.host, record.volume)).of(printable(record.host), printable(record.volume), *known)
+    return CutResults(history.power_cuts_of(record.host, record.volume)).of(
+        printable(record.host), printable(record.volume), *known
+    )

@@ -19,8 +19,18 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.baseline im
     last_baseline,
     own_entries,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import ROW_KEYS, CertificateError, Entry
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare import NON_INFERIOR, WORSE, HostChange, compare_class, count_runs
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import (
+    ROW_KEYS,
+    CertificateError,
+    Entry,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare import (
+    NON_INFERIOR,
+    WORSE,
+    HostChange,
+    compare_class,
+    count_runs,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import (
     LATENCY_MEAN,
     THROUGHPUT,
@@ -36,7 +46,11 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures imp
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.filing import make_certificate
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History, HistoryError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.comparison import SCHEMA_VERSION, can_be_compared, not_made
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.comparison import (
+    SCHEMA_VERSION,
+    can_be_compared,
+    not_made,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics.likeness import FEWEST_ALIKE
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.comparison import CERTIFICATES, is_asked
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
@@ -57,7 +71,8 @@ class _NothingToCompareError(Exception):
 
 @dataclass(eq=False)
 class _Volume:
-    """A volume of the run: its certificate as its limits alone make it, and those of the history that it is compared with, by their figures."""
+    """A volume of the run: its certificate as its limits alone make it,
+    and those of the history that it is compared with, by their figures."""
 
     folder: str
     entry: Entry
@@ -82,17 +97,28 @@ class _Volume:
     @property
     def question(self) -> tuple[Any, ...]:
         """What volumes must have in common to be compared at once: the class, the runs and the rows."""
-        return (self.alike, self.figure, self.rows, *(tuple(entry.run_id for entry in side) for side in (self.before, self.after)))
+        return (
+            self.alike,
+            self.figure,
+            self.rows,
+            *(tuple(entry.run_id for entry in side) for side in (self.before, self.after)),
+        )
 
 
 def hold_against_baseline(directory: RunDirectory) -> str:
-    """Hold each measured volume of a run against its baseline and write what that says; volumes that were held against it before are left as they are.
+    """Hold each measured volume of a run against its baseline and write what that says; volumes that were held against
+    it before are left as they are.
 
-    Returns what kept the comparison from being made, empty if nothing did; the hosts are inconclusive then, for that reason. Raises RunDirectoryError.
+    Returns what kept the comparison from being made, empty if nothing did; the hosts are inconclusive then, for that
+    reason. Raises RunDirectoryError.
     """
     if not is_asked(directory.run) or not directory.is_test:
         return ""
-    asked = [folder for folder in directory.records.folders() if can_be_compared(directory.records.read(folder)) and not _is_made(directory, folder)]
+    asked = [
+        folder
+        for folder in directory.records.folders()
+        if can_be_compared(directory.records.read(folder)) and not _is_made(directory, folder)
+    ]
     if not asked:
         return ""
     problem = ""
@@ -100,7 +126,9 @@ def hold_against_baseline(directory: RunDirectory) -> str:
         with open_history(directory.run["history"]["place"]) as history:
             comparisons = _Fleet(directory, history).compare(asked)
     except HistoryError as error:
-        problem = f"the hosts were not held against their baseline: {error}; when the problem is solved, measure them again"
+        problem = (
+            f"the hosts were not held against their baseline: {error}; when the problem is solved, measure them again"
+        )
         comparisons = {folder: not_made(f"it was not held against its baseline: {error}") for folder in asked}
     for folder, comparison in comparisons.items():
         directory.comparisons.write(folder, comparison)
@@ -136,12 +164,17 @@ class _Fleet:
                     ready.append(volume)
             except (_NothingToCompareError, CertificateError, RunDirectoryError, TablesError) as error:
                 comparisons[folder] = self._made(INCONCLUSIVE, f"it cannot be held against its baseline: {error}")
-        return {folder: comparison for folder, comparison in {**comparisons, **self._compare(ready)}.items() if folder in asked}
+        return {
+            folder: comparison
+            for folder, comparison in {**comparisons, **self._compare(ready)}.items()
+            if folder in asked
+        }
 
     # Reading.
 
     def _read(self, folder: str) -> _Volume:
-        """Return the volume of a record, with the entries of the history that can be compared with it if it can be compared at all."""
+        """Return the volume of a record, with the entries of the history that can be compared with it if it can be
+        compared at all."""
         certificate = make_certificate(self._directory, folder, self._directory.records.read(folder))
         content, entry = certificate.content, certificate.entry
         if entry.volume_id is None:
@@ -168,17 +201,22 @@ class _Fleet:
             raise _NothingToCompareError(self._why_none(volume, reasons))
         volume.after = counting_with(volume.comparable, volume.before)
         self._load(volume.after)
-        common = set(rows_of(volume.content, volume.figure)).intersection(*(self._rows(entry, volume.figure) for entry in (*volume.before, *volume.after)))
+        common = set(rows_of(volume.content, volume.figure)).intersection(
+            *(self._rows(entry, volume.figure) for entry in (*volume.before, *volume.after))
+        )
         volume.rows = tuple(sorted(common, key=row_order))
         if not common:
             raise _NothingToCompareError("its runs have no row in common")
 
     def _reasons(self, volume: _Volume, candidates: Iterable[Entry]) -> dict[Entry, str]:
         """Return why each certificate cannot be compared with the volume's, by its figure; "" if it can."""
-        return {entry: why_incomparable(self._figures[entry.sha256], volume.content, volume.figure) for entry in candidates}
+        return {
+            entry: why_incomparable(self._figures[entry.sha256], volume.content, volume.figure) for entry in candidates
+        }
 
     def _named(self, volume: _Volume) -> list[Entry]:
-        """Return the certificates of the host's volume that gate_baseline names. Its disk may have been replaced since, but its mount point is the same."""
+        """Return the certificates of the host's volume that gate_baseline names. Its disk may have been replaced since,
+        but its mount point is the same."""
         named = set(self._baseline["certificates"])
         entries = self._history.of_name(volume.entry.host, volume.entry.volume)
         same = [entry for entry in entries if entry.mount_point in (None, volume.entry.mount_point)]
@@ -194,15 +232,27 @@ class _Fleet:
 
     def _why_no_last(self, volume: _Volume) -> str:
         if volume.comparable:
-            return f"all {len(volume.comparable)} certificates that it can be compared with were held against a baseline themselves, and none was accepted"
+            return (
+                f"all {len(volume.comparable)} certificates that it can be compared with were held against a baseline "
+                "themselves, and none was accepted"
+            )
         entries = own_entries(volume.entry, self._history.of_volume(str(volume.entry.volume_id)))
         if entries:
             (content,) = self._history.contents([entries[-1].sha256])
-            reason = "it is revoked" if entries[-1].sha256 in self._revoked else why_incomparable(content, volume.content)
+            reason = (
+                "it is revoked" if entries[-1].sha256 in self._revoked else why_incomparable(content, volume.content)
+            )
             return f"none of its certificates can be compared; the newest (run {entries[-1].run_id}): {reason}"
-        named = [entry for entry in self._history.of_name(volume.entry.host, volume.entry.volume) if entry.run_id != volume.entry.run_id]
+        named = [
+            entry
+            for entry in self._history.of_name(volume.entry.host, volume.entry.volume)
+            if entry.run_id != volume.entry.run_id
+        ]
         if named:
-            return f"the history has certificates of its name (the newest of run {named[-1].run_id}), but of another volume"
+            return (
+                "the history has certificates of its name (the newest of run "
+                f"{named[-1].run_id}), but of another volume"
+            )
         return "the history has no certificate of it"
 
     def _load(self, entries: Iterable[Entry]) -> None:
@@ -215,7 +265,8 @@ class _Fleet:
     # Comparing.
 
     def _compare(self, volumes: Sequence[_Volume]) -> dict[str, dict[str, Any]]:
-        """Return the comparison of each volume: with those of its class that have the same runs if they are enough, else with its own runs."""
+        """Return the comparison of each volume: with those of its class that have the same runs if they are enough,
+        else with its own runs."""
         by_question: dict[tuple[Any, ...], list[_Volume]] = {}
         for volume in volumes:
             by_question.setdefault(volume.question, []).append(volume)
@@ -225,16 +276,22 @@ class _Fleet:
             if len(members) >= FEWEST_ALIKE:
                 changes = self._compare_runs(members, len(asked) / len(volumes), self._earlier_of_class(members))
             else:
-                changes = {volume.folder: self._compare_runs([volume], 1 / len(volumes), self._earlier(volume))[volume.folder] for volume in asked}
+                changes = {
+                    volume.folder: self._compare_runs([volume], 1 / len(volumes), self._earlier(volume))[volume.folder]
+                    for volume in asked
+                }
             comparisons.update((volume.folder, self._said(volume, changes[volume.folder])) for volume in asked)
         return comparisons
 
     def _members(self, asked: Sequence[_Volume]) -> list[_Volume]:
-        """Return the volumes of which the same is asked, and those of their class that have the same runs, whatever they are held against themselves."""
+        """Return the volumes of which the same is asked, and those of their class that have the same runs, whatever
+        they are held against themselves."""
         example, found, known = asked[0], list(asked), set(asked)
         for volume in self._volumes.values():
             if volume not in known and volume.alike == example.alike and not why_unusable(volume.content):
-                sides = [[volume.by_run.get(entry.run_id) for entry in side] for side in (example.before, example.after)]
+                sides = [
+                    [volume.by_run.get(entry.run_id) for entry in side] for side in (example.before, example.after)
+                ]
                 if all(entry for side in sides for entry in side):
                     same = replace(volume, figure=example.figure, rows=example.rows, before=sides[0], after=sides[1])
                     found += [same] if self._has_rows(same) else []
@@ -244,44 +301,79 @@ class _Fleet:
         entries = (*volume.before, *volume.after)
         self._load(entries)
         return all(
-            set(volume.rows) <= rows.keys() for rows in (rows_of(volume.content, volume.figure), *(self._rows(entry, volume.figure) for entry in entries))
+            set(volume.rows) <= rows.keys()
+            for rows in (
+                rows_of(volume.content, volume.figure),
+                *(self._rows(entry, volume.figure) for entry in entries),
+            )
         )
 
-    def _compare_runs(self, volumes: Sequence[_Volume], share: float, earlier: Sequence[Sequence[dict[str, Rows]]] = ()) -> dict[str, HostChange]:
+    def _compare_runs(
+        self, volumes: Sequence[_Volume], share: float, earlier: Sequence[Sequence[dict[str, Rows]]] = ()
+    ) -> dict[str, HostChange]:
         example = volumes[0]
-        before = [self._run_of(volumes, [volume.before[place] for volume in volumes]) for place in range(len(example.before))]
-        after = [self._run_of(volumes, [volume.after[place] for volume in volumes]) for place in range(len(example.after))]
-        after.append({volume.folder: _only(example.rows, rows_of(volume.content, example.figure)) for volume in volumes})
+        before = [
+            self._run_of(volumes, [volume.before[place] for volume in volumes]) for place in range(len(example.before))
+        ]
+        after = [
+            self._run_of(volumes, [volume.after[place] for volume in volumes]) for place in range(len(example.after))
+        ]
+        after.append(
+            {volume.folder: _only(example.rows, rows_of(volume.content, example.figure)) for volume in volumes}
+        )
         change = compare_class(before, after, margin=self._baseline["margin"], share=share, earlier=earlier)
         return {host.host: host for host in change.hosts}
 
     def _run_of(self, volumes: Sequence[_Volume], entries: Sequence[Entry]) -> dict[str, Rows]:
-        return {volume.folder: _only(volume.rows, self._rows(entry, volume.figure)) for volume, entry in zip(volumes, entries)}
+        return {
+            volume.folder: _only(volume.rows, self._rows(entry, volume.figure))
+            for volume, entry in zip(volumes, entries)
+        }
 
     def _earlier(self, volume: _Volume) -> list[list[dict[str, Rows]]]:
         """Return the volume's other runs, which tell how much its runs differ."""
         periods = earlier_periods(volume.comparable, [*volume.before, *volume.after])
         self._load(entry for period in periods for entry in period)
         runs = [[self._rows(entry, volume.figure) for entry in period] for period in periods]
-        return [[{volume.folder: _only(volume.rows, rows)} for rows in period if set(volume.rows) <= rows.keys()] for period in runs]
+        return [
+            [{volume.folder: _only(volume.rows, rows)} for rows in period if set(volume.rows) <= rows.keys()]
+            for period in runs
+        ]
 
     def _earlier_of_class(self, members: Sequence[_Volume]) -> list[list[dict[str, Rows]]]:
-        """Return the other runs of a class if one side of the comparison has a single run, in the periods of one volume: these are those of the class."""
+        """Return the other runs of a class if one side of the comparison has a single run, in the periods of one
+        volume: these are those of the class."""
         example = members[0]
         if len(example.before) > 1 and example.after:
             return []
         found = []
         for period in earlier_periods(example.comparable, [*example.before, *example.after]):
-            runs = [{volume: volume.by_run[entry.run_id] for volume in members if entry.run_id in volume.by_run} for entry in period]
+            runs = [
+                {volume: volume.by_run[entry.run_id] for volume in members if entry.run_id in volume.by_run}
+                for entry in period
+            ]
             self._load(each for run in runs for each in run.values())
             rows = [{volume.folder: self._rows(each, example.figure) for volume, each in run.items()} for run in runs]
-            found.append([{folder: _only(example.rows, figures) for folder, figures in run.items() if set(example.rows) <= figures.keys()} for run in rows])
+            found.append(
+                [
+                    {
+                        folder: _only(example.rows, figures)
+                        for folder, figures in run.items()
+                        if set(example.rows) <= figures.keys()
+                    }
+                    for run in rows
+                ]
+            )
         return found
 
     # Saying.
 
     def _said(self, volume: _Volume, change: HostChange) -> dict[str, Any]:
-        worst_row = None if change.worst_row is None else {**dict(zip(ROW_KEYS, change.worst_row)), "change": change.worst_row_change}
+        worst_row = (
+            None
+            if change.worst_row is None
+            else {**dict(zip(ROW_KEYS, change.worst_row)), "change": change.worst_row_change}
+        )
         return self._made(
             change.outcome,
             reason_of(change, volume.figure, self._baseline["margin"]),
@@ -297,7 +389,13 @@ class _Fleet:
         )
 
     def _made(self, outcome: str, reason: str, **keys: Any) -> dict[str, Any]:
-        said = {"schema": SCHEMA_VERSION, "baseline": self._baseline["kind"], "margin": self._baseline["margin"], "before": [], "after": []}
+        said = {
+            "schema": SCHEMA_VERSION,
+            "baseline": self._baseline["kind"],
+            "margin": self._baseline["margin"],
+            "before": [],
+            "after": [],
+        }
         return {**said, "outcome": outcome, "verdict": VERDICTS[outcome], "reason": reason, **keys}
 
 
@@ -332,7 +430,12 @@ def reason_of(change: HostChange, figure: str, margin: float) -> str:
 
 
 def _where(change: HostChange, figure: str) -> str:
-    if change.worst_row is None or change.worst_row_change is None or change.beyond_class is None or change.change is None:
+    if (
+        change.worst_row is None
+        or change.worst_row_change is None
+        or change.beyond_class is None
+        or change.change is None
+    ):
         return ""
     row = f"; beyond its class most at {size_text(change.worst_row[0])}, {_than(change.worst_row_change, figure)}"
     return row.replace("beyond its class ", "") if change.beyond_class == change.change else row

@@ -2,10 +2,12 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""From schema 3 of the history to schema 4: certificates are looked up by what their contents say now, and power cuts by the volume that they were of.
+"""From schema 3 of the history to schema 4: certificates are looked up by what their contents say now, and power cuts
+by the volume that they were of.
 
-Results of power cuts name their volume by a hash of facts, its size among them. A certificate with the same hash says which volume that was. If there is none,
-all that is known is the name, and the result counts for every volume of that name, so that no loss is forgotten.
+Results of power cuts name their volume by a hash of facts, its size among them. A certificate with the same hash says
+which volume that was. If there is none, all that is known is the name, and the result counts for every volume of that
+name, so that no loss is forgotten.
 """
 
 from __future__ import annotations
@@ -14,7 +16,11 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Certificate, CertificateError, Entry
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import (
+    Certificate,
+    CertificateError,
+    Entry,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import fingerprint
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_identity import VolumeIdentity, identity_of
@@ -23,7 +29,8 @@ _CUTS_OF_SCHEMA_3 = "sha256, run_id, host, volume, volume_id, judged_at, verdict
 
 
 def read(execute: Callable[[str], Any]) -> tuple[list[Entry], list[CutResult]]:
-    """Return the certificates and the results of power cuts of a history of schema 3, to which execute passes statements. Raises CertificateError."""
+    """Return the certificates and the results of power cuts of a history of schema 3, to which execute passes
+    statements. Raises CertificateError."""
     known = {sha256 for (sha256,) in execute("SELECT sha256 FROM logdisk_certificates").fetchall()}
     entries: list[Entry] = []
     identities: dict[str, VolumeIdentity] = {}

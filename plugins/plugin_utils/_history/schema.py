@@ -33,7 +33,8 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         """,
         "CREATE INDEX logdisk_certificates_name ON logdisk_certificates (host, volume, judged_at)",
         "CREATE INDEX logdisk_certificates_volume ON logdisk_certificates (volume_id, judged_at)",
-        # Apart from the columns that are searched, so that a search of all certificates reads a small part of the history only.
+        # Apart from the columns that are searched, so that a search of all certificates reads a small part of the
+        # history only.
         "CREATE TABLE logdisk_contents (sha256 {text} PRIMARY KEY, content {text} NOT NULL)",
         """
         CREATE TABLE logdisk_revocations (
@@ -43,7 +44,8 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             reason {text} NOT NULL
         )
         """,
-        # What a program with a fault, or a hand with an SQL prompt, does not change by mistake. Entries are deleted if they are pruned; revocations never.
+        # What a program with a fault, or a hand with an SQL prompt, does not change by mistake. Entries are deleted if
+        # they are pruned; revocations never.
         "CREATE TRIGGER logdisk_certificates_kept BEFORE UPDATE ON logdisk_certificates {refuse}",
         "CREATE TRIGGER logdisk_contents_kept BEFORE UPDATE ON logdisk_contents {refuse}",
         "CREATE TRIGGER logdisk_revocations_kept BEFORE UPDATE ON logdisk_revocations {refuse}",
@@ -87,7 +89,8 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE TRIGGER logdisk_power_cuts_left BEFORE DELETE ON logdisk_power_cuts {refuse}",
     ),
     (
-        # What certificates are looked up by is made from their contents anew: the identity of a volume has another definition, and there is more to look up.
+        # What certificates are looked up by is made from their contents anew: the identity of a volume has another
+        # definition, and there is more to look up.
         "DROP TABLE logdisk_certificates",
         """
         CREATE TABLE logdisk_certificates (
@@ -157,7 +160,8 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE TRIGGER logdisk_plans_left BEFORE DELETE ON logdisk_plans {refuse}",
     ),
 )
-"""The statements that lead from each version of the schema to the next, the first from an empty database. Never change one that was released: add another."""
+"""The statements that lead from each version of the schema to the next, the first from an empty database. Never change
+one that was released: add another."""
 
 REINDEXED = 4
 """The version whose tables are filled from those of the version before, see reindexing.py."""

@@ -44,7 +44,8 @@ class Selection:
 
 
 def select(history: History, terms: Iterable[str]) -> Selection:
-    """Return the certificates that terms name, among them those that cannot be compared. Raises SelectionError, HistoryError and RunDirectoryError."""
+    """Return the certificates that terms name, among them those that cannot be compared. Raises SelectionError,
+    HistoryError and RunDirectoryError."""
     selection = Selection(tuple(term.strip() for term in terms if term.strip()))
     if not selection.terms:
         raise SelectionError("nothing is selected: name runs, run directories, certificates, days or ranges of days")
@@ -53,8 +54,9 @@ def select(history: History, terms: Iterable[str]) -> Selection:
         found = _of_directory(history, selection, term) if is_directory else _of_history(history, term)
         if not found:
             raise SelectionError(
-                f"the history {history.place} has nothing under {term!r}: name a run by its ID or directory, a certificate by the beginning of its SHA-256, "
-                "a day (2026-01-31) or a range of days (2026-01-01..2026-01-31)"
+                f"the history {history.place} has nothing under {term!r}: name a run by its ID or "
+                "directory, a certificate by the beginning of its SHA-256, a day (2026-01-31) or a range "
+                "of days (2026-01-01..2026-01-31)"
             )
         selection.entries.update((entry.sha256, entry) for entry in found)
     return selection
@@ -69,14 +71,18 @@ def _of_history(history: History, term: str) -> list[Entry]:
 
 
 def _of_directory(history: History, selection: Selection, term: str) -> list[Entry]:
-    """Return the certificates of a run directory. If the history does not know the run, they are made from the directory, which is left as it is."""
+    """Return the certificates of a run directory. If the history does not know the run, they are made from the
+    directory, which is left as it is."""
     directory = RunDirectory.open(absolute(term))
     found = history.of_run(str(directory.run["run_id"]))
     if found:
         return found
     certificates, dummy = certificates_of(directory)
     if not certificates:
-        why = "it was merged from others, was a preflight, an observation or a run of power cuts, or nothing of it was judged"
+        why = (
+            "it was merged from others, was a preflight, an observation or a run of power "
+            "cuts, or nothing of it was judged"
+        )
         raise SelectionError(f"{term}: the run has no certificates: {why}")
     selection.made.update((certificate.sha256, certificate) for certificate in certificates)
     return [certificate.entry for certificate in certificates]

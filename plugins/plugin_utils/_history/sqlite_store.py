@@ -4,7 +4,8 @@
 
 """The history in one file on the controller: SQLite, which every Python brings.
 
-The file may lie on NFS, so there is no write-ahead log. A writer takes the lock of the file when it begins and waits for another one to finish.
+The file may lie on NFS, so there is no write-ahead log. A writer takes the lock of the file when it begins and waits
+for another one to finish.
 """
 
 from __future__ import annotations
@@ -16,7 +17,12 @@ import urllib.parse
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import APPEND_ONLY, PATIENCE_S, History, HistoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import (
+    APPEND_ONLY,
+    PATIENCE_S,
+    History,
+    HistoryError,
+)
 
 
 class SqliteHistory(History):
@@ -28,11 +34,17 @@ class SqliteHistory(History):
     def __init__(self, path: str, create: bool, migrate: bool = True, patience_s: float = PATIENCE_S) -> None:
         super().__init__(path)
         if not create and not os.path.exists(path):
-            raise HistoryError(f"the history {path} does not exist: name the right one in gate_history, or make it from run directories")
+            raise HistoryError(
+                f"the history {path} does not exist: name the right one in gate_history, or "
+                "make it from run directories"
+            )
         mode = "rwc" if create else "rw"
         with self._reported("cannot be opened"):
             self._connection = sqlite3.connect(
-                f"file:{urllib.parse.quote(os.path.abspath(path))}?mode={mode}", uri=True, timeout=patience_s, isolation_level=None
+                f"file:{urllib.parse.quote(os.path.abspath(path))}?mode={mode}",
+                uri=True,
+                timeout=patience_s,
+                isolation_level=None,
             )
         self._begin(migrate)
 
@@ -57,7 +69,9 @@ class SqliteHistory(History):
         return self._connection.executemany(sql, rows).rowcount
 
     def _has_schema(self) -> bool:
-        return bool(self._execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'logdisk_schema'").fetchall())
+        return bool(
+            self._execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'logdisk_schema'").fetchall()
+        )
 
     def _begin_migration(self) -> None:
         """The transaction has the lock of the whole file."""

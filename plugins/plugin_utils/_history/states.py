@@ -4,9 +4,10 @@
 
 """What certificates say on a given day: which ones belong to the same volume, and in which state each of them is.
 
-All of it follows from the entries, whatever the order in which they were stored. There is one chain for each volume, what it holds, and name of a profile: in
-it, a certificate supersedes the one before, a fail ends its validity, and attempts change nothing. The newest entry of each effect decides the state of a
-chain, so that a store need not read the others. One chain of a volume is that of the profile that is asked for. A fact about the volume fails all of them.
+All of it follows from the entries, whatever the order in which they were stored. There is one chain for each volume,
+what it holds, and name of a profile: in it, a certificate supersedes the one before, a fail ends its validity, and
+attempts change nothing. The newest entry of each effect decides the state of a chain, so that a store need not read the
+others. One chain of a volume is that of the profile that is asked for. A fact about the volume fails all of them.
 """
 
 from __future__ import annotations
@@ -17,7 +18,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import ATTEMPT, CERTIFIES, FAILS, Entry
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult, CutResults, newest_kept, standing_loss
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import (
+    CutResult,
+    CutResults,
+    newest_kept,
+    standing_loss,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.standing import standing_fact
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import host_label
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
@@ -39,8 +45,8 @@ CURRENT = (EXPIRING, VALID)
 
 @dataclass(frozen=True)
 class Today:
-    """The day for which states are asked, for how many days before its end a certificate is expiring (its last day included), and for how many days
-    after their day power cuts that were kept count."""
+    """The day for which states are asked, for how many days before its end a certificate is expiring (its last day
+    included), and for how many days after their day power cuts that were kept count."""
 
     date: datetime.date
     expiring_days: int
@@ -58,7 +64,8 @@ def day_of(text: str | None) -> datetime.date:
 
 
 def entry_states(entries: Iterable[Entry], revoked: Collection[str], today: Today) -> dict[str, str]:
-    """Return the state of each certificate and each fail of one chain by its SHA-256; attempts have none. revoked are the SHA-256 of revoked certificates."""
+    """Return the state of each certificate and each fail of one chain by its SHA-256; attempts have none. revoked are
+    the SHA-256 of revoked certificates."""
     found: dict[str, str] = {}
     later: set[str] = set()
     for entry in sorted(entries, key=lambda entry: entry.order, reverse=True):
@@ -107,7 +114,8 @@ class Chain:
 
 @dataclass(frozen=True)
 class Volume:
-    """One volume with what it holds: its entries, the oldest first, and the inventory names of other machines that have the same identity."""
+    """One volume with what it holds: its entries, the oldest first, and the inventory names of other machines that have
+    the same identity."""
 
     volume_id: str
     disk_id: str | None
@@ -129,10 +137,11 @@ class Volume:
 
 
 def volumes(entries: Iterable[Entry]) -> list[Volume]:
-    """Return the volumes that entries are about, each with the entries of its own; those that name no volume are left out. What was replaced is one of its own.
+    """Return the volumes that entries are about, each with the entries of its own; those that name no volume are left
+    out. What was replaced is one of its own.
 
-    Machines that share an identity are told apart by their boot IDs: the same identity under another inventory name is the same machine if a boot ID is
-    shared, and a clone otherwise.
+    Machines that share an identity are told apart by their boot IDs: the same identity under another inventory name is
+    the same machine if a boot ID is shared, and a clone otherwise.
     """
     by_id: dict[tuple[str, str | None], list[Entry]] = {}
     for entry in sorted(entries, key=lambda entry: entry.order):
@@ -153,7 +162,9 @@ def _machines(volume_id: str, disk_id: str | None, entries: list[Entry]) -> Iter
         machines.append((hosts, seen))
     every = {host for hosts, dummy in machines for host in hosts}
     for hosts, dummy in machines:
-        yield Volume(volume_id, disk_id, tuple(entry for entry in entries if entry.host in hosts), tuple(sorted(every - hosts)))
+        yield Volume(
+            volume_id, disk_id, tuple(entry for entry in entries if entry.host in hosts), tuple(sorted(every - hosts))
+        )
 
 
 def _boots_by_host(entries: Iterable[Entry]) -> dict[str, set[str]]:
@@ -168,10 +179,11 @@ def _boots_by_host(entries: Iterable[Entry]) -> dict[str, set[str]]:
 class Status:
     """What is known today of a host's volume under one profile.
 
-    entry decides the state (None: nothing does), unless a fact about the volume (fact) or lost writes in a power cut (loss) do. attempt is a newer entry that
-    changed nothing, kept are the power cuts without a loss (None if there are none, or if a loss counts), and replaced is what the volume held before.
-    is_asked says that this is the profile that is asked for, and is_one_of_several that the host has had volumes of this name at other mount points. The
-    profile is empty if nothing was ever judged.
+    entry decides the state (None: nothing does), unless a fact about the volume (fact) or lost writes in a power cut
+    (loss) do. attempt is a newer entry that changed nothing, kept are the power cuts without a loss (None if there are
+    none, or if a loss counts), and replaced is what the volume held before. is_asked says that this is the profile that
+    is asked for, and is_one_of_several that the host has had volumes of this name at other mount points. The profile is
+    empty if nothing was ever judged.
     """
 
     host: str
@@ -197,20 +209,28 @@ class Status:
 
 
 def fleet_status(
-    entries: Iterable[Entry], revoked: Collection[str], today: Today, cuts: Iterable[CutResult] = (), profiles: Mapping[str, str] | None = None
+    entries: Iterable[Entry],
+    revoked: Collection[str],
+    today: Today,
+    cuts: Iterable[CutResult] = (),
+    profiles: Mapping[str, str] | None = None,
 ) -> list[Status]:
-    """Return the states of the fleet on a day, the most urgent first: of each host's volume, those of what is there now, for each profile that matters.
+    """Return the states of the fleet on a day, the most urgent first: of each host's volume, those of what is there
+    now, for each profile that matters.
 
-    profiles holds the name of the profile that is asked for by host; of a host without one it is that of the newest run that measured the volume to certify
-    it. Other profiles are there as such if they certified the volume, unless their certificate is expired or revoked and there is a newer one. cuts are the
-    results of all power cuts. A volume against which a fact or a loss counts is failed under every profile, unless what decided its state was revoked.
+    profiles holds the name of the profile that is asked for by host; of a host without one it is that of the newest run
+    that measured the volume to certify it. Other profiles are there as such if they certified the volume, unless their
+    certificate is expired or revoked and there is a newer one. cuts are the results of all power cuts. A volume against
+    which a fact or a loss counts is failed under every profile, unless what decided its state was revoked.
     """
     entries, results = list(entries), CutResults(cuts)
     fleet = _Fleet(revoked, today, results, {printable(host): profile for host, profile in (profiles or {}).items()})
     by_place: dict[tuple[str, str, str], list[Volume]] = {}
     for volume in sorted(volumes(entries), key=lambda volume: volume.newest.order):
         by_place.setdefault(volume.newest.place, []).append(volume)
-    newest_by_name = {place[:2]: place for place in sorted(by_place, key=lambda place: by_place[place][-1].newest.order)}
+    newest_by_name = {
+        place[:2]: place for place in sorted(by_place, key=lambda place: by_place[place][-1].newest.order)
+    }
     unplaced: dict[tuple[str, str], list[Entry]] = {}
     for entry in sorted(entries, key=lambda entry: entry.order):
         if not entry.volume_id and entry.sha256 not in revoked:
@@ -246,7 +266,11 @@ class _Fleet:
             state = chain.state(self.revoked, self.today)
             if chain.profile != asked and state in (EXPIRED, REVOKED) and _moved_on(chain, volume):
                 continue
-            attempts = [entry for entry in (*chain.entries, *unplaced) if entry.effect == ATTEMPT and entry.profile == chain.profile]
+            attempts = [
+                entry
+                for entry in (*chain.entries, *unplaced)
+                if entry.effect == ATTEMPT and entry.profile == chain.profile
+            ]
             attempts = [entry for entry in attempts if entry.sha256 not in self.revoked]
             last = max(attempts, key=lambda entry: entry.order, default=None)
             counting = (None, None) if state == REVOKED else (loss, fact)
@@ -267,19 +291,36 @@ class _Fleet:
             )
 
     def state_of_unplaced(self, host: str, volume: str, attempt: Entry) -> Status:
-        """Return the state of what nobody came to know the volume of: failed if writes were lost of one that nobody came to know either."""
+        """Return the state of what nobody came to know the volume of: failed if writes were lost of one that nobody
+        came to know either."""
         loss = standing_loss(self.cuts.of(host, volume, None, None))
         return Status(host, volume, attempt.profile, FAILED if loss else NONE, None, attempt, loss=loss)
 
-    def of_cuts_alone(self, names: Collection[tuple[str, str]], places: Collection[tuple[str, str, str]]) -> Iterator[Status]:
+    def of_cuts_alone(
+        self, names: Collection[tuple[str, str]], places: Collection[tuple[str, str, str]]
+    ) -> Iterator[Status]:
         """Yield the states of volumes whose power was cut, and that nothing was judged of."""
         for results in self.cuts.groups():
             newest, loss = results[-1], standing_loss(results)
             kept = None if loss else newest_kept(results, self.today.valid_days, self.today.date)
-            known = (newest.host, newest.volume, newest.mount_point or "") in places if newest.volume_id else (newest.host, newest.volume) in names
+            known = (
+                (newest.host, newest.volume, newest.mount_point or "") in places
+                if newest.volume_id
+                else (newest.host, newest.volume) in names
+            )
             if (loss or kept) and not known:
                 state = FAILED if loss else NONE
-                yield Status(newest.host, newest.volume, "", state, None, None, loss=loss, kept=kept, mount_point=newest.mount_point or "")
+                yield Status(
+                    newest.host,
+                    newest.volume,
+                    "",
+                    state,
+                    None,
+                    None,
+                    loss=loss,
+                    kept=kept,
+                    mount_point=newest.mount_point or "",
+                )
 
     def _loss(self, volume: Volume) -> CutResult | None:
         return standing_loss(self._results(volume))
@@ -289,7 +330,9 @@ class _Fleet:
 
     def _results(self, volume: Volume) -> list[CutResult]:
         names = {(entry.host, entry.volume) for entry in volume.entries}
-        results = {result.sha256: result for name in names for result in self.cuts.of(*name, volume.volume_id, volume.disk_id)}
+        results = {
+            result.sha256: result for name in names for result in self.cuts.of(*name, volume.volume_id, volume.disk_id)
+        }
         return sorted(results.values(), key=lambda result: result.order)
 
 
@@ -303,14 +346,16 @@ def _told_apart(lines: Iterable[Status]) -> list[Status]:
 
 
 def _profile_of(entries: Collection[Entry]) -> str:
-    """Return the profile of the newest run that measured to certify; of what was only looked at, that of the newest judgement that was not an attempt."""
+    """Return the profile of the newest run that measured to certify; of what was only looked at, that of the newest
+    judgement that was not an attempt."""
     to_certify = [entry for entry in entries if entry.can_certify]
     deciding = [entry for entry in entries if entry.effect != ATTEMPT]
     return max(to_certify or deciding or entries, key=lambda entry: entry.order).profile
 
 
 def _relevant(volume: Volume, asked: str) -> list[Chain]:
-    """Return the chain of the profile that is asked for, and those of others that say what the volume is: that certified it, or else that failed it."""
+    """Return the chain of the profile that is asked for, and those of others that say what the volume is: that
+    certified it, or else that failed it."""
     others = [chain for chain in volume.chains if chain.profile != asked]
     own = next((chain for chain in volume.chains if chain.profile == asked), Chain(asked, ()))
     certified = [chain for chain in others if chain.certificate]
@@ -325,4 +370,12 @@ def _moved_on(chain: Chain, volume: Volume) -> bool:
 
 def _urgency(status: Status) -> tuple[int | str, ...]:
     until = (status.entry.valid_until or "") if status.entry else ""
-    return MOST_URGENT_FIRST.index(status.state), until, status.host, status.volume, status.mount_point, not status.is_asked, status.profile
+    return (
+        MOST_URGENT_FIRST.index(status.state),
+        until,
+        status.host,
+        status.volume,
+        status.mount_point,
+        not status.is_asked,
+        status.profile,
+    )

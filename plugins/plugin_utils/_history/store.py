@@ -4,9 +4,11 @@
 
 """The history: where certificates are stored for good. Entries are added and, on request, pruned; none is ever changed.
 
-It can also keep the run directories themselves, each as one archive. A later archive of a run takes the place of the earlier one.
+It can also keep the run directories themselves, each as one archive.
+A later archive of a run takes the place of the earlier one.
 
-The SQL is the same for every database. What differs is in the subclasses: how to connect, how a transaction begins, and a few words of the schema.
+The SQL is the same for every database. What differs is in the subclasses: how to connect, how a transaction begins,
+and a few words of the schema.
 """
 
 from __future__ import annotations
@@ -21,7 +23,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history import reindexing
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import ATTEMPT, Certificate, CertificateError, Entry
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import (
+    ATTEMPT,
+    Certificate,
+    CertificateError,
+    Entry,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult, told_once
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import IMPORTED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.planned import Planned
@@ -37,19 +44,23 @@ PATIENCE_S = 60.0
 APPEND_ONLY = "the history is append-only"
 
 _ALL_COLUMNS = ", ".join(COLUMNS)
-_INSERT = f"INSERT INTO logdisk_certificates ({_ALL_COLUMNS}) VALUES ({', '.join('?' * len(COLUMNS))}) ON CONFLICT DO NOTHING"
+_INSERT = (
+    f"INSERT INTO logdisk_certificates ({_ALL_COLUMNS}) VALUES ({', '.join('?' * len(COLUMNS))}) ON CONFLICT DO NOTHING"
+)
 _INSERT_CONTENT = "INSERT INTO logdisk_contents (sha256, content) VALUES (?, ?) ON CONFLICT DO NOTHING"
 _KEPT_COLUMNS = "sha256, run_id, stage, kept_at, created_at, job_id, workflow_job_id"
-_KEEP = f"INSERT INTO logdisk_kept_runs ({_KEPT_COLUMNS}, archive) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
+_KEEP = (
+    f"INSERT INTO logdisk_kept_runs ({_KEPT_COLUMNS}, archive) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
+)
 _MOST_VALUES = 500
 """Values of one statement; databases allow some more."""
-# The newest of each effect decides a state, of what it says of the volume, and of those that are revoked or not. Boot IDs tell clones apart, so the newest of
-# each is kept.
+# The newest of each effect decides a state, of what it says of the volume, and of those that are revoked or not. Boot
+# IDs tell clones apart, so the newest of each is kept.
 _NEWEST = f"""
     SELECT {_ALL_COLUMNS} FROM (
         SELECT {_ALL_COLUMNS}, row_number() OVER (
-            PARTITION BY volume_id, disk_id, host, volume, boot_id, profile, effect, volume_facts, verified, can_certify,
-                CASE WHEN sha256 IN (SELECT sha256 FROM logdisk_revocations) THEN 1 ELSE 0 END
+            PARTITION BY volume_id, disk_id, host, volume, boot_id, profile, effect, volume_facts, verified,
+                can_certify, CASE WHEN sha256 IN (SELECT sha256 FROM logdisk_revocations) THEN 1 ELSE 0 END
             ORDER BY judged_at DESC, run_id DESC, sha256 DESC
         ) AS age
         FROM logdisk_certificates
@@ -58,7 +69,8 @@ _NEWEST = f"""
 
 
 class HistoryError(OSError):
-    """A history that cannot be opened, read or written; the message is one sentence with its place and, if it is known, what to do."""
+    """A history that cannot be opened, read or written; the message is one sentence with its place and,
+    if it is known, what to do."""
 
 
 class _UndoneError(Exception):
@@ -81,7 +93,8 @@ OPENED, STARTED, JUDGED = range(3)
 
 @dataclass(frozen=True)
 class KeptRun:
-    """A run directory that the history keeps: how far the run was, when it was opened, and the job that it belongs to, as far as that is known.
+    """A run directory that the history keeps: how far the run was, when it was opened,
+    and the job that it belongs to, as far as that is known.
 
     Values that come from the run are untrusted text.
     """
@@ -96,19 +109,30 @@ class KeptRun:
 
 
 _CUT_COLUMNS = ", ".join(each.name for each in dataclasses.fields(CutResult))
-_INSERT_CUTS = f"INSERT INTO logdisk_power_cuts ({_CUT_COLUMNS}) VALUES ({', '.join('?' * len(dataclasses.fields(CutResult)))}) ON CONFLICT DO NOTHING"
-_REVOKE = "INSERT INTO logdisk_revocations (sha256, revoked_at, revoked_by, reason) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
+_INSERT_CUTS = (
+    f"INSERT INTO logdisk_power_cuts ({_CUT_COLUMNS}) VALUES "
+    f"({', '.join('?' * len(dataclasses.fields(CutResult)))}) ON CONFLICT DO NOTHING"
+)
+_REVOKE = (
+    "INSERT INTO logdisk_revocations (sha256, revoked_at, revoked_by, reason) VALUES (?, "
+    "?, ?, ?) ON CONFLICT DO NOTHING"
+)
 _PLAN_COLUMNS = ", ".join(each.name for each in dataclasses.fields(Planned))
-_INSERT_PLANS = f"INSERT INTO logdisk_plans ({_PLAN_COLUMNS}) VALUES ({', '.join('?' * len(dataclasses.fields(Planned)))}) ON CONFLICT DO NOTHING"
+_INSERT_PLANS = (
+    f"INSERT INTO logdisk_plans ({_PLAN_COLUMNS}) VALUES "
+    f"({', '.join('?' * len(dataclasses.fields(Planned)))}) ON CONFLICT DO NOTHING"
+)
 # Whoever does not come to know a mount point does not plan another one.
 _NEWEST_PLANS = f"""
     SELECT {_PLAN_COLUMNS} FROM (
-        SELECT {_PLAN_COLUMNS}, rank() OVER (PARTITION BY host ORDER BY planned_at DESC, run_id DESC) AS age FROM logdisk_plans
+        SELECT {_PLAN_COLUMNS}, rank() OVER (PARTITION BY host ORDER BY planned_at DESC, run_id DESC) AS age
+        FROM logdisk_plans
     ) AS ranked WHERE age = 1 ORDER BY host, volume, sha256
 """
 _PLACES = """
     SELECT host, volume, mount_point FROM (
-        SELECT host, volume, mount_point, row_number() OVER (PARTITION BY host, volume ORDER BY planned_at DESC, run_id DESC) AS age
+        SELECT host, volume, mount_point,
+            row_number() OVER (PARTITION BY host, volume ORDER BY planned_at DESC, run_id DESC) AS age
         FROM logdisk_plans WHERE mount_point <> ''
     ) AS ranked WHERE age = 1
 """
@@ -182,7 +206,8 @@ class History(abc.ABC):
             return self._execute_many(_INSERT_CUTS, rows) if rows else 0
 
     def power_cuts(self) -> list[CutResult]:
-        """Return what all power cuts came to, the oldest first. They are never pruned: a loss must not be forgotten. Those that were revoked do not count."""
+        """Return what all power cuts came to, the oldest first. They are never pruned: a loss must not be forgotten.
+        Those that were revoked do not count."""
         return self._cut_results("TRUE")
 
     def power_cuts_of(self, host: str, volume: str) -> list[CutResult]:
@@ -193,7 +218,10 @@ class History(abc.ABC):
         self._refuse_outdated()
         with self._reported("cannot be read"):
             valid = "sha256 NOT IN (SELECT sha256 FROM logdisk_revocations)"
-            sql = f"SELECT {_CUT_COLUMNS} FROM logdisk_power_cuts WHERE {condition} AND {valid} ORDER BY judged_at, run_id, sha256"
+            sql = (
+                f"SELECT {_CUT_COLUMNS} FROM logdisk_power_cuts WHERE {condition} AND {valid} "
+                "ORDER BY judged_at, run_id, sha256"
+            )
             return told_once([CutResult(*row) for row in self._execute(sql, values).fetchall()])
 
     def store_plans(self, plans: Iterable[Planned]) -> None:
@@ -204,7 +232,8 @@ class History(abc.ABC):
                 self._execute_many(_INSERT_PLANS, rows)
 
     def plans(self) -> dict[str, list[Planned]]:
-        """Return the newest plan of each host that has one, without volumes that were taken out since. An unknown mount point is the last that is known."""
+        """Return the newest plan of each host that has one, without volumes that were taken out since. An unknown mount
+        point is the last that is known."""
         self._refuse_outdated()
         with self._reported("cannot be read"):
             newest = [Planned(*row) for row in self._execute(_NEWEST_PLANS).fetchall()]
@@ -213,29 +242,45 @@ class History(abc.ABC):
         for planned in newest:
             of_host = found.setdefault(planned.host, [])
             if planned.sha256 not in revoked:
-                of_host.append(dataclasses.replace(planned, mount_point=planned.mount_point or places.get((planned.host, planned.volume), "")))
+                of_host.append(
+                    dataclasses.replace(
+                        planned, mount_point=planned.mount_point or places.get((planned.host, planned.volume), "")
+                    )
+                )
         return found
 
     def newest(self) -> list[Entry]:
-        """Return the entries that decide today's states: of each volume, name, boot and profile, the newest of each effect."""
+        """Return the entries that decide today's states: of each volume, name, boot and profile,
+        the newest of each effect."""
         return self._entries(_NEWEST)
 
     def of_name(self, host: str, volume: str) -> list[Entry]:
         """Return all entries of a host's volume, the oldest first; a replaced volume's are among them."""
-        sql = f"SELECT {_ALL_COLUMNS} FROM logdisk_certificates WHERE host = ? AND volume = ? ORDER BY judged_at, run_id, sha256"
+        sql = (
+            f"SELECT {_ALL_COLUMNS} FROM logdisk_certificates WHERE host = ? AND volume = ? ORDER "
+            "BY judged_at, run_id, sha256"
+        )
         return self._entries(sql, (printable(host), printable(volume)))
 
     def of_volume(self, volume_id: str) -> list[Entry]:
         """Return all entries of a volume, under whichever name, the oldest first."""
-        return self._entries(f"SELECT {_ALL_COLUMNS} FROM logdisk_certificates WHERE volume_id = ? ORDER BY judged_at, run_id, sha256", (volume_id,))
+        return self._entries(
+            f"SELECT {_ALL_COLUMNS} FROM logdisk_certificates WHERE volume_id = ? ORDER BY judged_at, run_id, sha256",
+            (volume_id,),
+        )
 
     def of_run(self, run_id: str) -> list[Entry]:
         """Return all entries of a run."""
-        return self._entries(f"SELECT {_ALL_COLUMNS} FROM logdisk_certificates WHERE run_id = ? ORDER BY host, volume, sha256", (run_id,))
+        return self._entries(
+            f"SELECT {_ALL_COLUMNS} FROM logdisk_certificates WHERE run_id = ? ORDER BY host, volume, sha256", (run_id,)
+        )
 
     def between(self, first: datetime.date = datetime.date.min, last: datetime.date = datetime.date.max) -> list[Entry]:
         """Return all entries that were judged from one day to another, the oldest first."""
-        sql = f"SELECT {_ALL_COLUMNS} FROM logdisk_certificates WHERE judged_at >= ? AND judged_at < ? ORDER BY judged_at, run_id, sha256"
+        sql = (
+            f"SELECT {_ALL_COLUMNS} FROM logdisk_certificates WHERE judged_at >= ? AND judged_at < ? ORDER "
+            "BY judged_at, run_id, sha256"
+        )
         return self._entries(sql, (first.isoformat(), f"{last.isoformat()}U"))  # T comes before U
 
     def contents(self, wanted: Sequence[str]) -> list[dict[str, Any]]:
@@ -244,10 +289,21 @@ class History(abc.ABC):
         for start in range(0, len(wanted), _MOST_VALUES):
             part = wanted[start : start + _MOST_VALUES]
             with self._reported("cannot be read"):
-                texts.update(self._execute(f"SELECT sha256, content FROM logdisk_contents WHERE sha256 IN ({', '.join('?' * len(part))})", part).fetchall())
-        damaged = [sha256 for sha256 in wanted if not texts.get(sha256, "").isascii() or Certificate(texts.get(sha256, "")).sha256 != sha256]
+                texts.update(
+                    self._execute(
+                        f"SELECT sha256, content FROM logdisk_contents WHERE sha256 IN ({', '.join('?' * len(part))})",
+                        part,
+                    ).fetchall()
+                )
+        damaged = [
+            sha256
+            for sha256 in wanted
+            if not texts.get(sha256, "").isascii() or Certificate(texts.get(sha256, "")).sha256 != sha256
+        ]
         if damaged:
-            raise HistoryError(f"the history {self.place} is damaged: it has no certificate, or a changed one, under {damaged[0]}")
+            raise HistoryError(
+                f"the history {self.place} is damaged: it has no certificate, or a changed one, under {damaged[0]}"
+            )
         return [Certificate(texts[sha256]).content for sha256 in wanted]
 
     def certificate(self, beginning: str) -> Certificate:
@@ -256,7 +312,10 @@ class History(abc.ABC):
             sql = "SELECT content FROM logdisk_contents WHERE sha256 >= ? AND sha256 < ? ORDER BY sha256 LIMIT 2"
             found = self._execute(sql, (beginning, beginning + "g")).fetchall()
         if len(found) != 1:
-            raise HistoryError(f"the history {self.place} has {'more than one' if found else 'no'} certificate whose SHA-256 begins with {beginning!r}")
+            raise HistoryError(
+                f"the history {self.place} has {'more than one' if found else 'no'} certificate whose "
+                f"SHA-256 begins with {beginning!r}"
+            )
         try:
             return Certificate.parse(found[0][0].encode("ascii", "replace"))
         except CertificateError as error:
@@ -266,22 +325,30 @@ class History(abc.ABC):
         """Withdraw a certificate, a fail, or what was imported from mqldt, by hand. The first revocation counts."""
         reason = _reason(reason)
         with self._reported("cannot be written"), self._transaction():
-            found = self._execute("SELECT effect, profile FROM logdisk_certificates WHERE sha256 = ?", (sha256,)).fetchall()
+            found = self._execute(
+                "SELECT effect, profile FROM logdisk_certificates WHERE sha256 = ?", (sha256,)
+            ).fetchall()
             if not found or (found[0][0] == ATTEMPT and found[0][1] != IMPORTED):
                 raise HistoryError(f"the history {self.place} has no certificate {sha256} to revoke")
             self._execute(_REVOKE, (sha256, utc_now(), printable(revoked_by), printable(reason)))
 
     def take_out(self, label: str, mount_point: str, reason: str, revoked_by: str) -> int:
-        """Withdraw all that is known of a volume, so that it need not be certified any more; return how many entries that is.
+        """Withdraw all that is known of a volume, so that it need not be certified any more;
+        return how many entries that is.
 
-        The label is the host's name, with a slash and the name of the volume unless that is the default one. What is judged later counts again.
+        The label is the host's name, with a slash and the name of the volume unless that is the default one.
+        What is judged later counts again.
         """
         names = {(label, DEFAULT_VOLUME), tuple(label.rpartition("/")[::2])}
         with self._reported("cannot be written"), self._transaction():
             wanted = []
             for table in ("logdisk_certificates", "logdisk_power_cuts", "logdisk_plans"):
                 sql = f"SELECT sha256 FROM {table} WHERE host = ? AND volume = ? AND mount_point = ?"
-                wanted += [row[0] for name in names for row in self._execute(sql, (*map(printable, name), printable(mount_point))).fetchall()]
+                wanted += [
+                    row[0]
+                    for name in names
+                    for row in self._execute(sql, (*map(printable, name), printable(mount_point))).fetchall()
+                ]
             if not wanted:
                 raise HistoryError(f"the history {self.place} knows no volume {label}:{mount_point}")
             values = (utc_now(), printable(revoked_by), printable(_reason(reason)))
@@ -295,7 +362,8 @@ class History(abc.ABC):
         return {row[0]: Revocation(*row) for row in rows}
 
     def prune(self, before: datetime.date) -> int:
-        """Remove the entries that were judged before a day, and return how many. What decides a state is kept, so that no state changes."""
+        """Remove the entries that were judged before a day, and return how many. What decides a state is kept,
+        so that no state changes."""
         moment = datetime.datetime.combine(before, datetime.time()).strftime(MOMENT)
         with self._reported("cannot be written"), self._transaction():
             kept = {entry.sha256 for entry in self.newest()}
@@ -306,7 +374,8 @@ class History(abc.ABC):
         return len(removed)
 
     def keep_run(self, run: Mapping[str, Any], archive: bytes, stage: int) -> None:
-        """Keep the archive of a run directory, whose run.json holds run, instead of what was kept of this run at this stage or an earlier one."""
+        """Keep the archive of a run directory, whose run.json holds run,
+        instead of what was kept of this run at this stage or an earlier one."""
         job = (run.get("controller") or {}).get("job") or {}
         sha256 = hashlib.sha256(archive).hexdigest()
         texts = (run["run_id"], run.get("created_at"), job.get("id"), job.get("workflow_job_id"))
@@ -314,10 +383,13 @@ class History(abc.ABC):
         with self._reported("cannot be written"), self._transaction():
             self._execute(_KEEP, (sha256, run_id, stage, utc_now(), created_at, job_id, workflow_job_id, archive))
             # After adding: of two controllers that keep a run at once, neither removes the other's.
-            self._execute("DELETE FROM logdisk_kept_runs WHERE run_id = ? AND stage <= ? AND sha256 <> ?", (run_id, stage, sha256))
+            self._execute(
+                "DELETE FROM logdisk_kept_runs WHERE run_id = ? AND stage <= ? AND sha256 <> ?", (run_id, stage, sha256)
+            )
 
     def kept_runs(self, workflow_job_ids: Iterable[str]) -> list[KeptRun]:
-        """Return what is kept of the runs of workflows, the newest of each run, in the order in which the runs were opened."""
+        """Return what is kept of the runs of workflows, the newest of each run,
+        in the order in which the runs were opened."""
         wanted = sorted(set(workflow_job_ids) - {""})
         return self._kept(f"workflow_job_id IN ({', '.join('?' * len(wanted))})", wanted) if wanted else []
 
@@ -325,11 +397,18 @@ class History(abc.ABC):
         """Return the newest archive of a run."""
         kept = self._kept("run_id = ?", [run_id])
         if not kept:
-            raise HistoryError(f"the history {self.place} keeps no report of the run {run_id!r}: it keeps those of runs with gate_keep_report: true")
+            raise HistoryError(
+                f"the history {self.place} keeps no report of the run {run_id!r}: it keeps those of "
+                "runs with gate_keep_report: true"
+            )
         with self._reported("cannot be read"):
-            found = self._execute("SELECT archive FROM logdisk_kept_runs WHERE sha256 = ?", (kept[0].sha256,)).fetchall()
+            found = self._execute(
+                "SELECT archive FROM logdisk_kept_runs WHERE sha256 = ?", (kept[0].sha256,)
+            ).fetchall()
         if not found or hashlib.sha256(found[0][0]).hexdigest() != kept[0].sha256:
-            raise HistoryError(f"the history {self.place} is damaged: the report of the run {run_id} is not what was kept")
+            raise HistoryError(
+                f"the history {self.place} is damaged: the report of the run {run_id} is not what was kept"
+            )
         return bytes(found[0][0])
 
     def _kept(self, condition: str, values: Sequence[Any]) -> list[KeptRun]:
@@ -339,11 +418,14 @@ class History(abc.ABC):
         return sorted(newest.values(), key=lambda kept: (kept.created_at, kept.run_id))
 
     def prune_kept_runs(self, before: datetime.date) -> int:
-        """Remove the run directories of runs that were opened before a day and have no entry left, and return of how many runs."""
+        """Remove the run directories of runs that were opened before a day and have no entry left,
+        and return of how many runs."""
         moment = datetime.datetime.combine(before, datetime.time()).strftime(MOMENT)
         old = "created_at < ? AND run_id NOT IN (SELECT run_id FROM logdisk_certificates)"
         with self._reported("cannot be written"), self._transaction():
-            runs = self._execute(f"SELECT count(DISTINCT run_id) FROM logdisk_kept_runs WHERE {old}", (moment,)).fetchone()[0]
+            runs = self._execute(
+                f"SELECT count(DISTINCT run_id) FROM logdisk_kept_runs WHERE {old}", (moment,)
+            ).fetchone()[0]
             self._execute(f"DELETE FROM logdisk_kept_runs WHERE {old}", (moment,))
         return runs
 
@@ -353,7 +435,8 @@ class History(abc.ABC):
             return [Entry(*row) for row in self._execute(sql, values).fetchall()]
 
     def try_writing(self) -> None:
-        """Write an entry and undo it, unless the schema is that of an older version: raise HistoryError if it cannot be written."""
+        """Write an entry and undo it, unless the schema is that of an older version:
+        raise HistoryError if it cannot be written."""
         with self._reported("cannot be written"), contextlib.suppress(_UndoneError):
             if self._version() == len(MIGRATIONS):
                 with self._transaction():
@@ -362,7 +445,8 @@ class History(abc.ABC):
                     raise _UndoneError
 
     def _begin(self, migrate: bool) -> None:
-        """Bring the schema to the version of this collection, or only check that it is not a newer one; a history that cannot be used is closed."""
+        """Bring the schema to the version of this collection, or only check that it is not a newer one;
+        a history that cannot be used is closed."""
         try:
             if migrate:
                 self._migrate()
@@ -376,11 +460,13 @@ class History(abc.ABC):
     def _refuse_outdated(self) -> None:
         if self._outdated:
             raise HistoryError(
-                f"the history {self.place} was written by an older version of this collection, and a preflight does not update it: playbooks/status.yml does"
+                f"the history {self.place} was written by an older version of this collection, and a preflight does "
+                "not update it: playbooks/status.yml does"
             )
 
     def _migrate(self) -> None:
-        """Bring the schema to the version of this collection. Refuses a newer one, and one that another collection changed."""
+        """Bring the schema to the version of this collection. Refuses a newer one,
+        and one that another collection changed."""
         with self._reported("cannot be opened"):
             if self._version() == len(MIGRATIONS):
                 return
@@ -396,14 +482,16 @@ class History(abc.ABC):
         version = self._execute("SELECT max(version) FROM logdisk_schema").fetchone()[0] or 0
         if version > len(MIGRATIONS):
             raise HistoryError(
-                f"the history {self.place} was written by a newer version of this collection (schema {version}, this one knows {len(MIGRATIONS)}): "
-                "update the collection on this controller"
+                f"the history {self.place} was written by a newer version of this collection (schema {version}, this "
+                f"one knows {len(MIGRATIONS)}): update the collection on this controller"
             )
         return version
 
     def _apply(self, number: int) -> None:
         if number == 1:
-            self._execute(f"CREATE TABLE logdisk_schema (version INTEGER PRIMARY KEY, applied_at {self.text_type} NOT NULL)")
+            self._execute(
+                f"CREATE TABLE logdisk_schema (version INTEGER PRIMARY KEY, applied_at {self.text_type} NOT NULL)"
+            )
         kept = self._read_schema_3() if number == REINDEXED else None
         for statement in MIGRATIONS[number - 1]:
             self._execute(statement.format(text=self.text_type, bytes=self.bytes_type, refuse=self.refuse))

@@ -20,7 +20,8 @@ _RUN_FILE = "run.json"
 
 
 def run_directories(path: str) -> list[str]:
-    """Return the run directories that a path names: itself, or those directly below it. Raises RunDirectoryError if there are none."""
+    """Return the run directories that a path names: itself, or those directly below it.
+    Raises RunDirectoryError if there are none."""
     path = os.path.realpath(path)
     if os.path.lexists(os.path.join(path, _RUN_FILE)):
         return [path]
@@ -35,9 +36,11 @@ def run_directories(path: str) -> list[str]:
 
 
 def import_runs(history: History, paths: Iterable[str]) -> tuple[int, int, list[str]]:
-    """Store the certificates of the run directories that paths name and what else of them is remembered, each run as a whole.
+    """Store the certificates of the run directories that paths name and what else of them is remembered,
+    each run as a whole.
 
-    Returns how many there are, how many of them the history did not have, and a sentence for each that could not be stored. Raises HistoryError.
+    Returns how many there are, how many of them the history did not have,
+    and a sentence for each that could not be stored. Raises HistoryError.
     """
     total, added, problems = 0, 0, []
     for path in paths:
@@ -61,12 +64,18 @@ def import_runs(history: History, paths: Iterable[str]) -> tuple[int, int, list[
 
 
 def prune(history: History, report_dir: str, before: datetime.date) -> tuple[int, list[str], int]:
-    """Remove the entries that were judged before a day, and the run directories below report_dir and in the history that are older and have no entry left.
+    """Remove the entries that were judged before a day, and the run directories below report_dir and in the history
+    that are older and have no entry left.
 
-    Returns how many entries, which runs, and how many kept ones were removed. Entries that decide a state are kept, and so are their runs and those below
-    report_dir that the history does not know. Raises HistoryError and RunDirectoryError.
+    Returns how many entries, which runs, and how many kept ones were removed. Entries that decide a state are kept, and
+    so are their runs and those below report_dir that the history does not know. Raises HistoryError and
+    RunDirectoryError.
     """
-    old = [directory for directory in _below(report_dir) if str(directory.run.get("created_at", "")) < before.isoformat() and _is_known(history, directory)]
+    old = [
+        directory
+        for directory in _below(report_dir)
+        if str(directory.run.get("created_at", "")) < before.isoformat() and _is_known(history, directory)
+    ]
     removed = history.prune(before)
     gone = []
     for directory in old:

@@ -29,4 +29,8 @@ class Absences:
 
     def problems(self) -> list[Finding]:
         """Return a finding for each queue manager that all hosts left out."""
-        return [finding(UNTESTED, None, queue_manager=name, hosts=hosts) for name, hosts in self._without.items() if name not in self._tested]
+        return [
+            finding(UNTESTED, None, queue_manager=name, hosts=hosts)
+            for name, hosts in self._without.items()
+            if name not in self._tested
+        ]

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A verdict on a host that stands beside that of its limits, such as that of a comparison with its baseline. The worse of the two counts."""
+"""A verdict on a host that stands beside that of its limits, such as that of a comparison with its baseline.
+The worse of the two counts."""
 
 from __future__ import annotations
 
@@ -23,11 +24,14 @@ def is_usable(said: Mapping[str, Any]) -> bool:
 
 def noted(record: HostRecord, said: Mapping[str, Any], kind: str) -> HostRecord:
     """Return a record with a reason as a note. ``kind`` is that of the finding, which quotes what was said."""
-    return replace(record, notes=[*record.notes, said["reason"]], noted=[*record.noted, finding(kind, None, text=said["reason"])])
+    return replace(
+        record, notes=[*record.notes, said["reason"]], noted=[*record.noted, finding(kind, None, text=said["reason"])]
+    )
 
 
 def judged_also(record: HostRecord, said: Mapping[str, Any], kind: str) -> HostRecord:
-    """Return a measured record with the worse of its verdict and another one, and with the findings and reasons of both. A pass is only noted.
+    """Return a measured record with the worse of its verdict and another one,
+    and with the findings and reasons of both. A pass is only noted.
 
     ``kind`` is that of the finding, which quotes what was said.
     """
@@ -39,4 +43,11 @@ def judged_also(record: HostRecord, said: Mapping[str, Any], kind: str) -> HostR
     reasons = [said["reason"], *record.reasons] if is_worse else [*record.reasons, said["reason"]]
     found, before_it = finding(kind, said["verdict"], text=said["reason"]), record.findings
     findings = None if before_it is None else [found, *before_it] if is_worse else [*before_it, found]
-    return replace(record, verdict=verdict, findings=findings, reasons=reasons, certified=False, qualification=f"the verdict is {verdict}")
+    return replace(
+        record,
+        verdict=verdict,
+        findings=findings,
+        reasons=reasons,
+        certified=False,
+        qualification=f"the verdict is {verdict}",
+    )

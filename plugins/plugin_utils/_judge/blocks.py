@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How the seconds of a run are taken together, so that the parts are witnesses of their own. Sums of integers stay exact."""
+"""How the seconds of a run are taken together, so that the parts are witnesses of their own.
+Sums of integers stay exact."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ _INDEPENDENT = 0.3
 
 @dataclass(frozen=True)
 class Blocks:
-    """How to cut the seconds: offsets, and how long a block is. They are not resolved if even the longest ones are no witnesses of their own."""
+    """How to cut the seconds: offsets, and how long a block is. They are not resolved if even the longest ones are no
+    witnesses of their own."""
 
     cuts: list[int]
     block_s: int
@@ -27,17 +29,22 @@ class Blocks:
 
 
 def choose_blocks(spare: Sequence[int]) -> Blocks:
-    """Return the shortest blocks from which on the excesses of neighbours are not correlated, however much longer the blocks are made.
+    """Return the shortest blocks from which on the excesses of neighbours are not correlated,
+    however much longer the blocks are made.
 
-    spare is how far each second stays below what is allowed, below 0 if it does not. Only excesses count: a slow drift far below the limit must not lengthen
-    the blocks. That all longer blocks count keeps single peaks from passing as witnesses of their own if they come in crowds.
+    spare is how far each second stays below what is allowed, below 0 if it does not. Only excesses count: a slow drift
+    far below the limit must not lengthen the blocks. That all longer blocks count keeps single peaks from passing as
+    witnesses of their own if they come in crowds.
     """
     seconds, running = len(spare), running_sums(spare)
     if min(spare) >= 0:
         return Blocks(cut(seconds, 1, 0), 1)
     shortest, block_s = None, _longest(seconds)
     while block_s:
-        correlations = [lag_1([max(0, -block) for block in sums_between(cut(seconds, block_s, first), running)]) for first in range(block_s)]
+        correlations = [
+            lag_1([max(0, -block) for block in sums_between(cut(seconds, block_s, first), running)])
+            for first in range(block_s)
+        ]
         blocks = Blocks(cut(seconds, block_s, correlations.index(min(correlations))), block_s)
         if math.fsum(correlations) / block_s > _INDEPENDENT:
             return shortest or replace(blocks, resolved=False)
@@ -70,11 +77,14 @@ def sums_between(cuts: Sequence[int], running: Sequence[int]) -> list[int]:
 
 
 def lag_1(values: Sequence[int]) -> float:
-    """Return the autocorrelation of neighbours; 0 if all are equal. Integers give the exact value, so that equal ones tie."""
+    """Return the autocorrelation of neighbours; 0 if all are equal. Integers give the exact value,
+    so that equal ones tie."""
     count, total, squares = len(values), sum(values), sum(map(mul, values, values))
     variation = count * squares - total * total
     if not variation:
         return 0.0
     neighbours = sum(map(mul, values, values[1:]))
-    covariation = count * count * neighbours - count * total * (2 * total - values[0] - values[-1]) + (count - 1) * total * total
+    covariation = (
+        count * count * neighbours - count * total * (2 * total - values[0] - values[-1]) + (count - 1) * total * total
+    )
     return covariation / (count * variation)

@@ -4,8 +4,8 @@
 
 """How much a volume takes: the highest load that passes, the lowest one that does not, and the load to try next.
 
-A load point passes if all judgements of its rows do. The capacity is the highest load point that passes and below which no load point fails. What is
-inconclusive has not passed.
+A load point passes if all judgements of its rows do. The capacity is the highest load point that passes and below which
+no load point fails. What is inconclusive has not passed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.worst import badness, worst
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import ELSEWHERE, LOAD_POINT, RECORDED, UNSHOWN_LOAD, Finding, finding, of_judgement
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import (
+    ELSEWHERE,
+    LOAD_POINT,
+    RECORDED,
+    UNSHOWN_LOAD,
+    Finding,
+    finding,
+    of_judgement,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import LARGEST_LOAD
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, GOOD, INCONCLUSIVE, PASS
@@ -49,7 +57,8 @@ class Point:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Point:
-        """Return what as_dict returned the data of. A record of an earlier version has a sentence instead of the finding."""
+        """Return what as_dict returned the data of. A record of an earlier version has a sentence instead
+        of the finding."""
         recorded = finding(RECORDED, data["verdict"], text=data["reason"]) if data.get("reason") else None
         return cls(data["load_point"], data["verdict"], data.get("finding") or recorded)
 
@@ -75,7 +84,9 @@ class Capacity:
     @property
     def first_not_passed(self) -> Point | None:
         """The lowest load point above the capacity that did not pass."""
-        return next((point for point in self.points if not point.passed and point.load_point > (self.highest_passed or 0)), None)
+        return next(
+            (point for point in self.points if not point.passed and point.load_point > (self.highest_passed or 0)), None
+        )
 
     @property
     def lowest_not_passed(self) -> int | None:
@@ -92,7 +103,8 @@ class Capacity:
         return text_of_load(load, self.load_unit)
 
     def held_together_with(self, others: Mapping[str, Capacity]) -> Capacity:
-        """Return the capacity of volumes that climb together, ``others`` by their labels: a load point passes only if it passes on all of them."""
+        """Return the capacity of volumes that climb together, ``others`` by their labels:
+        a load point passes only if it passes on all of them."""
         return replace(self, points=tuple(_on_all(point, others) for point in self.points))
 
     def as_dict(self) -> dict[str, Any]:
@@ -118,10 +130,11 @@ def text_of_load(load: float, load_unit: str) -> str:
 
 
 def next_load(highest_passed: int | None, lowest_not_passed: int | None, largest: int = LARGEST_LOAD) -> int | None:
-    """Return the load to try next: the double of one that passed, the half of one that did not, the middle between the two; None if none is left.
+    """Return the load to try next: the double of one that passed, the half of one that did not,
+    the middle between the two; None if none is left.
 
-    That is how Jetstress is used: raise the load until it fails, then lower it until it passes. No load is left if the two are adjacent or within CLOSE_ENOUGH
-    of each other, if the largest load passed, or if a load of 1 did not.
+    That is how Jetstress is used: raise the load until it fails, then lower it until it passes. No load is left if the
+    two are adjacent or within CLOSE_ENOUGH of each other, if the largest load passed, or if a load of 1 did not.
     """
     if lowest_not_passed is None:
         return None if highest_passed == largest else min(2 * (highest_passed or 1), largest)
@@ -133,7 +146,8 @@ def next_load(highest_passed: int | None, lowest_not_passed: int | None, largest
 
 
 def capacity_of(tables: Tables, judgements: Iterable[Mapping[str, Any]], ending: Finding | None) -> Capacity:
-    """Return what the judgements of a run say about its load points. ``ending`` is how the tester ended if it did not measure all."""
+    """Return what the judgements of a run say about its load points. ``ending`` is how the tester ended if it did not
+    measure all."""
     steps: dict[int, set[int]] = {}
     for row in tables.results:
         steps.setdefault(row["load_point"], set()).add(row["step"])
@@ -150,22 +164,28 @@ def capacity_of(tables: Tables, judgements: Iterable[Mapping[str, Any]], ending:
     return Capacity(tables.run.get("load_unit", ""), tuple(points))
 
 
-def counting(judgements: Sequence[dict[str, Any]], capacity: Capacity, target: float | None, is_search: bool) -> list[dict[str, Any]]:
-    """Return the judgements that count for the verdict of the volume. Those of other load points only explore how much it takes.
+def counting(
+    judgements: Sequence[dict[str, Any]], capacity: Capacity, target: float | None, is_search: bool
+) -> list[dict[str, Any]]:
+    """Return the judgements that count for the verdict of the volume.
+    Those of other load points only explore how much it takes.
 
-    With a target, those up to it count. Without one, all of them do if the load points were given. If they were searched for, those up to the capacity count,
-    or those of the lowest load point if none passed.
+    With a target, those up to it count. Without one, all of them do if the load points were given. If they were
+    searched for, those up to the capacity count, or those of the lowest load point if none passed.
     """
     if target is None and not is_search:
         return list(judgements)
     highest = target if target is not None else capacity.highest_passed
     if highest is None:
         highest = capacity.points[0].load_point if capacity.points else LARGEST_LOAD
-    return [judgement for judgement in judgements if judgement["load_point"] is None or judgement["load_point"] <= highest]
+    return [
+        judgement for judgement in judgements if judgement["load_point"] is None or judgement["load_point"] <= highest
+    ]
 
 
 def unproven(capacity: Capacity, target: float | None, is_search: bool) -> Finding | None:
-    """Return a finding if the run does not show that the volume carries its target, or any load if it searched; None if it does."""
+    """Return a finding if the run does not show that the volume carries its target, or any load if it searched;
+    None if it does."""
     if not capacity.points or (target is None and not is_search):
         return None
     highest, stopped = capacity.highest_passed, capacity.first_not_passed
@@ -193,7 +213,11 @@ def _proves_nothing(load_point: int, cause: str) -> Point:
 def _ended(point: Point, ending: Finding) -> Point:
     """Return the load point at which the tester ended."""
     verdict = ending["verdict"]
-    return point if worst((point.verdict, verdict)) == point.verdict and not point.passed else replace(point, verdict=verdict, finding=ending)
+    return (
+        point
+        if worst((point.verdict, verdict)) == point.verdict and not point.passed
+        else replace(point, verdict=verdict, finding=ending)
+    )
 
 
 def _on_all(point: Point, others: Mapping[str, Capacity]) -> Point:
@@ -202,5 +226,7 @@ def _on_all(point: Point, others: Mapping[str, Capacity]) -> Point:
         if theirs is None:
             theirs = _proves_nothing(point.load_point, "not measured")
         if not theirs.passed and worst((theirs.verdict, point.verdict)) != point.verdict:
-            point = Point(point.load_point, theirs.verdict, finding(ELSEWHERE, theirs.verdict, on=label, finding=theirs.finding))
+            point = Point(
+                point.load_point, theirs.verdict, finding(ELSEWHERE, theirs.verdict, on=label, finding=theirs.finding)
+            )
     return point

@@ -2,9 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The search for the capacity, between two rounds: which load each volume tries next, and what volumes that climb together take.
+"""The search for the capacity, between two rounds: which load each volume tries next,
+and what volumes that climb together take.
 
-Volumes climb each by itself, or those of a group together: then all of them try the same load in the same round, and a load passes only if it passes on all.
+Volumes climb each by itself, or those of a group together: then all of them try the same load in the same round, and a
+load passes only if it passes on all.
 """
 
 from __future__ import annotations
@@ -23,8 +25,8 @@ SEARCH_ENDED = "search_ended_after_rounds"
 
 @dataclass(frozen=True)
 class Climber:
-    """A volume whose capacity is searched for. group is that of the volumes that climb together with it, None if it climbs by itself. rounds is how many it may
-    have, largest the largest load that its workload can make."""
+    """A volume whose capacity is searched for. group is that of the volumes that climb together with it, None if it
+    climbs by itself. rounds is how many it may have, largest the largest load that its workload can make."""
 
     record: HostRecord
     group: str | None
@@ -33,24 +35,36 @@ class Climber:
 
     @property
     def capacity(self) -> Capacity:
-        """What is known of it. A volume that was not measured has no load point, so none of those of its group passes."""
+        """What is known of it. A volume that was not measured has no load point,
+        so none of those of its group passes."""
         return Capacity.from_dict(self.record.capacity) if self.record.capacity else Capacity("", ())
 
     @property
     def can_go_on(self) -> bool:
         """Whether it can be measured once more: never after an I/O error, and not if it was stopped."""
-        return kind_named(self.record.kind).tests_storage and (self.record.tester or {}).get("exit_status") == 0 and self.record.capacity is not None
+        return (
+            kind_named(self.record.kind).tests_storage
+            and (self.record.tester or {}).get("exit_status") == 0
+            and self.record.capacity is not None
+        )
 
 
 def others_of(climber: Climber, climbers: Sequence[Climber]) -> dict[str, Capacity]:
     """Return what the other volumes of its group take, by their labels; empty if it climbs by itself."""
     if climber.group is None:
         return {}
-    return {other.record.label: other.capacity for other in climbers if other is not climber and other.group == climber.group}
+    return {
+        other.record.label: other.capacity
+        for other in climbers
+        if other is not climber and other.group == climber.group
+    }
 
 
-def next_loads(climbers: Sequence[Climber], rounds_done: int) -> tuple[dict[tuple[str, str], int], dict[tuple[str, str], Finding]]:
-    """Return the load that each volume tries next, and a note on each one whose search ends before its capacity is known; both by host and volume."""
+def next_loads(
+    climbers: Sequence[Climber], rounds_done: int
+) -> tuple[dict[tuple[str, str], int], dict[tuple[str, str], Finding]]:
+    """Return the load that each volume tries next, and a note on each one whose search ends before its capacity is
+    known; both by host and volume."""
     loads, ended = {}, {}
     for climber in climbers:
         key = (climber.record.host, climber.record.volume)
@@ -63,13 +77,25 @@ def next_loads(climbers: Sequence[Climber], rounds_done: int) -> tuple[dict[tupl
         if not climber.can_go_on or SEARCH_ENDED in climber.record.facts:
             continue
         if load is None and capacity.next_load is not None:
-            ended[key] = finding(ENDED_EARLY, None, cause="largest", rounds=rounds_done, load=largest, load_unit=capacity.load_unit)
+            ended[key] = finding(
+                ENDED_EARLY, None, cause="largest", rounds=rounds_done, load=largest, load_unit=capacity.load_unit
+            )
         elif load is None:
             continue
         elif failed:
-            ended[key] = finding(ENDED_EARLY, None, cause="others", rounds=rounds_done, load=load, load_unit=capacity.load_unit, others=failed)
+            ended[key] = finding(
+                ENDED_EARLY,
+                None,
+                cause="others",
+                rounds=rounds_done,
+                load=load,
+                load_unit=capacity.load_unit,
+                others=failed,
+            )
         elif rounds_done >= most:
-            ended[key] = finding(ENDED_EARLY, None, cause="rounds", rounds=rounds_done, load=load, load_unit=capacity.load_unit)
+            ended[key] = finding(
+                ENDED_EARLY, None, cause="rounds", rounds=rounds_done, load=load, load_unit=capacity.load_unit
+            )
         else:
             loads[key] = load
     return loads, ended

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What holding a host's volume against its baseline adds to what its limits say of it. The comparison is what comparison.json holds."""
+"""What holding a host's volume against its baseline adds to what its limits say of it.
+The comparison is what comparison.json holds."""
 
 from __future__ import annotations
 
@@ -42,5 +43,8 @@ def judged_with(record: HostRecord, comparison: Mapping[str, Any] | None) -> Hos
     said = not_made(NOT_MADE) if comparison is None else dict(comparison)
     if not is_usable(said):
         said = not_made(UNUSABLE)
-    kept = replace(record, comparison={**{key: value for key, value in said.items() if key != "schema"}, "limits_verdict": record.verdict})
+    kept = replace(
+        record,
+        comparison={**{key: value for key, value in said.items() if key != "schema"}, "limits_verdict": record.verdict},
+    )
     return judged_also(kept, said, BASELINE)

@@ -14,7 +14,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import T
 
 @dataclass(frozen=True)
 class _Sign:
-    """A kind of disturbance: the key of run.csv that shows it, the value from which it counts, and where it means nothing: file systems, other kinds."""
+    """A kind of disturbance: the key of run.csv that shows it, the value from which it counts, and where it means
+    nothing: file systems, other kinds."""
 
     kind: str
     key: str
@@ -26,16 +27,26 @@ class _Sign:
 # A write to these causes many times its size in metadata. The tester did not write that, but nobody else did either.
 _COPY_ON_WRITE = ("btrfs", "zfs", "bcachefs")
 
-STEAL, QUOTA, RUN_QUEUE, PROCESSORS, FOREIGN_IO, FREEZE = "steal", "quota", "run_queue", "processors", "foreign_io", "freeze"
-"""Kinds of disturbances: what the hypervisor took, what a quota withheld, what the tester and what processes waited for, what others transferred, and a tester
-that stood still."""
+STEAL, QUOTA, RUN_QUEUE, PROCESSORS, FOREIGN_IO, FREEZE = (
+    "steal",
+    "quota",
+    "run_queue",
+    "processors",
+    "foreign_io",
+    "freeze",
+)
+"""Kinds of disturbances: what the hypervisor took, what a quota withheld, what the tester and what processes waited
+for, what others transferred, and a tester that stood still."""
 
 _FROZEN = _Sign(FREEZE, "oversleep_max_ns", 0.5e9)
 
-# Well above what the test causes by itself: on two idle processors its own wake-ups make 0.006 of run_queue_wait_share and 0.25 of psi_cpu_some_share.
-# The test does not cause throttling: without a quota, or with one that is large enough, it is exactly 0. With one that is not, every thread stands still until
-# the next period, up to 0.1 s later. From 0.01 of the time on, as with steal, that alone can be what 1 % of the time-weighted writes, the p99, took.
-# The kernel counts a thread that a quota holds back as one that waits for a processor, so while there is a quota, such waiting does not tell of other work.
+# Well above what the test causes by itself: on two idle processors its own wake-ups make 0.006 of run_queue_wait_share
+# and 0.25 of psi_cpu_some_share.
+# The test does not cause throttling: without a quota, or with one that is large enough, it is exactly 0. With one that
+# is not, every thread stands still until the next period, up to 0.1 s later. From 0.01 of the time on, as with steal,
+# that alone can be what 1 % of the time-weighted writes, the p99, took.
+# The kernel counts a thread that a quota holds back as one that waits for a processor, so while there is a quota, such
+# waiting does not tell of other work.
 _SIGNS = (
     _Sign(STEAL, "cpu_steal_share", 0.01),
     _Sign(QUOTA, "cpu_throttled_share", 0.01),
@@ -47,24 +58,39 @@ _SIGNS = (
 
 
 def disturbances(tables: Tables) -> list[dict[str, Any]]:
-    """Return what disturbed the measuring, each with its kind and its figure; figures that the kernel did not provide are left out.
+    """Return what disturbed the measuring, each with its kind and its figure;
+    figures that the kernel did not provide are left out.
 
     The waiting for I/O (psi_io_some_share) is not a sign: the test itself causes it.
     """
     found: dict[str, float] = {}
     for sign in _SIGNS:
         value = tables.number(sign.key)
-        if value is not None and value >= sign.from_value and tables.run.get("filesystem_type") not in sign.not_on and sign.not_with not in found:
+        if (
+            value is not None
+            and value >= sign.from_value
+            and tables.run.get("filesystem_type") not in sign.not_on
+            and sign.not_with not in found
+        ):
             found[sign.kind] = value
     return [{"kind": kind, "value": value} for kind, value in found.items()]
 
 
-def freeze_behind(tables: Tables, step: float | None, longest_ns: float | None, limit_ns: float) -> list[dict[str, Any]]:
-    """Return the freeze without which a step's slowest write would not have reached a limit on the longest stall; empty if the disk alone did.
+def freeze_behind(
+    tables: Tables, step: float | None, longest_ns: float | None, limit_ns: float
+) -> list[dict[str, Any]]:
+    """Return the freeze without which a step's slowest write would not have reached a limit on the longest stall;
+    empty if the disk alone did.
 
-    While the tester is frozen (SIGSTOP, a virtual machine that migrates) no write can return, so a freeze is part of the latency of the write in flight.
+    While the tester is frozen (SIGSTOP, a virtual machine that migrates) no write can return, so a freeze is part of
+    the latency of the write in flight.
     """
     frozen_ns = tables.number(_FROZEN.key) or 0
-    if frozen_ns < _FROZEN.from_value or tables.number("oversleep_max_step") != step or longest_ns is None or longest_ns - frozen_ns >= limit_ns:
+    if (
+        frozen_ns < _FROZEN.from_value
+        or tables.number("oversleep_max_step") != step
+        or longest_ns is None
+        or longest_ns - frozen_ns >= limit_ns
+    ):
         return []
     return [{"kind": FREEZE, "value": frozen_ns}]

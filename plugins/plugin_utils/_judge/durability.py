@@ -4,8 +4,8 @@
 
 """What the power cuts of a volume come to.
 
-A loss is a fail that nothing excuses: no profile has a limit on it, so no waiver can be about it. What was kept bounds the chance of a loss, and never excludes
-one.
+A loss is a fail that nothing excuses: no profile has a limit on it, so no waiver can be about it. What was kept bounds
+the chance of a loss, and never excludes one.
 """
 
 from __future__ import annotations
@@ -18,7 +18,13 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import DAMAGE, LOST, damage_of, total_row
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import INCONCLUSIVE as UNDECIDED
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import POWER_CUT, TOO_FEW_CUTS, TORN, Finding, finding
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import (
+    POWER_CUT,
+    TOO_FEW_CUTS,
+    TORN,
+    Finding,
+    finding,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE
 
 STAGE = "power cut"
@@ -27,7 +33,8 @@ STAGE = "power cut"
 CONFIDENCE = 0.95
 
 CERTIFYING_BOUND = 0.05
-"""The chance of a loss per cut above which cuts that were all kept are too few to certify anything, if no profile says how many are enough."""
+"""The chance of a loss per cut above which cuts that were all kept are too few to certify anything,
+if no profile says how many are enough."""
 
 _TORN_BLOCK_BYTES = 4096
 """The size of the write that IBM MQ's LogWriteIntegrity is about."""
@@ -35,7 +42,8 @@ _TORN_BLOCK_BYTES = 4096
 
 @dataclass(frozen=True)
 class Loss:
-    """A kind of loss: the column of durability.csv that counts it, what it means for a queue manager, and what to do next."""
+    """A kind of loss: the column of durability.csv that counts it, what it means for a queue manager,
+    and what to do next."""
 
     name: str
     column: str
@@ -47,33 +55,38 @@ LOSSES = (
     Loss(
         "lost tail",
         "lost_tail_writes",
-        "The newest log records are gone although MQ was told that they are on the disk. Persistent messages whose commit was confirmed are lost or come "
-        "twice, and a queue file that holds later changes than the log keeps the queue manager from starting.",
-        "Flushes are not sent or not honoured. Look for the mount option nobarrier, for queue/write_cache saying write through over a drive that caches, for a "
-        "cache mode such as unsafe below a guest, and for a drive or controller whose volatile write cache answers flushes at once. Turn that cache off, or "
-        "protect it against loss of power, and cut again.",
+        "The newest log records are gone although MQ was told that they are on the disk. Persistent messages whose "
+        "commit was confirmed are lost or come twice, and a queue file that holds later changes than the log keeps the "
+        "queue manager from starting.",
+        "Flushes are not sent or not honoured. Look for the mount option nobarrier, for queue/write_cache saying write "
+        "through over a drive that caches, for a cache mode such as unsafe below a guest, and for a drive or "
+        "controller whose volatile write cache answers flushes at once. Turn that cache off, or protect it against "
+        "loss of power, and cut again.",
     ),
     Loss(
         "lost out of order",
         "lost_out_of_order_writes",
-        "There are holes in the log: later records are there, earlier ones are not. MQ stops its recovery at the first hole or refuses the log, and all that "
-        "was committed after it is lost.",
-        "A cache writes in an order of its own and does not honour flushes, or the storage dropped a write. Turn the volatile write cache off, or replace the "
-        "device, and cut again.",
+        "There are holes in the log: later records are there, earlier ones are not. MQ stops its recovery at the first "
+        "hole or refuses the log, and all that was committed after it is lost.",
+        "A cache writes in an order of its own and does not honour flushes, or the storage dropped a write. Turn the "
+        "volatile write cache off, or replace the device, and cut again.",
     ),
     Loss(
         "torn",
         "torn_positions",
-        "A log block that was written in full holds parts of two writes, so its records are damaged and recovery stops there.",
-        "Do not set LogWriteIntegrity=SingleWrite: leave it at TripleWrite, which survives a torn write in flight but not the loss of one that returned. Turn "
-        "the volatile write cache off, update the firmware, or replace the device, and cut again.",
+        "A log block that was written in full holds parts of two writes, so its records are "
+        "damaged and recovery stops there.",
+        "Do not set LogWriteIntegrity=SingleWrite: leave it at TripleWrite, which survives a torn write in "
+        "flight but not the loss of one that returned. Turn the volatile write cache off, update the firmware, "
+        "or replace the device, and cut again.",
     ),
     Loss(
         "misdirected",
         "misdirected_positions",
-        "A write lies in the place of another one. MQ finds foreign data in its log, and a log of another queue manager may be damaged as well.",
-        "Do not use this volume. Firmware, a mapping layer or a stack of file systems sends writes to wrong places: replace what is below the file system, "
-        "part by part, and cut again after each.",
+        "A write lies in the place of another one. MQ finds foreign data in its log, and a log of another queue "
+        "manager may be damaged as well.",
+        "Do not use this volume. Firmware, a mapping layer or a stack of file systems sends writes to wrong places: "
+        "replace what is below the file system, part by part, and cut again after each.",
     ),
     Loss(
         "unreadable",
@@ -85,27 +98,31 @@ LOSSES = (
         "zeroed",
         "zeroed_positions",
         "A part of the log is zeroes, so the records there are gone, and recovery cannot go past them.",
-        "Look for a file system that does not write what it allocated, thin provisioning and TRIM, and firmware that forgets its mapping. Update or replace "
-        "it, and cut again.",
+        "Look for a file system that does not write what it allocated, thin provisioning and TRIM, and firmware that "
+        "forgets its mapping. Update or replace it, and cut again.",
     ),
     Loss(
         "corrupt",
         "corrupt_positions",
-        "A part of the log holds damaged data, or data that was never written there, so its records are damaged and recovery stops there.",
-        "Do not use this volume. Test memory and controller, update the firmware, or replace the device, and cut again.",
+        "A part of the log holds damaged data, or data that was never written there, so its records are "
+        "damaged and recovery stops there.",
+        "Do not use this volume. Test memory and controller, update the firmware, or "
+        "replace the device, and cut again.",
     ),
     Loss(
         "metadata lost",
         "metadata_lost",
-        "Files of the log are missing or shorter than they were, although they and their directories had been flushed. The queue manager does not start.",
-        "The file system's own flushes are not honoured either. Look for the mount option nobarrier and for a volatile write cache, repair the file system "
-        "before you use it again, and cut again.",
+        "Files of the log are missing or shorter than they were, although they and their directories had been flushed. "
+        "The queue manager does not start.",
+        "The file system's own flushes are not honoured either. Look for the mount option nobarrier and for a volatile "
+        "write cache, repair the file system before you use it again, and cut again.",
     ),
 )
 
 
 def findings_of(cuts: Sequence[Mapping[str, Any]], asked: int) -> list[Finding]:
-    """Return why some cuts of a volume do not pass, none if they do. Each cut must be kept for a pass, and one loss is enough for a fail.
+    """Return why some cuts of a volume do not pass, none if they do. Each cut must be kept for a pass,
+    and one loss is enough for a fail.
 
     A cut that lost something has a finding for each kind of damage.
     """
@@ -115,15 +132,21 @@ def findings_of(cuts: Sequence[Mapping[str, Any]], asked: int) -> list[Finding]:
         if cut["outcome"] == LOST
         for damage, text in damage_of(total_row(cut["rows"])).items()
     ]
-    undecided = [finding(POWER_CUT, INCONCLUSIVE, cause=UNDECIDED, number=cut["number"], text=cut["reason"]) for cut in cuts if cut["outcome"] == UNDECIDED]
+    undecided = [
+        finding(POWER_CUT, INCONCLUSIVE, cause=UNDECIDED, number=cut["number"], text=cut["reason"])
+        for cut in cuts
+        if cut["outcome"] == UNDECIDED
+    ]
     too_few = [] if lost or len(cuts) >= asked else [finding(TOO_FEW_CUTS, INCONCLUSIVE, made=len(cuts), asked=asked)]
     return lost + undecided + too_few
 
 
 def chance_bound(cuts: int, confidence: float = CONFIDENCE) -> float:
-    """Return the largest chance of a loss per cut at which this many cuts without one still happen with a chance of 1 - ``confidence``.
+    """Return the largest chance of a loss per cut at which this many cuts without one still happen with a chance of 1 -
+    ``confidence``.
 
-    That is 1 - (1 - confidence)^(1/n), which is a little below 3/n at 95 %. It holds for cuts that are independent and alike.
+    That is 1 - (1 - confidence)^(1/n), which is a little below 3/n at 95 %.
+    It holds for cuts that are independent and alike.
     """
     return -math.expm1(math.log1p(-confidence) / cuts)
 
@@ -133,20 +156,25 @@ def claim_of(cuts: Sequence[Mapping[str, Any]]) -> str:
     number = len(cuts)
     percent = percent_upwards(100 * chance_bound(number))
     text = (
-        f"{_units.format_count(number)} {'cut' if number == 1 else 'cuts'} without a loss: with {100 * CONFIDENCE:.0f} % confidence, the chance of a loss is "
-        f"at most {percent} % per cut{' (about 3/n for n cuts)' if number >= 10 else ''}, if later cuts are like these. "
+        f"{_units.format_count(number)} {'cut' if number == 1 else 'cuts'} without a loss: with {100 * CONFIDENCE:.0f} "
+        f"% confidence, the chance of a loss is at most {percent} % per "
+        f"cut{' (about 3/n for n cuts)' if number >= 10 else ''}, if later cuts are like these. "
     )
     return text + _unseen(cuts)
 
 
 def why_not_certifying(cuts: int, wanted: int) -> str:
-    """Return why so many cuts that were all kept are only a count for a profile that asks for ``wanted`` (0: for no number); empty if they are enough."""
+    """Return why so many cuts that were all kept are only a count for a profile that asks for ``wanted`` (0: for no
+    number); empty if they are enough."""
     if wanted:
         return "" if cuts >= wanted else f"too few, the profile asks for {_units.format_count(wanted)}"
     bound = chance_bound(cuts)
     if bound > CERTIFYING_BOUND:
         return "too few to certify"
-    return f"with {100 * CONFIDENCE:.0f} % confidence, the chance of a loss is at most {percent_upwards(100 * bound)} % per cut"
+    return (
+        f"with {100 * CONFIDENCE:.0f} % confidence, the chance of a loss is at most "
+        f"{percent_upwards(100 * bound)} % per cut"
+    )
 
 
 def percent_upwards(value: float) -> str:
@@ -166,7 +194,8 @@ def _unseen(cuts: Sequence[Mapping[str, Any]]) -> str:
 
 
 def losses_of(cuts: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return each kind of loss that was found: in which cuts, what it means for a queue manager, and what to do next."""
+    """Return each kind of loss that was found: in which cuts, what it means for a queue manager,
+    and what to do next."""
     totals = [(cut["number"], total_row(cut["rows"])) for cut in cuts if cut["outcome"] == LOST]
     found = []
     for loss in LOSSES:
@@ -183,4 +212,12 @@ def torn_notes(cuts: Iterable[Mapping[str, Any]], block_size_bytes: Any) -> list
     if not numbers:
         return []
     size_bytes = block_size_bytes if isinstance(block_size_bytes, int) else None
-    return [finding(TORN, None, cuts=numbers, block_size_bytes=size_bytes, cause="single write" if size_bytes == _TORN_BLOCK_BYTES else None)]
+    return [
+        finding(
+            TORN,
+            None,
+            cuts=numbers,
+            block_size_bytes=size_bytes,
+            cause="single write" if size_bytes == _TORN_BLOCK_BYTES else None,
+        )
+    ]

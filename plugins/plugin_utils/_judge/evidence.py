@@ -4,8 +4,9 @@
 
 """What the seconds of a step say about a limit: which test decides which metric, and from which columns it is fed.
 
-A test decides the row `all`. It decides the rows of single workers among several as well if the tester counted their slow operations by themselves. Hard
-limits and metrics without a test are compared with their limit as they stand, and so are single workers of testers that did not count them.
+A test decides the row `all`. It decides the rows of single workers among several as well if the tester counted their
+slow operations by themselves. Hard limits and metrics without a test are compared with their limit as they stand, and
+so are single workers of testers that did not count them.
 """
 
 from __future__ import annotations
@@ -15,7 +16,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge import means, statistics
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import BATCH_MEANS, SHARE_OF_OPERATIONS, SHARE_OF_TIME
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import (
+    BATCH_MEANS,
+    SHARE_OF_OPERATIONS,
+    SHARE_OF_TIME,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Limit, Profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.rows import rows_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.statistics import Evidence
@@ -25,13 +30,18 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import T
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE, PASS
 
 _SECOND_NS = 10**9
-_RATIOS = {"latency_mean": ("latency_sum_ns", "operations"), "bytes_per_s": ("bytes", None), "operations_per_s": ("operations", None)}
+_RATIOS = {
+    "latency_mean": ("latency_sum_ns", "operations"),
+    "bytes_per_s": ("bytes", None),
+    "operations_per_s": ("operations", None),
+}
 """The columns of intervals.csv whose sums make a mean: numerator, and denominator (None is the second itself)."""
 
 
 @dataclass(frozen=True)
 class Confidence:
-    """How sure a judgement has to be: a pass at 1 - alpha; a fail at 1 - alpha over the number of judgements on the host, so that a good host rarely fails.
+    """How sure a judgement has to be: a pass at 1 - alpha; a fail at 1 - alpha over the number of judgements on the
+    host, so that a good host rarely fails.
 
     A row of one worker among several is a judgement of its own if it is tested.
     """
@@ -53,7 +63,8 @@ def confidence_of(profile: Profile, tables: Tables) -> Confidence | None:
 def is_tested(limit: Limit, row: Row, tables: Tables) -> bool:
     """Whether a test decides what a row says about a limit, rather than the figure as it stands.
 
-    The commits that a write carries all end with it, so the tests, which are for single operations, do not hold for them.
+    The commits that a write carries all end with it, so the tests, which are for single operations,
+    do not hold for them.
     """
     if limit.hard or limit.metric.method not in _TESTS or limit.stream == COMMITS:
         return False
@@ -61,7 +72,8 @@ def is_tested(limit: Limit, row: Row, tables: Tables) -> bool:
 
 
 def evidence_of(limit: Limit, row: Row, tables: Tables, confidence: Confidence | None) -> Evidence | None:
-    """Return what the seconds of a row say about a limit, None if no test decides it. Raises TablesError if the tables contradict each other."""
+    """Return what the seconds of a row say about a limit, None if no test decides it.
+    Raises TablesError if the tables contradict each other."""
     if confidence is None or not is_tested(limit, row, tables) or not row["operations"]:
         return None
     seconds = seconds_of(tables.together_with(row), tables)
@@ -72,7 +84,8 @@ def evidence_of(limit: Limit, row: Row, tables: Tables, confidence: Confidence |
 
 
 def seconds_of(row: Row, tables: Tables) -> list[Row]:
-    """Return the seconds of a row in order, checked against each other and against the row. Raises TablesError if they contradict one another."""
+    """Return the seconds of a row in order, checked against each other and against the row.
+    Raises TablesError if they contradict one another."""
     seconds = tables.seconds_of(row)
     if not seconds or [second["second"] for second in seconds] != list(range(1, len(seconds) + 1)):
         raise TablesError(f"intervals.csv does not have each second of step {row['step']} once.")
@@ -81,15 +94,22 @@ def seconds_of(row: Row, tables: Tables) -> list[Row]:
     if sum(second["operations"] for second in seconds) != row["operations"]:
         raise TablesError(f"intervals.csv and results.csv differ in the operations of step {row['step']}.")
     if abs(len(seconds) - row["elapsed_ns"] / 1e9) > 1:
-        raise TablesError(f"intervals.csv has {len(seconds)} seconds of step {row['step']}, which took {row['elapsed_ns'] / 1e9:.3f} s in results.csv.")
+        raise TablesError(
+            f"intervals.csv has {len(seconds)} seconds of step {row['step']}, which took "
+            f"{row['elapsed_ns'] / 1e9:.3f} s in results.csv."
+        )
     return seconds
 
 
-def _share_of_operations(limit: Limit, row: Row, tables: Tables, seconds: list[Row], confidence: Confidence) -> Evidence | None:
+def _share_of_operations(
+    limit: Limit, row: Row, tables: Tables, seconds: list[Row], confidence: Confidence
+) -> Evidence | None:
     return _at_threshold(limit, row, tables, partial(_operations_over, limit, row, tables, seconds, confidence))
 
 
-def _operations_over(limit: Limit, row: Row, tables: Tables, seconds: list[Row], confidence: Confidence, over_ns: int) -> Evidence:
+def _operations_over(
+    limit: Limit, row: Row, tables: Tables, seconds: list[Row], confidence: Confidence, over_ns: int
+) -> Evidence:
     is_single = row["worker"] != ALL_WORKERS
     return statistics.share_of_operations(
         [second["operations"] for second in seconds],
@@ -107,11 +127,15 @@ def _operations_over(limit: Limit, row: Row, tables: Tables, seconds: list[Row],
     )
 
 
-def _share_of_time(limit: Limit, row: Row, tables: Tables, seconds: list[Row], confidence: Confidence) -> Evidence | None:
+def _share_of_time(
+    limit: Limit, row: Row, tables: Tables, seconds: list[Row], confidence: Confidence
+) -> Evidence | None:
     return _at_threshold(limit, row, tables, partial(_time_over, limit, row, tables, seconds, confidence))
 
 
-def _time_over(limit: Limit, row: Row, tables: Tables, seconds: list[Row], confidence: Confidence, over_ns: int) -> Evidence:
+def _time_over(
+    limit: Limit, row: Row, tables: Tables, seconds: list[Row], confidence: Confidence, over_ns: int
+) -> Evidence:
     is_single, in_flight_ns = row["worker"] != ALL_WORKERS, _in_flight_ns(row)
     slow_ns = _over(row, tables, seconds, over_ns, "latency_sum_ns")
     time_ns = [int(second["latency_sum_ns"]) for second in seconds]
@@ -128,7 +152,8 @@ def _time_over(limit: Limit, row: Row, tables: Tables, seconds: list[Row], confi
 
 
 def _time_of_worker(row: Row, tables: Tables, seconds: list[Row], slow_ns: list[int], over_ns: int) -> list[int]:
-    """Return the time of a single worker's operations in each second: that of slow ones is counted, and that of the others is shared out as it is of all."""
+    """Return the time of a single worker's operations in each second: that of slow ones is counted, and that of the
+    others is shared out as it is of all."""
     slow_of_all = _over(tables.together_with(row), tables, seconds, over_ns, "latency_sum_ns")
     quick_of_all = [max(0, int(second["latency_sum_ns"]) - slow) for second, slow in zip(seconds, slow_of_all)]
     quick, total = max(0, int(row["latency_sum_ns"]) - sum(slow_ns)), max(1, sum(quick_of_all))
@@ -143,7 +168,9 @@ def _batch_means(limit: Limit, row: Row, tables: Tables, seconds: list[Row], con
     counted = [second[denominator] if denominator else 1 for second in whole]
     if not any(counted):
         needed = max(means.SECONDS_FOR_A_MEAN, 2 * len(whole))
-        return Evidence(BATCH_MEANS, INCONCLUSIVE, 0.0, confidence=1 - confidence.alpha, seconds=len(whole), seconds_needed=needed)
+        return Evidence(
+            BATCH_MEANS, INCONCLUSIVE, 0.0, confidence=1 - confidence.alpha, seconds=len(whole), seconds_needed=needed
+        )
     most_ns = len(whole) * tables.workers_of(row) * _SECOND_NS if denominator else None
     question = means.Question(limit.value, limit.bound, confidence.alpha, confidence.judgements, most_x=most_ns)
     return means.ratio_within([second[numerator] for second in whole], counted, question)
@@ -152,9 +179,14 @@ def _batch_means(limit: Limit, row: Row, tables: Tables, seconds: list[Row], con
 def _batch_means_of_worker(limit: Limit, row: Row, tables: Tables, confidence: Confidence) -> Evidence:
     """Test the mean of a single worker with the parts of the measured time that the tester cut it into."""
     elapsed_s = round(row["elapsed_ns"] / _SECOND_NS)
-    latency_ns, operations = (means.merged([part[column] for part in tables.batches_of(row)], elapsed_s) for column in ("latency_sum_ns", "operations"))
+    latency_ns, operations = (
+        means.merged([part[column] for part in tables.batches_of(row)], elapsed_s)
+        for column in ("latency_sum_ns", "operations")
+    )
     chance = 1 / (2 * tables.workers_of(row))
-    question = means.Question(limit.value, limit.bound, confidence.alpha, confidence.judgements, most_x=row["elapsed_ns"], suspicion=chance)
+    question = means.Question(
+        limit.value, limit.bound, confidence.alpha, confidence.judgements, most_x=row["elapsed_ns"], suspicion=chance
+    )
     return means.ratio_of_batches(latency_ns, operations, elapsed_s, question)
 
 
@@ -166,13 +198,17 @@ _TESTS: dict[str, Callable[[Limit, Row, Tables, list[Row], Confidence], Evidence
 
 
 def _at_threshold(limit: Limit, row: Row, tables: Tables, test: Callable[[int], Evidence]) -> Evidence | None:
-    """Test at the limit if the tester counted there; else a pass must hold at the next lower threshold, and a fail at the next higher one."""
+    """Test at the limit if the tester counted there; else a pass must hold at the next lower threshold,
+    and a fail at the next higher one."""
     wanted, counted = limit.threshold_ns, tables.thresholds_of(row)
     if wanted in counted:
         return test(wanted)
     lower = max((each for each in counted if each < wanted), default=None)
     upper = min((each for each in counted if each > wanted), default=None)
-    found = [None if threshold is None else replace(test(threshold), counted_over_ns=threshold) for threshold in (lower, upper)]
+    found = [
+        None if threshold is None else replace(test(threshold), counted_over_ns=threshold)
+        for threshold in (lower, upper)
+    ]
     for evidence, decided in zip(found, (PASS, FAIL)):
         if evidence and evidence.outcome == decided:
             return evidence
@@ -188,13 +224,19 @@ def _over(row: Row, tables: Tables, seconds: list[Row], over_ns: int, column: st
         if over["over_ns"] == over_ns:
             found[over["second"]] = found.get(over["second"], 0) + int(over[column])
     # A row that is absent says that there was nothing above the threshold, so it must not be lost.
-    if row["worker"] == ALL_WORKERS and set(found) != {second["second"] for second in seconds if (second["latency_max_ns"] or 0) > over_ns}:
-        raise TablesError(f"over.csv and intervals.csv differ in which seconds of step {row['step']} had an operation of more than {over_ns} ns.")
+    if row["worker"] == ALL_WORKERS and set(found) != {
+        second["second"] for second in seconds if (second["latency_max_ns"] or 0) > over_ns
+    }:
+        raise TablesError(
+            f"over.csv and intervals.csv differ in which seconds of step {row['step']} had an "
+            f"operation of more than {over_ns} ns."
+        )
     if not set(found) <= {second["second"] for second in seconds}:
         raise TablesError(f"over.csv has a second of step {row['step']} that intervals.csv does not have.")
     return [found.get(second["second"], 0) for second in seconds]
 
 
 def _in_flight_ns(row: Row) -> int:
-    """Return the age of the operation that had not returned at the end, 0 if there is none older than the slowest one that has."""
+    """Return the age of the operation that had not returned at the end,
+    0 if there is none older than the slowest one that has."""
     return int(row["latency_max_ns"] or 0) if row["latency_max_in_flight"] == 1 else 0

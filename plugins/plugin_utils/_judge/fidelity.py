@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Whether the steps of a workload of streams did what the workload asks for: its shares of reads, sizes, operations and capacity.
+"""Whether the steps of a workload of streams did what the workload asks for: its shares of reads, sizes,
+operations and capacity.
 
 Rates are not looked at here: a rate that is too low fails as a load that cannot be kept.
 """
@@ -27,12 +28,15 @@ _SHARES = (READ_SHARE, "size_share", "operations_share", "capacity_share")
 
 
 def deviations(tables: Tables) -> dict[int, list[dict[str, Any]]]:
-    """Return, by number, how the steps differ from what was asked for, by more than the tolerance and more than chance explains. Raises TablesError."""
+    """Return, by number, how the steps differ from what was asked for,
+    by more than the tolerance and more than chance explains. Raises TablesError."""
     found: dict[int, list[dict[str, Any]]] = {}
     for row in _shares(tables):
         off = abs(row["achieved"] - row["asked"])
         if off > TOLERANCE * row["asked"] and off > _by_chance(row, tables):
-            found.setdefault(row["step"], []).append({key: row[key] for key in ("property", "stream", "item", "achieved", "asked")})
+            found.setdefault(row["step"], []).append(
+                {key: row[key] for key in ("property", "stream", "item", "achieved", "asked")}
+            )
     return found
 
 
@@ -43,7 +47,18 @@ def fidelity_notes(tables: Tables) -> list[Finding]:
     except TablesError:
         return []  # the verdict says that they cannot be used
     unknown = dict.fromkeys(tuple(row[key] for key in _ABOUT) for row in rows)
-    return [finding(UNKNOWN_SHARES, None, tolerance=TOLERANCE, shares=[dict(zip(_ABOUT, each, strict=True)) for each in unknown])] if unknown else []
+    return (
+        [
+            finding(
+                UNKNOWN_SHARES,
+                None,
+                tolerance=TOLERANCE,
+                shares=[dict(zip(_ABOUT, each, strict=True)) for each in unknown],
+            )
+        ]
+        if unknown
+        else []
+    )
 
 
 def _shares(tables: Tables) -> list[Row]:
@@ -51,7 +66,8 @@ def _shares(tables: Tables) -> list[Row]:
 
 
 def _by_chance(row: Row, tables: Tables) -> float:
-    """Return by how much a share can be off by chance: that of n draws, and the last operation of each worker, which the end of the step cuts off."""
+    """Return by how much a share can be off by chance: that of n draws, and the last operation of each worker,
+    which the end of the step cuts off."""
     if row["property"] == "capacity_share":
         return 0.0
     operations, workers = _drawn(row, tables)
@@ -63,5 +79,9 @@ def _by_chance(row: Row, tables: Tables) -> float:
 def _drawn(row: Row, tables: Tables) -> tuple[int, int]:
     """Return of how many operations a row gives a share, and how many workers made them."""
     stream = ALL_STREAMS if row["property"] == "operations_share" else row["stream"]
-    together = [each for each in tables.streams_together if each["step"] == row["step"] and stream in (ALL_STREAMS, each["stream"])]
+    together = [
+        each
+        for each in tables.streams_together
+        if each["step"] == row["step"] and stream in (ALL_STREAMS, each["stream"])
+    ]
     return sum(each["operations"] for each in together), sum(map(tables.workers_of, together))

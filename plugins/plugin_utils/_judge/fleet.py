@@ -29,7 +29,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import
 
 SCHEMA_VERSION = 1
 INSTEAD_OF = "instead_of"
-"""The key of a policy that holds what the run recorded when it was opened, as far as a command was given something else."""
+"""The key of a policy that holds what the run recorded when it was opened,
+as far as a command was given something else."""
 
 
 class PolicyError(ValueError):
@@ -37,12 +38,14 @@ class PolicyError(ValueError):
 
 
 def judge_fleet(run: Mapping[str, Any], records: Iterable[HostRecord]) -> dict[str, Any]:
-    """Judge a fleet from the verdicts on its hosts and return what verdict.json holds, but for the sentences that are made of it.
+    """Judge a fleet from the verdicts on its hosts and return what verdict.json holds,
+    but for the sentences that are made of it.
 
-    run is run.json; records are read once. Anything that was left behind on a host stops the gate, regardless of the host's verdict (problems). A
-    record that needs a verdict has one (lacks_verdict).
-    In check mode nothing is measured: the verdict is None, and only hosts with a verdict of their own (a refusal to be expected) count. Hosts that were
-    only observed have none either. Raises PolicyError if the run's policy names an unknown verdict.
+    run is run.json; records are read once. Anything that was left behind on a host stops the gate, regardless of the
+    host's verdict (problems). A record that needs a verdict has one (lacks_verdict).
+    In check mode nothing is measured: the verdict is None, and only hosts with a verdict of their own (a refusal to be
+    expected) count. Hosts that were only observed have none either. Raises PolicyError if the run's policy names an
+    unknown verdict.
     """
     check_mode = kind_of(run) is CHECK_MODE
     fail_on, report_only = _policy(run)
@@ -88,7 +91,8 @@ def host_entry(record: HostRecord) -> dict[str, Any]:
 
 
 def lacks_verdict(record: HostRecord, check_mode: bool) -> bool:
-    """Whether a record has no verdict that is one, although it needs one: those of its kind do, and nothing does in check mode."""
+    """Whether a record has no verdict that is one, although it needs one: those of its kind do,
+    and nothing does in check mode."""
     if record.verdict is None:
         return not check_mode and kind_named(record.kind).needs_verdict
     return record.verdict not in WORST_FIRST
@@ -124,18 +128,26 @@ def _fleet_problems(hosts: list[dict[str, Any]], check_mode: bool) -> list[Findi
     """Return what stops the gate regardless of the verdicts."""
     if not hosts and not check_mode:
         return [finding(NO_HOST, None)]
-    return [finding(LEFTOVER, None, host=host["host"], volume=host["volume"], text=item) for host in hosts for item in host["leftovers"]]
+    return [
+        finding(LEFTOVER, None, host=host["host"], volume=host["volume"], text=item)
+        for host in hosts
+        for item in host["leftovers"]
+    ]
 
 
 def _wrong_fails_expected(run: Mapping[str, Any], hosts: list[dict[str, Any]]) -> float | None:
-    """Return how many of the measured hosts may fail by chance at most, each at the confidence of its profile, None if that is not more than one."""
+    """Return how many of the measured hosts may fail by chance at most, each at the confidence of its profile,
+    None if that is not more than one."""
     measured = [host["profile"] for host in hosts if host["verdict"] in (*GOOD, FAIL, INCONCLUSIVE)]
     profiles = profiles_by_sha256(run)
-    expected = round(math.fsum(_wrong_fail_share(profiles.get((profile or {}).get("sha256"), {})) for profile in measured), 1)
+    expected = round(
+        math.fsum(_wrong_fail_share(profiles.get((profile or {}).get("sha256"), {})) for profile in measured), 1
+    )
     return expected if expected > 1 else None
 
 
 def _wrong_fail_share(profile: Mapping[str, Any]) -> float:
-    """Return in which share of all runs a profile may fail a good host by chance; nothing is promised without a confidence."""
+    """Return in which share of all runs a profile may fail a good host by chance;
+    nothing is promised without a confidence."""
     confidence = (profile.get("qualifies") or {}).get("confidence")
     return 1 - confidence if isinstance(confidence, float) else 0.0

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The suspicion that a synchronous write flushes nothing. Only a power cut decides that, so this is a note and never a verdict."""
+"""The suspicion that a synchronous write flushes nothing. Only a power cut decides that,
+so this is a note and never a verdict."""
 
 from __future__ import annotations
 
@@ -13,16 +14,19 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import DECIMAL_PATTERN
 
 PROBE_PREFIX = "sync_probe_"
-"""Prefix of the keys in run.csv that say what a plain and a synchronous write cost before the test; these keys are added to the facts of the host."""
+"""Prefix of the keys in run.csv that say what a plain and a synchronous write cost before the test; these keys are
+added to the facts of the host."""
 
 NO_FLUSH_BELOW = 1.2
-"""Below this ratio of the medians a synchronous write costs as much as a plain one. Disks that answer flushes at once had 1.7 and more."""
+"""Below this ratio of the medians a synchronous write costs as much as a plain one.
+Disks that answer flushes at once had 1.7 and more."""
 
 _BARRIERS_OFF = ("nobarrier", "barrier=0")
 
 
 def flush_notes(facts: Mapping[str, Any]) -> list[Finding]:
-    """Return a note if no flush seems to be sent to the device; none if that is not known, as of a file system in the network."""
+    """Return a note if no flush seems to be sent to the device; none if that is not known,
+    as of a file system in the network."""
     off = [option for option in str(facts.get("mount_options") or "").split(",") if option in _BARRIERS_OFF]
     if off:
         return [finding(NO_FLUSH, None, cause="mounted", option=off[0])]
@@ -30,7 +34,15 @@ def flush_notes(facts: Mapping[str, Any]) -> list[Finding]:
     cache = facts.get("device_write_cache")
     if not cache or not plain_ns or not sync_ns or sync_ns / plain_ns >= NO_FLUSH_BELOW:
         return []
-    return [finding(NO_FLUSH, None, cause="write through" if cache == "write through" else "unknown", sync_ns=sync_ns, plain_ns=plain_ns)]
+    return [
+        finding(
+            NO_FLUSH,
+            None,
+            cause="write through" if cache == "write through" else "unknown",
+            sync_ns=sync_ns,
+            plain_ns=plain_ns,
+        )
+    ]
 
 
 def _number(value: Any) -> float | None:

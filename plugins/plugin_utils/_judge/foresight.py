@@ -12,10 +12,23 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target import OperationsTarget, Target
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge import statistics
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.means import SECONDS_FOR_A_MEAN
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import BATCH_MEANS, HIGHEST, ONCE, SHARE_OF_OPERATIONS, SHARE_OF_TIME, TARGET
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import (
+    BATCH_MEANS,
+    HIGHEST,
+    ONCE,
+    SHARE_OF_OPERATIONS,
+    SHARE_OF_TIME,
+    TARGET,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import LOG, Limit, Profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import of_every_profile
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_OPERATIONS, ALL_STREAMS, ALL_WORKERS, COMMITS, STREAMS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import (
+    ALL_OPERATIONS,
+    ALL_STREAMS,
+    ALL_WORKERS,
+    COMMITS,
+    STREAMS,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import FORESEEN, Finding, finding
 
 _TARGETS = {TARGET: Target, HIGHEST: OperationsTarget}
@@ -25,7 +38,8 @@ _LARGEST_MEAN = 0.4
 
 
 def foresee(profile: Profile, plan: Mapping[str, Any]) -> list[Finding]:
-    """Return notes on what the plan's seconds per row cannot decide, even if no write is over a limit, and on why the plan cannot certify."""
+    """Return notes on what the plan's seconds per row cannot decide, even if no write is over a limit,
+    and on why the plan cannot certify."""
     if plan["workload"] == COMMITS:
         return [*_short_of_target(plan), *_of_commits(profile)]
     rows = [
@@ -46,9 +60,14 @@ def _streams_of(plan: Mapping[str, Any]) -> dict[str, list[str]]:
 
 
 def _without_stream(limit: Limit, plan: Mapping[str, Any]) -> Finding | None:
-    """Return that a limit cannot be judged because the workload has no such rows, None if it has. A limit of every run is left out then."""
+    """Return that a limit cannot be judged because the workload has no such rows, None if it has.
+    A limit of every run is left out then."""
     streams = _streams_of(plan)
-    if limit.metric.scope in ONCE or of_every_profile(limit) or (limit.stream in streams and limit.operation in ("", *streams[limit.stream])):
+    if (
+        limit.metric.scope in ONCE
+        or of_every_profile(limit)
+        or (limit.stream in streams and limit.operation in ("", *streams[limit.stream]))
+    ):
         return None
     about = {"limit": limit.text, "stream": limit.stream, "operation": limit.operation or None}
     return _foreseen("no_stream", workload=plan["workload_name"], **about)
@@ -59,7 +78,8 @@ def _foreseen(cause: str, **data: Any) -> Finding:
 
 
 def _short_of_target(plan: Mapping[str, Any]) -> list[Finding]:
-    """Return a note if no load point is as large as the load that the volume must carry. A search goes on until one is."""
+    """Return a note if no load point is as large as the load that the volume must carry.
+    A search goes on until one is."""
     highest, target = max(plan["load_points"]), plan["load_target"]
     if plan["search"] or highest >= target:
         return []
@@ -75,7 +95,11 @@ def _of_commits(profile: Profile) -> list[Finding]:
 def foresee_without_target(profile: Profile, target: Target | OperationsTarget | None) -> list[Finding]:
     """Return notes on the limits that cannot be judged on a host with another target than theirs, or without one."""
     lacking = [scope for scope, kind in _TARGETS.items() if not isinstance(target, kind)]
-    return [_foreseen("no_target", limit=limit.text, scope=limit.metric.scope) for limit in profile.limits if limit.metric.scope in lacking]
+    return [
+        _foreseen("no_target", limit=limit.text, scope=limit.metric.scope)
+        for limit in profile.limits
+        if limit.metric.scope in lacking
+    ]
 
 
 def _cannot_certify(profile: Profile, plan: Mapping[str, Any]) -> list[Finding]:
@@ -86,10 +110,26 @@ def _cannot_certify(profile: Profile, plan: Mapping[str, Any]) -> list[Finding]:
     if plan["workload_name"] != profile.workload:
         notes.append(_foreseen("workload", profile=name, required=profile.workload, workload=plan["workload_name"]))
     if planned_s < profile.min_duration_s:
-        notes.append(_foreseen("duration", profile=name, required_s=profile.min_duration_s, whole_s=plan["certify_s"], planned_s=planned_s))
+        notes.append(
+            _foreseen(
+                "duration",
+                profile=name,
+                required_s=profile.min_duration_s,
+                whole_s=plan["certify_s"],
+                planned_s=planned_s,
+            )
+        )
     if planned_bytes < profile.min_footprint_bytes:
         of_streams = plan["workload"] == STREAMS
-        notes.append(_foreseen("small_files", profile=name, required_bytes=profile.min_footprint_bytes, planned_bytes=planned_bytes, of_streams=of_streams))
+        notes.append(
+            _foreseen(
+                "small_files",
+                profile=name,
+                required_bytes=profile.min_footprint_bytes,
+                planned_bytes=planned_bytes,
+                of_streams=of_streams,
+            )
+        )
     if missing:
         notes.append(_foreseen("block_sizes", profile=name, missing_bytes=missing))
     return notes
@@ -104,7 +144,9 @@ def _too_short_for(limit: Limit, profile: Profile, rows: list[dict[str, Any]], p
     if needed_s <= planned_s:
         return None
     mean_over_limit = largest_mean if limit.metric.method == SHARE_OF_OPERATIONS else None
-    return _foreseen("too_short", limit=limit.text, needed_s=needed_s, planned_s=planned_s, mean_over_limit=mean_over_limit)
+    return _foreseen(
+        "too_short", limit=limit.text, needed_s=needed_s, planned_s=planned_s, mean_over_limit=mean_over_limit
+    )
 
 
 def _needed_s(limit: Limit, alpha: float, mean_over_limit: float) -> int:
@@ -118,6 +160,7 @@ def _needed_s(limit: Limit, alpha: float, mean_over_limit: float) -> int:
 
 
 def _mean_over_limit(limit: Limit, profile: Profile, row: Mapping[str, Any]) -> float:
-    """Return the largest mean that a row is taken to have: what the profile allows it, but not more than a share of the limit."""
+    """Return the largest mean that a row is taken to have: what the profile allows it,
+    but not more than a share of the limit."""
     means = [other.value for other in profile.limits if other.metric.name == "latency_mean" and other.applies_to(row)]
     return min([_LARGEST_MEAN, *(mean / limit.value for mean in means)])

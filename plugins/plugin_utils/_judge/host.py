@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The verdict on a host, which is the worst of its judgements and of how the tester ended, with the findings that it rests on."""
+"""The verdict on a host, which is the worst of its judgements and of how the tester ended,
+with the findings that it rests on."""
 
 from __future__ import annotations
 
@@ -11,11 +12,24 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity import LOAD_SEARCH, LOAD_TARGET, Capacity, capacity_of, counting, unproven
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity import (
+    LOAD_SEARCH,
+    LOAD_TARGET,
+    Capacity,
+    capacity_of,
+    counting,
+    unproven,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.disturbance import disturbances, freeze_behind
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.evidence import confidence_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fidelity import deviations
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.limits import Case, findings_of, judge_capacity, judge_limit, judge_target_operations
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.limits import (
+    Case,
+    findings_of,
+    judge_capacity,
+    judge_limit,
+    judge_target_operations,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import CAPACITY, HIGHEST
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.plateau import plateaus
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Profile
@@ -49,7 +63,16 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import DEFAULT_FAIL_ON, ERROR, FAIL, GOOD, INCONCLUSIVE, MISSING, PASS, WARN
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import (
+    DEFAULT_FAIL_ON,
+    ERROR,
+    FAIL,
+    GOOD,
+    INCONCLUSIVE,
+    MISSING,
+    PASS,
+    WARN,
+)
 
 SKIPPED = "skipped"
 """The key of what kept a volume from being measured that names the queue manager which is left out on a host."""
@@ -77,29 +100,43 @@ _FOOTPRINT_KEYS = ("option_file_size_bytes", "option_files")
 
 
 def judge_host(
-    record: HostRecord, tables: Tables | None, profile: Profile, today: datetime.date, together: Mapping[str, Capacity] | None = None
+    record: HostRecord,
+    tables: Tables | None,
+    profile: Profile,
+    today: datetime.date,
+    together: Mapping[str, Capacity] | None = None,
 ) -> dict[str, Any]:
-    """Return the judged part of a host's record (verdict, certified, findings, judgements, capacity and what is a fact about the volume), without sentences.
+    """Return the judged part of a host's record (verdict, certified, findings, judgements, capacity and what is a fact
+    about the volume), without sentences.
 
-    record is what is known of the host so far, tables is what its tester measured, today is the day that decides whether a waiver is valid. ``together`` holds,
-    by its label, what each other volume takes that climbed together with this one.
+    record is what is known of the host so far, tables is what its tester measured, today is the day that decides
+    whether a waiver is valid. ``together`` holds, by its label, what each other volume takes that climbed together with
+    this one.
     """
     if record.error:
         return unmeasured(finding_of_error(record.error))
     status = _exit_status(record, tables)
     if tables is None or status not in (0, 3, 4):
-        return unmeasured(finding(NO_TABLES, ERROR, status=status, text=str((record.tester or {}).get("exit_message") or "")))
+        return unmeasured(
+            finding(NO_TABLES, ERROR, status=status, text=str((record.tester or {}).get("exit_message") or ""))
+        )
     try:
         case = Case(record, tables, profile, confidence_of(profile, tables), today, deviations(tables))
         limits = [limit for limit in profile.limits if limit.metric.scope not in (CAPACITY, HIGHEST)]
-        judgements = [judgement for limit in (*limits, *limits_on_pace(tables)) for judgement in judge_limit(limit, case)]
+        judgements = [
+            judgement for limit in (*limits, *limits_on_pace(tables)) for judgement in judge_limit(limit, case)
+        ]
         ending = _judge_ending(status, tables, profile, record.kind)
         target, is_search = _load(record.facts.get(LOAD_TARGET)), bool(record.facts.get(LOAD_SEARCH))
         capacity = capacity_of(tables, judgements, ending).held_together_with(together or {})
         judgements = counting(judgements, capacity, target, is_search)
-        judgements += [judge_capacity(limit, capacity, case) for limit in profile.limits if limit.metric.scope == CAPACITY]
+        judgements += [
+            judge_capacity(limit, capacity, case) for limit in profile.limits if limit.metric.scope == CAPACITY
+        ]
         of_highest = [limit for limit in profile.limits if limit.metric.scope == HIGHEST]
-        judgements += [judgement for limit in of_highest for judgement in judge_target_operations(limit, capacity, case)]
+        judgements += [
+            judgement for limit in of_highest for judgement in judge_target_operations(limit, capacity, case)
+        ]
     except TablesError as problem:
         return unmeasured(finding(UNUSABLE_TABLES, ERROR, text=str(problem)))
     verdicts = [judgement["verdict"] for judgement in judgements]
@@ -140,7 +177,13 @@ def finding_of_error(error: Mapping[str, Any]) -> Finding:
     known = (*DEFAULT_FAIL_ON, WARN) if error.get(SKIPPED) else DEFAULT_FAIL_ON
     verdict = error.get("verdict") if error.get("verdict") in known else ERROR
     kind = NEVER_SENT if verdict == MISSING else LEFT_OUT if verdict == WARN else UNMEASURED
-    return finding(kind, verdict, cause=error.get("cause"), stage=str(error.get("stage") or ""), text=str(error.get("reason") or ""))
+    return finding(
+        kind,
+        verdict,
+        cause=error.get("cause"),
+        stage=str(error.get("stage") or ""),
+        text=str(error.get("reason") or ""),
+    )
 
 
 def _exit_status(record: HostRecord, tables: Tables | None) -> int | None:
@@ -153,7 +196,11 @@ def _exit_status(record: HostRecord, tables: Tables | None) -> int | None:
 
 def _no_tables_reason(record: HostRecord, status: int | None) -> str:
     message = str((record.tester or {}).get("exit_message") or "")
-    ended = "the tester left no usable tables" if status is None else f"the tester ended with status {status} and left no usable tables"
+    ended = (
+        "the tester left no usable tables"
+        if status is None
+        else f"the tester ended with status {status} and left no usable tables"
+    )
     return f"{ended}: {message}" if message else ended
 
 
@@ -174,7 +221,8 @@ def _load(value: Any) -> float | None:
 
 
 def _judge_ending(status: int, tables: Tables, profile: Profile, kind: str) -> Finding | None:
-    """Return what became of a tester that did not measure to its end, None if it did. ``kind`` is that of the record."""
+    """Return what became of a tester that did not measure to its end, None if it did.
+    ``kind`` is that of the record."""
     if status == 0:
         return None
     if status == 3:
@@ -185,7 +233,15 @@ def _judge_ending(status: int, tables: Tables, profile: Profile, kind: str) -> F
     if age is not None and age >= profile.stall_limit_ns and not freeze:
         offset, file = tables.run.get("in_flight_offset_bytes"), tables.run.get("in_flight_file")
         what = "write" if tables.layout.of_mq else "operation"
-        return finding(HUNG, FAIL, operation=what, age_ns=age, stall_limit_ns=profile.stall_limit_ns, offset_bytes=offset, file=file)
+        return finding(
+            HUNG,
+            FAIL,
+            operation=what,
+            age_ns=age,
+            stall_limit_ns=profile.stall_limit_ns,
+            offset_bytes=offset,
+            file=file,
+        )
     if tables.run.get("exit_reason") == NO_FIGURES:
         return finding(WITHOUT_FIGURES, INCONCLUSIVE, text=ended)
     return finding(INTERRUPTED, INCONCLUSIVE, cause=kind if kind_named(kind).is_live else "tester", text=ended)
@@ -224,7 +280,12 @@ def _too_short(tables: Tables, profile: Profile) -> _Why:
     shortest_s = min(row["elapsed_ns"] for row in tables.results) / 1e9
     if shortest_s >= profile.min_duration_s:
         return None
-    return {"cause": "too_short", "measured_s": shortest_s, "profile": profile.name, "required_s": profile.min_duration_s}
+    return {
+        "cause": "too_short",
+        "measured_s": shortest_s,
+        "profile": profile.name,
+        "required_s": profile.min_duration_s,
+    }
 
 
 def _without_confidence(tables: Tables, profile: Profile) -> _Why:
@@ -236,14 +297,25 @@ def _without_confidence(tables: Tables, profile: Profile) -> _Why:
 
 def _uncovered_episodes(judgements: list[dict[str, Any]], tables: Tables, profile: Profile) -> _Why:
     """Return which pass covers only shorter slow phases than the profile asks for, None if none does."""
-    covered = [judgement for judgement in judgements if judgement["verdict"] == PASS and judgement.get("episode_s") is not None]
+    covered = [
+        judgement for judgement in judgements if judgement["verdict"] == PASS and judgement.get("episode_s") is not None
+    ]
     if not profile.episode_s or not covered:
         return None
     least = min(covered, key=lambda judgement: judgement["episode_s"])
     if least["episode_s"] >= profile.episode_s:
         return None
-    known = {key: least[key] for key in ("metric", "method", "episode_s", "block_size_bytes", "load_point", "stream", "operation")}
-    return {"cause": "uncovered_episodes", **known, "of_streams": tables.layout.by_stream, "profile": profile.name, "required_s": profile.episode_s}
+    known = {
+        key: least[key]
+        for key in ("metric", "method", "episode_s", "block_size_bytes", "load_point", "stream", "operation")
+    }
+    return {
+        "cause": "uncovered_episodes",
+        **known,
+        "of_streams": tables.layout.by_stream,
+        "profile": profile.name,
+        "required_s": profile.episode_s,
+    }
 
 
 def _unfinished_ring(tables: Tables) -> _Why:
@@ -251,12 +323,18 @@ def _unfinished_ring(tables: Tables) -> _Why:
     for row in tables.results:
         if row.get("ring_passes") is not None and row["ring_passes"] < 1:
             needed_s = math.ceil(row["elapsed_ns"] / 1e9 / row["ring_passes"]) if row["ring_passes"] else None
-            return {"cause": "unfinished_ring", "block_size_bytes": row["block_size_bytes"], "ring_passes": row["ring_passes"], "needed_s": needed_s}
+            return {
+                "cause": "unfinished_ring",
+                "block_size_bytes": row["block_size_bytes"],
+                "ring_passes": row["ring_passes"],
+                "needed_s": needed_s,
+            }
     return None
 
 
 def _too_small_a_ring(record: HostRecord, tables: Tables, profile: Profile) -> _Why:
-    """Return why the files of a queue manager were too small to show the storage behind a cache, None if they were not."""
+    """Return why the files of a queue manager were too small to show the storage behind a cache,
+    None if they were not."""
     log_set_bytes = record.facts.get("queue_manager_log_set_bytes")
     log_set_bytes = log_set_bytes if isinstance(log_set_bytes, int) and tables.layout.of_mq else 0
     if not profile.min_footprint_bytes and not log_set_bytes:
@@ -269,7 +347,13 @@ def _too_small_a_ring(record: HostRecord, tables: Tables, profile: Profile) -> _
     for required_bytes, name in ((profile.min_footprint_bytes, profile.name), (log_set_bytes, None)):
         if footprint_bytes < required_bytes:
             of_streams = tables.layout.by_stream
-            return {"cause": "small_files", "of_streams": of_streams, "footprint_bytes": footprint_bytes, "required_bytes": required_bytes, "profile": name}
+            return {
+                "cause": "small_files",
+                "of_streams": of_streams,
+                "footprint_bytes": footprint_bytes,
+                "required_bytes": required_bytes,
+                "profile": name,
+            }
     return None
 
 
@@ -282,11 +366,14 @@ def _missing_block_sizes(tables: Tables, profile: Profile) -> _Why:
 def _unlike_workload(record: HostRecord, tables: Tables, profile: Profile) -> _Why:
     """Return in what the run was not the workload whose runs the profile certifies, on storage, None if it was.
 
-    That of mq-log has to write as MQ's logger does. Any other one says itself how it writes, and a run is only accepted if it did what was ordered.
+    That of mq-log has to write as MQ's logger does. Any other one says itself how it writes,
+    and a run is only accepted if it did what was ordered.
     """
     name = record.facts.get("workload_name") if tables.layout.described else tables.run.get("workload")
     if not name:
-        return {"cause": "unnamed_workload"} if tables.layout.described else {"cause": "not_in_run_csv", "key": "workload"}
+        return (
+            {"cause": "unnamed_workload"} if tables.layout.described else {"cause": "not_in_run_csv", "key": "workload"}
+        )
     if name != profile.workload:
         return {"cause": "other_workload", "workload": str(name)[:_LONGEST_VALUE], "required": profile.workload}
     return _unlike(_LIKE_MQ if profile.workload == MQ_LOG else _ON_STORAGE, tables.run)

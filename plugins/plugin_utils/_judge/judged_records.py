@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The records of a run as its verdict takes them: judged by their limits when they were filed, and by what else was said of their volumes since then."""
+"""The records of a run as its verdict takes them: judged by their limits when they were filed, and by what else was
+said of their volumes since then."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import
 
 
 def judged_record(directory: RunDirectory, folder: str) -> HostRecord:
-    """Return the record in a folder, judged by its limits and, as far as run and profile ask for it, by its comparison with the baseline and by power cuts.
+    """Return the record in a folder, judged by its limits and, as far as run and profile ask for it, by its comparison
+    with the baseline and by power cuts.
 
     A merged run has the records as the runs that it comes from have judged them.
     """
@@ -28,8 +30,14 @@ def judged_record(directory: RunDirectory, folder: str) -> HostRecord:
     record = judged_with(record, directory.comparisons.read(folder)) if is_asked(directory.run) else record
     if directory.run.get("merged_from") or not directory.is_test:
         return record
-    record = judged_also(record, {"verdict": INCONCLUSIVE, "reason": record.standing}, STANDING) if record.standing else record
-    return judged_with_cuts(record, directory.power_cuts.read(folder), wanted_cuts(profile_data(directory.run, record.host)))
+    record = (
+        judged_also(record, {"verdict": INCONCLUSIVE, "reason": record.standing}, STANDING)
+        if record.standing
+        else record
+    )
+    return judged_with_cuts(
+        record, directory.power_cuts.read(folder), wanted_cuts(profile_data(directory.run, record.host))
+    )
 
 
 def judged_records(directory: RunDirectory) -> Iterator[HostRecord]:

@@ -18,11 +18,28 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.basis import basis_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.headroom import NoHeadroom, headroom
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target import operations_target_of, target_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.averages import slowest_since_restart_ns, why_no_figure
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.averages import (
+    slowest_since_restart_ns,
+    why_no_figure,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity import Capacity
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.disturbance import disturbances, freeze_behind
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.evidence import Confidence, evidence_of, is_tested, seconds_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import AS_IT_STANDS, BATCH_MEANS, HIGHEST, MARGIN, METRICS, ONCE, RUN, TARGET
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.evidence import (
+    Confidence,
+    evidence_of,
+    is_tested,
+    seconds_of,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import (
+    AS_IT_STANDS,
+    BATCH_MEANS,
+    HIGHEST,
+    MARGIN,
+    METRICS,
+    ONCE,
+    RUN,
+    TARGET,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.percentile import figure_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import WARN as SEVERITY_WARN
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Limit, Profile, Range
@@ -44,7 +61,14 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, GOOD, INCONCLUSIVE, PASS, WARN, rank
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import (
+    FAIL,
+    GOOD,
+    INCONCLUSIVE,
+    PASS,
+    WARN,
+    rank,
+)
 
 _NO_ROW = dict.fromkeys(KEY_COLUMNS)
 _OF_SECONDS = ("latency_max", "interval_bytes_per_s_min")
@@ -55,10 +79,11 @@ _OF_SECONDS = ("latency_max", "interval_bytes_per_s_min")
 class Comparison:
     """What a row says about a limit.
 
-    outcome is pass, fail or inconclusive; value is the figure in the metric's base unit, None if there is none; at_least says that the true figure
-    is not below it; why says with a code and its figures why the figure alone decides nothing, or what it rests on; evidence is what the seconds of the row
-    say, None if the figure is taken as it stands. within_chance says of a row of one worker among several that it breaks the limit, but not by more than chance
-    explains: it passes.
+    outcome is pass, fail or inconclusive; value is the figure in the metric's base unit, None if there is none;
+    at_least says that the true figure is not below it; why says with a code and its figures why the figure alone
+    decides nothing, or what it rests on; evidence is what the seconds of the row say, None if the figure is taken as it
+    stands. within_chance says of a row of one worker among several that it breaks the limit, but not by more than
+    chance explains: it passes.
     """
 
     outcome: str
@@ -70,7 +95,8 @@ class Comparison:
 
 
 def compare(limit: Limit, row: Row, evidence: Evidence | None = None) -> Comparison:
-    """Decide whether a row shows that the limit is kept or broken, or neither. With evidence, only what it and the figure agree on is decided."""
+    """Decide whether a row shows that the limit is kept or broken, or neither. With evidence,
+    only what it and the figure agree on is decided."""
     standing = _as_it_stands(limit, row)
     if evidence is None or evidence.outcome == standing.outcome:
         return replace(standing, evidence=evidence)
@@ -80,8 +106,8 @@ def compare(limit: Limit, row: Row, evidence: Evidence | None = None) -> Compari
 def compare_one_of_several(limit: Limit, row: Row, tables: Tables, confidence: Confidence) -> Comparison:
     """Decide what the row of one worker among several says about a limit.
 
-    Of many rows some are beyond their limit by chance, so only evidence fails a row, and only a suspicious one keeps the limit from passing. That the storage
-    keeps the limit is shown by the row of all workers together.
+    Of many rows some are beyond their limit by chance, so only evidence fails a row, and only a suspicious one keeps
+    the limit from passing. That the storage keeps the limit is shown by the row of all workers together.
     """
     standing = _as_it_stands(limit, row)
     if standing.outcome != FAIL:
@@ -111,7 +137,8 @@ def _as_it_stands(limit: Limit, row: Row) -> Comparison:
 
 @dataclass(frozen=True)
 class Case:
-    """What judging a host rests on: its record so far, its tables, the profile, the confidence asked for (None for none) and the day of waivers.
+    """What judging a host rests on: its record so far, its tables, the profile,
+    the confidence asked for (None for none) and the day of waivers.
 
     deviations says by number how steps differ from what their workload asks for.
     """
@@ -125,7 +152,8 @@ class Case:
 
 
 def judge_limit(limit: Limit, case: Case) -> list[dict[str, Any]]:
-    """Return the judgements of a limit: one for each row that it judges, or an inconclusive one if there is none. Raises TablesError.
+    """Return the judgements of a limit: one for each row that it judges,
+    or an inconclusive one if there is none. Raises TablesError.
 
     A hard limit on the log has none if the workload has no log.
     """
@@ -145,7 +173,8 @@ def judge_limit(limit: Limit, case: Case) -> list[dict[str, Any]]:
 
 
 def judge_capacity(limit: Limit, capacity: Capacity, case: Case) -> dict[str, Any]:
-    """Return the judgement of a limit on the capacity: what the other judgements say about the load that it asks for, in the unit of the load points."""
+    """Return the judgement of a limit on the capacity: what the other judgements say about the load that it asks for,
+    in the unit of the load points."""
     kind = replace(limit.metric.kind, unit=capacity.load_unit, format=lambda load, digits=3: capacity.text(load))
     limit = replace(limit, metric=replace(limit.metric, kind=kind))
     row = {**_NO_ROW, "operations": None}
@@ -161,14 +190,21 @@ def judge_capacity(limit: Limit, capacity: Capacity, case: Case) -> dict[str, An
 
 
 def judge_target_operations(limit: Limit, capacity: Capacity, case: Case) -> list[dict[str, Any]]:
-    """Return the judgements of a limit on what sweep_target asks for: the rate at the highest load point that keeps all other limits. Raises TablesError.
+    """Return the judgements of a limit on what sweep_target asks for: the rate at the highest load point that keeps all
+    other limits. Raises TablesError.
 
-    They are those of the rate that is asked for, and belong to no load point: at a small load the rate is below it, and nothing is wrong with that.
+    They are those of the rate that is asked for, and belong to no load point: at a small load the rate is below it,
+    and nothing is wrong with that.
     """
     asked_per_s, highest = operations_target_of(case.record.facts), capacity.highest_passed
     if asked_per_s is None or highest is None:
         why = {"code": "no_load_keeps_others" if asked_per_s else "no_target"}
-        return [_settled(_judged_row(limit, {**_NO_ROW, "operations": None}, case, Comparison(INCONCLUSIVE, None, why=why)), limit)]
+        return [
+            _settled(
+                _judged_row(limit, {**_NO_ROW, "operations": None}, case, Comparison(INCONCLUSIVE, None, why=why)),
+                limit,
+            )
+        ]
     rate = METRICS["operations_per_s"]
     at_highest = replace(limit, metric=rate, value=limit.value * asked_per_s, load_point=Range(highest, highest))
     return [
@@ -178,7 +214,8 @@ def judge_target_operations(limit: Limit, capacity: Capacity, case: Case) -> lis
 
 
 def _figures_of(limit: Limit, tables: Tables) -> list[Row]:
-    """Return the rows that a limit judges, each with its figure; a metric of the whole run has one row, made from run.csv."""
+    """Return the rows that a limit judges, each with its figure; a metric of the whole run has one row,
+    made from run.csv."""
     if limit.metric.scope == RUN:
         return [{**_NO_ROW, "operations": None, limit.metric.column: tables.number(limit.metric.column)}]
     metric = limit.metric
@@ -191,10 +228,16 @@ def _judge_target(limit: Limit, case: Case) -> dict[str, Any]:
     try:
         found = headroom(basis_of(case.tables, case.record.facts), target_of(case.record.facts))
     except NoHeadroom as why:
-        return _settled(_judged_row(limit, row, case, Comparison(INCONCLUSIVE, None, why={"code": "estimate", "text": str(why)})), limit)
+        return _settled(
+            _judged_row(limit, row, case, Comparison(INCONCLUSIVE, None, why={"code": "estimate", "text": str(why)})),
+            limit,
+        )
     standing = compare(limit, {**row, limit.metric.column: found.margin})
     outcome = INCONCLUSIVE if found.doubtful else standing.outcome
-    return _settled(_judged_row(limit, row, case, replace(standing, outcome=outcome, why={"code": "estimate", "text": found.text})), limit)
+    return _settled(
+        _judged_row(limit, row, case, replace(standing, outcome=outcome, why={"code": "estimate", "text": found.text})),
+        limit,
+    )
 
 
 def _judge_row(limit: Limit, row: Row, case: Case) -> dict[str, Any]:
@@ -225,13 +268,30 @@ def _leave_open(judgement: dict[str, Any], deviations_of_step: list[dict[str, An
 
 
 def _judged_row(limit: Limit, row: Row, case: Case, comparison: Comparison) -> dict[str, Any]:
-    judgement = _judgement(limit, row, comparison, name=_name_of(row, case), samples=row["operations"] or 0, claim=_claim(limit, row, case, comparison))
+    judgement = _judgement(
+        limit,
+        row,
+        comparison,
+        name=_name_of(row, case),
+        samples=row["operations"] or 0,
+        claim=_claim(limit, row, case, comparison),
+    )
     broken = comparison.value is not None and limit.broken_by(comparison.value)
-    return _waive(judgement, case) if broken and not limit.hard and judgement["verdict"] in (FAIL, INCONCLUSIVE) else judgement
+    return (
+        _waive(judgement, case)
+        if broken and not limit.hard and judgement["verdict"] in (FAIL, INCONCLUSIVE)
+        else judgement
+    )
 
 
 def _judgement(
-    limit: Limit, row: Mapping[str, Any], comparison: Comparison, *, name: str = "", samples: int = 0, claim: Mapping[str, Any] | None = None
+    limit: Limit,
+    row: Mapping[str, Any],
+    comparison: Comparison,
+    *,
+    name: str = "",
+    samples: int = 0,
+    claim: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     verdict = comparison.outcome
     if verdict != PASS and limit.severity == SEVERITY_WARN:
@@ -303,7 +363,11 @@ def _evidence_keys(comparison: Comparison) -> dict[str, Any]:
 
 
 def _waive(judgement: dict[str, Any], case: Case) -> dict[str, Any]:
-    waivers = [waiver for waiver in case.profile.waivers if waiver.host == case.record.host and waiver.excuses(judgement["metric"], judgement["limit_id"])]
+    waivers = [
+        waiver
+        for waiver in case.profile.waivers
+        if waiver.host == case.record.host and waiver.excuses(judgement["metric"], judgement["limit_id"])
+    ]
     current = [waiver for waiver in waivers if waiver.until >= case.today]
     if current:
         waiver = max(current, key=lambda candidate: candidate.until)
@@ -360,7 +424,8 @@ def _name_of(row: Row, case: Case) -> str:
 
 
 def worker_name(worker: int | str | None, names: list[Any], workers: int) -> str:
-    """Return what people call the worker of a row: its name, or its number if it has none. The row `all` of an only worker is that worker's."""
+    """Return what people call the worker of a row: its name, or its number if it has none.
+    The row `all` of an only worker is that worker's."""
     if worker is None:
         return ""
     if worker == ALL_WORKERS and workers > 1:
@@ -370,7 +435,8 @@ def worker_name(worker: int | str | None, names: list[Any], workers: int) -> str
 
 
 def _claim(limit: Limit, row: Row, case: Case, comparison: Comparison) -> dict[str, Any]:
-    """Return what a judgement claims beyond its figure: nothing if ``claim`` is absent, or what its evidence or the seconds of the row show."""
+    """Return what a judgement claims beyond its figure: nothing if ``claim`` is absent,
+    or what its evidence or the seconds of the row show."""
     if limit.metric.of_responses:
         return {"claim": "without_confidence"}
     if comparison.within_chance:
@@ -382,15 +448,25 @@ def _claim(limit: Limit, row: Row, case: Case, comparison: Comparison) -> dict[s
     if limit.stream == COMMITS:
         return {} if limit.hard else {"claim": "same_write"}
     if row["worker"] != ALL_WORKERS:
-        return {} if comparison.why or limit.hard or limit.metric.method == AS_IT_STANDS else {"claim": "without_confidence"}
+        return (
+            {}
+            if comparison.why or limit.hard or limit.metric.method == AS_IT_STANDS
+            else {"claim": "without_confidence"}
+        )
     if comparison.outcome == PASS and limit.metric.name in _OF_SECONDS:
         seconds, alpha = len(seconds_of(row, case.tables)), case.confidence.alpha
-        return {"claim": "rare_seconds", "seconds": seconds, "share": rare_second_share(seconds, alpha), "confidence": 1 - alpha}
+        return {
+            "claim": "rare_seconds",
+            "seconds": seconds,
+            "share": rare_second_share(seconds, alpha),
+            "confidence": 1 - alpha,
+        }
     return {}
 
 
 def findings_of(judgements: list[dict[str, Any]]) -> list[Finding]:
-    """Return a finding for each limit that does not pass, the worst first: its worst row, and how many more there are."""
+    """Return a finding for each limit that does not pass, the worst first: its worst row,
+    and how many more there are."""
     groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for judgement in judgements:
         if judgement["verdict"] != PASS:

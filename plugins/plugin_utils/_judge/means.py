@@ -2,10 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the parts of a run prove about a mean or a rate: a t interval over their differences, widened by the correlation of neighbours.
+"""What the parts of a run prove about a mean or a rate: a t interval over their differences,
+widened by the correlation of neighbours.
 
-For a pass it is widened as well by how lopsided the parts are (Johnson 1978): rare standstills make few parts much worse than the others, and a run that
-happens to contain too few of them looks better than it is.
+For a pass it is widened as well by how lopsided the parts are (Johnson 1978): rare standstills make few parts much
+worse than the others, and a run that happens to contain too few of them looks better than it is.
 """
 
 from __future__ import annotations
@@ -15,7 +16,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.blocks import lag_1, running_sums, sums_between
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.statistics import BATCH_MEANS, Evidence, covered_episode, within_reach
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.statistics import (
+    BATCH_MEANS,
+    Evidence,
+    covered_episode,
+    within_reach,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics import student_t
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE, PASS
 
@@ -28,10 +34,12 @@ SECONDS_FOR_A_MEAN = _LEAST_BATCH_S * _FEWEST_BATCHES
 
 @dataclass(frozen=True)
 class Question:
-    """A mean or rate that is to keep a limit, a `max` or a `min`, with which risks it may be decided wrongly, and among how many judgements.
+    """A mean or rate that is to keep a limit, a `max` or a `min`, with which risks it may be decided wrongly,
+    and among how many judgements.
 
-    most_x is the greatest sum x can have if nothing but standstills were measured, None if the ratio is a rate. suspicion is with which probability a row of
-    one worker among several must be beyond its limit by chance to be suspect.
+    most_x is the greatest sum x can have if nothing but standstills were measured, None if the ratio is a
+    rate. suspicion is with which probability a row of one worker among several must be beyond its limit by
+    chance to be suspect.
     """
 
     limit: float
@@ -43,7 +51,8 @@ class Question:
 
 
 def ratio_within(x: Sequence[float], y: Sequence[float], question: Question) -> Evidence:
-    """Test whether sum x / sum y, both of each second, keeps its limit. Raises ValueError if y holds nothing to divide by."""
+    """Test whether sum x / sum y, both of each second, keeps its limit.
+    Raises ValueError if y holds nothing to divide by."""
     if not x or len(x) != len(y):
         raise ValueError(f"{len(x)} seconds cannot be tested with the figures of {len(y)}.")
     seconds = len(x)
@@ -58,7 +67,13 @@ def ratio_of_batches(x: Sequence[float], y: Sequence[float], seconds: int, quest
     if not total_y > 0:
         raise ValueError("Nothing was counted to take a mean of.")
     ratio = total_x / total_y
-    facts = {"allowed": question.limit, "confidence": 1 - question.alpha, "seconds": seconds, "blocks": count, "block_s": seconds // count}
+    facts = {
+        "allowed": question.limit,
+        "confidence": 1 - question.alpha,
+        "seconds": seconds,
+        "blocks": count,
+        "block_s": seconds // count,
+    }
     if count < _FEWEST_BATCHES or seconds < SECONDS_FOR_A_MEAN:
         return Evidence(BATCH_MEANS, INCONCLUSIVE, ratio, seconds_needed=SECONDS_FOR_A_MEAN, **facts)
     # Kept free of division, so that what is exactly proportional leaves no deviation.
@@ -80,19 +95,29 @@ def ratio_of_batches(x: Sequence[float], y: Sequence[float], seconds: int, quest
         ratio + side * half_width,
         episode_s=covered_episode(_reserve(total_x, total_y, question), seconds) if outcome == PASS else None,
         seconds_needed=needed,
-        suspect=question.suspicion is not None and -margin > error * student_t.quantile(1 - question.suspicion, count - 1),
+        suspect=question.suspicion is not None
+        and -margin > error * student_t.quantile(1 - question.suspicion, count - 1),
         **facts,
     )
 
 
 def merged(batches: Sequence[int], seconds: int) -> list[int]:
-    """Return the sums of equal parts of so many seconds in fewer ones if a part is too short, and as they are if it is not."""
-    together = next((count for count in range(1, len(batches) + 1) if len(batches) % count == 0 and seconds * count >= _LEAST_BATCH_S * len(batches)), 1)
+    """Return the sums of equal parts of so many seconds in fewer ones if a part is too short,
+    and as they are if it is not."""
+    together = next(
+        (
+            count
+            for count in range(1, len(batches) + 1)
+            if len(batches) % count == 0 and seconds * count >= _LEAST_BATCH_S * len(batches)
+        ),
+        1,
+    )
     return [sum(batches[first : first + together]) for first in range(0, len(batches), together)]
 
 
 def _for_a_pass(deviations: Sequence[float], side: int, quantile: float) -> float:
-    """Return how many standard errors the limit must be away for a pass, if the parts are more lopsided towards the limit than away from it."""
+    """Return how many standard errors the limit must be away for a pass,
+    if the parts are more lopsided towards the limit than away from it."""
     count, variance = len(deviations), math.fsum(deviation**2 for deviation in deviations) / len(deviations)
     if not variance:
         return quantile
@@ -102,7 +127,8 @@ def _for_a_pass(deviations: Sequence[float], side: int, quantile: float) -> floa
 
 
 def _reserve(total_x: float, total_y: float, question: Question) -> float:
-    """Return how much of the time may be standstill beside what was measured, as a share of it, before the limit is broken."""
+    """Return how much of the time may be standstill beside what was measured, as a share of it,
+    before the limit is broken."""
     if question.most_x is not None:
         return (question.limit * total_y - total_x) / question.most_x
     return total_x / total_y / question.limit - 1 if question.limit > 0 else math.inf

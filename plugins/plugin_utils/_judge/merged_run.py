@@ -19,32 +19,57 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_identity
 
 
 def merge_runs(
-    paths: Iterable[str], base: str, hosts: Iterable[str] = (), left_out: Iterable[str] = (), changes: Mapping[str, Any] | None = None
+    paths: Iterable[str],
+    base: str,
+    hosts: Iterable[str] = (),
+    left_out: Iterable[str] = (),
+    changes: Mapping[str, Any] | None = None,
 ) -> RunDirectory:
-    """Make one new run directory under base from several: all expected hosts, and of each host and volume the newest record with its tables.
+    """Make one new run directory under base from several: all expected hosts,
+    and of each host and volume the newest record with its tables.
 
-    The ``hosts`` of the inventory are expected as well; unclaimed_hosts are those that no run expected. Each host keeps the parameters and the profile of
-    the newest run that expects it. All that concerns the whole run, such as the policy, is that of the newest run as far as ``changes`` does not say
-    otherwise; of the controller it is what all agree on. merged_from names all runs. The caller judges the fleet.
-    Raises RunDirectoryError, also if one of several runs tested no storage: merged with others it would hide what they measured.
+    The ``hosts`` of the inventory are expected as well; unclaimed_hosts are those that no run expected. Each host keeps
+    the parameters and the profile of the newest run that expects it. All that concerns the whole run, such as the
+    policy, is that of the newest run as far as ``changes`` does not say otherwise; of the controller it is what all
+    agree on. merged_from names all runs. The caller judges the fleet.
+    Raises RunDirectoryError, also if one of several runs tested no storage:
+    merged with others it would hide what they measured.
     """
-    sources = sorted((RunDirectory.open(path) for path in paths), key=lambda source: (str(source.run.get("created_at", "")), source.run["run_id"]))
+    sources = sorted(
+        (RunDirectory.open(path) for path in paths),
+        key=lambda source: (str(source.run.get("created_at", "")), source.run["run_id"]),
+    )
     if not sources:
         raise RunDirectoryError("There is no run directory to merge.")
     untested = [source for source in sources if not source.is_test]
     if untested and len(sources) > 1:
-        raise RunDirectoryError(f"The run {untested[0].run['run_id']} {untested[0].kind.why_untested}; it cannot be merged with others.")
+        raise RunDirectoryError(
+            f"The run {untested[0].run['run_id']} {untested[0].kind.why_untested}; it cannot be merged with others."
+        )
     _refuse_other_places(sources)
-    newest = {key: value for key, value in sources[-1].run.items() if key not in ("schema", "run_id", "created_at", "unmatched_limit_terms", *COMMON)}
+    newest = {
+        key: value
+        for key, value in sources[-1].run.items()
+        if key not in ("schema", "run_id", "created_at", "unmatched_limit_terms", *COMMON)
+    }
     claimed = {host for source in sources for host in source.expected_hosts}
     expected, unclaimed = sorted(claimed.union(hosts)), sorted(set(hosts) - claimed)
-    left_out = sorted({host for source in sources for host in source.run.get("left_out_hosts") or []}.union(left_out).difference(expected))
+    left_out = sorted(
+        {host for source in sources for host in source.run.get("left_out_hosts") or []}.union(left_out).difference(
+            expected
+        )
+    )
     merged_from = [source.run["run_id"] for source in sources]
     controller = _common_facts([source.run.get("controller") or {} for source in sources])
     of_hosts = {"expected_hosts": expected, "left_out_hosts": left_out, "unclaimed_hosts": unclaimed}
     chosen = _newest_records(sources)
-    settings = merged_settings([source.run for source in sources], (source.records.read(folder).profile for source, folder in chosen))
-    merged = RunDirectory.create(base, {**newest, "controller": controller, **settings, **(changes or {}), **of_hosts, "merged_from": merged_from})
+    settings = merged_settings(
+        [source.run for source in sources], (source.records.read(folder).profile for source, folder in chosen)
+    )
+    merged = RunDirectory.create(
+        base,
+        {**newest, "controller": controller, **settings, **(changes or {}), **of_hosts, "merged_from": merged_from},
+    )
     for source, folder in chosen:
         merged.records.write(*_with_tables(source, folder))
     for host in sorted(claimed):
@@ -62,8 +87,13 @@ def _with_tables(source: RunDirectory, folder: str) -> tuple[HostRecord, dict[st
 
 
 def _common_facts(facts: list[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the newest of some facts (the last), with None for each that another one of them does not share. Of their jobs it is what all share."""
-    common = {key: value if all(other.get(key) == value for other in facts) else None for key, value in facts[-1].items() if key != "job"}
+    """Return the newest of some facts (the last), with None for each that another one of them does not share.
+    Of their jobs it is what all share."""
+    common = {
+        key: value if all(other.get(key) == value for other in facts) else None
+        for key, value in facts[-1].items()
+        if key != "job"
+    }
     jobs = [each.get("job") or {} for each in facts]
     job = {key: value for key, value in jobs[-1].items() if all(other.get(key) == value for other in jobs)}
     return {**common, **({"job": job} if job else {})}
@@ -72,10 +102,15 @@ def _common_facts(facts: list[Mapping[str, Any]]) -> dict[str, Any]:
 def _newest_records(sources: list[RunDirectory]) -> list[tuple[RunDirectory, str]]:
     """Return the folder of every record with the run that has its newest one; sources are sorted, the oldest run first.
 
-    The age of a record that cannot be read is unknown. It counts as old as its run, and no record of an older run replaces it, because that could be a pass.
-    Nor does one stand for a run that was opened after it, was to measure the same volume, and has no record of it.
+    The age of a record that cannot be read is unknown. It counts as old as its run, and no record of an older run
+    replaces it, because that could be a pass. Nor does one stand for a run that was opened after it, was to measure the
+    same volume, and has no record of it.
     """
-    lost = {volume_folder(*volume): str(source.run.get("created_at", "")) for source in sources for volume in source.missing()}
+    lost = {
+        volume_folder(*volume): str(source.run.get("created_at", ""))
+        for source in sources
+        for volume in source.missing()
+    }
     newest: dict[str, tuple[str, RunDirectory]] = {}
     for source in sources:
         for folder in source.records.folders():
@@ -86,22 +121,27 @@ def _newest_records(sources: list[RunDirectory]) -> list[tuple[RunDirectory, str
 
 
 def _refuse_other_places(sources: list[RunDirectory]) -> None:
-    """Raise RunDirectoryError if runs measured volumes at different mount points under one name: the newest record would hide what the other volume showed."""
+    """Raise RunDirectoryError if runs measured volumes at different mount points under one name: the newest record
+    would hide what the other volume showed."""
     places: dict[str, tuple[str, str]] = {}
     for source in sources:
         for folder in source.records.folders():
             record = source.records.read(folder)
             identity = identity_of_record(record)
-            place, run_id = places.setdefault(folder, (identity.mount_point, source.run["run_id"])) if identity else ("", "")
+            place, run_id = (
+                places.setdefault(folder, (identity.mount_point, source.run["run_id"])) if identity else ("", "")
+            )
             if identity and place != identity.mount_point:
                 raise RunDirectoryError(
-                    f"{record.label} was measured at {place} by the run {run_id} and at {identity.mount_point} by the run {source.run['run_id']}: these are "
-                    "two volumes with one name. Leave one of the runs out, or give the volumes different names."
+                    f"{record.label} was measured at {place} by the run {run_id} and at {identity.mount_point} by the "
+                    f"run {source.run['run_id']}: these are two volumes with one name. Leave one of the runs out, or "
+                    "give the volumes different names."
                 )
 
 
 def _all_volumes(host: str, sources: list[RunDirectory]) -> list[dict[str, Any]]:
-    """Return the volumes that a host is expected to report by any of the sources that expect the host, each as the newest of them noted it."""
+    """Return the volumes that a host is expected to report by any of the sources that expect the host,
+    each as the newest of them noted it."""
     volumes: dict[str, dict[str, Any]] = {}
     for source in sources:
         if host in source.expected_hosts:

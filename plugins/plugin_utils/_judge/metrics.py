@@ -15,7 +15,12 @@ from types import MappingProxyType
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.statistics import AS_IT_STANDS, BATCH_MEANS, SHARE_OF_OPERATIONS, SHARE_OF_TIME
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.statistics import (
+    AS_IT_STANDS,
+    BATCH_MEANS,
+    SHARE_OF_OPERATIONS,
+    SHARE_OF_TIME,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import Row
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables
 
@@ -26,7 +31,8 @@ ALL = "all"
 RUN = "run"
 """Scope of a metric that is judged once: its figure is a key of run.csv."""
 TARGET = "target"
-"""Scope of a metric that is judged once: its figure is what the volume carries beside what it is asked to carry, mostly an estimate."""
+"""Scope of a metric that is judged once: its figure is what the volume carries beside what it is asked to carry,
+mostly an estimate."""
 CAPACITY = "capacity"
 """Scope of a metric that is judged once: its figure follows from the judgements of all load points."""
 HIGHEST = "highest"
@@ -54,12 +60,15 @@ NUMBER = Kind("number", _units.parse_number, _units.format_number)
 
 @dataclass(frozen=True)
 class Metric:
-    """A figure that a limit can name: of results.csv, of run.csv if its scope is the run, or of both if its scope is the target.
+    """A figure that a limit can name: of results.csv, of run.csv if its scope is the run,
+    or of both if its scope is the target.
 
-    bound is the one direction that makes sense for it: `max` if less is better, `min` if more is. at_least_column names the column that
-    says, if it is 1, that the true figure is at least the one given (a write still in flight). method says what decides a limit on it;
-    allowed_share is the share of operations or of time that may lie above a percentile, None if the metric is not judged by such a share. adds_up says that
-    the figures of a stream's reads and writes have a sum. figure returns what no column has from a row and its tables, None if there is nothing.
+    bound is the one direction that makes sense for it: `max` if less is better, `min` if more is. at_least_column names
+    the column that says, if it is 1, that the true figure is at least the one given (a write still in flight). method
+    says what decides a limit on it;
+    allowed_share is the share of operations or of time that may lie above a percentile, None if the metric is not
+    judged by such a share. adds_up says that the figures of a stream's reads and writes have a sum. figure returns what
+    no column has from a row and its tables, None if there is nothing.
     """
 
     name: str
@@ -92,12 +101,15 @@ def _latency(name: str, description: str, at_least_column: str = "", method: str
 
 
 def _response(name: str) -> Metric:
-    """Return the metric of a percentile over response times, or of their mean or maximum, which are judged as they stand."""
+    """Return the metric of a percentile over response times, or of their mean or maximum,
+    which are judged as they stand."""
     what = {"response_mean": "mean time", "response_max": "longest time"}.get(name)
     if what is not None:
         return _latency(name, f"{what} since the intended start of an operation, at a fixed rate")
     percent = name.rpartition("_p")[2].replace("_", ".")
-    metric = _latency(name, f"time since the intended start that {percent} % of the operations stay within, at a fixed rate")
+    metric = _latency(
+        name, f"time since the intended start that {percent} % of the operations stay within, at a fixed rate"
+    )
     return replace(metric, allowed_share=1 - Fraction(percent) / 100)
 
 
@@ -112,7 +124,13 @@ def _percentile(name: str, scope: str = EACH) -> Metric:
     return Metric(name, f"{name}_ns", DURATION, "max", scope, description, method=method, allowed_share=share)
 
 
-def _rate(name: str, kind: Kind, description: str, method: str = AS_IT_STANDS, figure: Callable[[Row, Tables], Any] | None = None) -> Metric:
+def _rate(
+    name: str,
+    kind: Kind,
+    description: str,
+    method: str = AS_IT_STANDS,
+    figure: Callable[[Row, Tables], Any] | None = None,
+) -> Metric:
     return Metric(name, name, kind, "min", ALL, description, method=method, adds_up=True, figure=figure)
 
 
@@ -121,13 +139,19 @@ def _slowest_second(row: Row, tables: Tables) -> float | None:
     if not row["operations"]:
         return None
     known = row.get("interval_bytes_per_s_min")
-    return min((second["bytes"] for second in tables.seconds_of(row) if not second["partial"]), default=None) if known is None else known
+    return (
+        min((second["bytes"] for second in tables.seconds_of(row) if not second["partial"]), default=None)
+        if known is None
+        else known
+    )
 
 
 def _not_started_share(row: Row, tables: Tables) -> float | None:
-    """Return the share of what was due that did not start, None without a rate; 0 if that does not show that the load cannot be kept.
+    """Return the share of what was due that did not start, None without a rate;
+    0 if that does not show that the load cannot be kept.
 
-    At any instant an operation of each worker may be about to start, and a queue that is emptied in time varies by about the root of what was due.
+    At any instant an operation of each worker may be about to start, and a queue that is emptied in time varies by
+    about the root of what was due.
     """
     not_started = row.get("operations_not_started")
     if not_started is None:
@@ -139,7 +163,14 @@ def _not_started_share(row: Row, tables: Tables) -> float | None:
 _TABLE = (
     _latency("latency_mean", "mean latency of all writes", method=BATCH_MEANS),
     _latency("latency_stddev", "standard deviation of the latency"),
-    Metric("latency_cv", "latency_cv", RATIO, "max", EACH, "coefficient of variation of the latency (standard deviation over mean)"),
+    Metric(
+        "latency_cv",
+        "latency_cv",
+        RATIO,
+        "max",
+        EACH,
+        "coefficient of variation of the latency (standard deviation over mean)",
+    ),
     _latency("latency_min", "fastest write"),
     _percentile("latency_p50"),
     _percentile("latency_p90"),
@@ -164,7 +195,16 @@ _TABLE = (
     _rate("bytes_per_s", RATE, "bytes over elapsed time, all workers together", BATCH_MEANS),
     _rate("interval_bytes_per_s_min", RATE, "bytes in the slowest whole second", figure=_slowest_second),
     _rate("operations_per_s", FREQUENCY, "operations over elapsed time, all workers together", BATCH_MEANS),
-    Metric("target_operations_share", "operations_per_s", RATIO, "min", HIGHEST, TARGET_SHARE, method=BATCH_MEANS, adds_up=True),
+    Metric(
+        "target_operations_share",
+        "operations_per_s",
+        RATIO,
+        "min",
+        HIGHEST,
+        TARGET_SHARE,
+        method=BATCH_MEANS,
+        adds_up=True,
+    ),
     Metric(
         NOT_STARTED,
         NOT_STARTED,
@@ -175,9 +215,25 @@ _TABLE = (
         adds_up=True,
         figure=_not_started_share,
     ),
-    Metric("cpu_steal_share", "cpu_steal_share", RATIO, "max", RUN, "share of the processor time that the hypervisor took"),
-    Metric("headroom_margin", "headroom_margin", MARGIN, "min", TARGET, "how much more than sweep_target asks the volume carries"),
-    Metric("capacity", "capacity", NUMBER, "min", CAPACITY, "highest load point that passes all other limits, in the unit of the workload's load points"),
+    Metric(
+        "cpu_steal_share", "cpu_steal_share", RATIO, "max", RUN, "share of the processor time that the hypervisor took"
+    ),
+    Metric(
+        "headroom_margin",
+        "headroom_margin",
+        MARGIN,
+        "min",
+        TARGET,
+        "how much more than sweep_target asks the volume carries",
+    ),
+    Metric(
+        "capacity",
+        "capacity",
+        NUMBER,
+        "min",
+        CAPACITY,
+        "highest load point that passes all other limits, in the unit of the workload's load points",
+    ),
     Metric("ring_passes", "ring_passes", NUMBER, "min", EACH, "how often the whole set of files was written"),
 )
 
@@ -189,9 +245,11 @@ _ANY_PERCENTILE = re.compile(r"(latency|response)_p[1-9][0-9]?(_[0-9]{0,5}[1-9])
 
 
 def find_metric(name: str) -> Metric | None:
-    """Return the metric of a name: one of METRICS, or any other percentile over operations or over response times; None if there is none.
+    """Return the metric of a name: one of METRICS, or any other percentile over operations or over response times;
+    None if there is none.
 
-    Those others are not in results.csv: they come from histogram.csv or responses.csv, which hold all workers together, and are judged for those.
+    Those others are not in results.csv: they come from histogram.csv or responses.csv,
+    which hold all workers together, and are judged for those.
     """
     if name in METRICS or not _ANY_PERCENTILE.match(name):
         return METRICS.get(name)

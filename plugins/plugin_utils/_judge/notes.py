@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is noted beside a measurement, as findings without a verdict: a clock that is wrong, a disk that was shared, a latency that was not steady."""
+"""What is noted beside a measurement, as findings without a verdict: a clock that is wrong, a disk that was shared,
+a latency that was not steady."""
 
 from __future__ import annotations
 
@@ -11,7 +12,14 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import AS_THEY_STAND, CLOCK, SHARED_DISK, UNSTEADY, Finding, finding
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import (
+    AS_THEY_STAND,
+    CLOCK,
+    SHARED_DISK,
+    UNSTEADY,
+    Finding,
+    finding,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DISK_SHARED_WITH
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables
 
@@ -20,9 +28,14 @@ CLOCK_BOUND_S = 1.0
 
 
 def clock_notes(facts: Mapping[str, Any]) -> list[Finding]:
-    """Return a note if the host's clock is off the controller's by more than a second and more than the way of measuring it explains."""
+    """Return a note if the host's clock is off the controller's by more than a second and more than the way of
+    measuring it explains."""
     offset_s, error_s = facts.get("clock_offset_s"), facts.get("clock_offset_error_s")
-    if isinstance(offset_s, (int, float)) and isinstance(error_s, (int, float)) and abs(offset_s) > max(CLOCK_BOUND_S, error_s):
+    if (
+        isinstance(offset_s, (int, float))
+        and isinstance(error_s, (int, float))
+        and abs(offset_s) > max(CLOCK_BOUND_S, error_s)
+    ):
         return [finding(CLOCK, None, offset_s=offset_s, error_s=error_s)]
     return []
 

@@ -16,7 +16,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import T
 
 
 def figure_of(metric: Metric, row: Row, tables: Tables) -> Any:
-    """Return the figure of a row in the metric's base unit, None if there is none: without an operation only one in flight, or due, can have a figure.
+    """Return the figure of a row in the metric's base unit, None if there is none: without an operation only one in
+    flight, or due, can have a figure.
 
     Raises TablesError if the histogram does not have all operations of the row.
     """
@@ -30,11 +31,15 @@ def figure_of(metric: Metric, row: Row, tables: Tables) -> Any:
     if metric.method == SHARE_OF_OPERATIONS:
         return _percentile(metric, tables.latencies_of(row), row, row["operations"], "latency_max_ns", "histogram.csv")
     if metric.of_responses and tables.layout.paced and row.get("operations_not_started") is not None:
-        return _percentile(metric, tables.responses_of(row), row, row["operations"] + not_started, "response_max_ns", "responses.csv")
+        return _percentile(
+            metric, tables.responses_of(row), row, row["operations"] + not_started, "response_max_ns", "responses.csv"
+        )
     return None
 
 
-def _percentile(metric: Metric, buckets: list[tuple[int, int]], row: Row, operations: int, longest: str, table: str) -> int | None:
+def _percentile(
+    metric: Metric, buckets: list[tuple[int, int]], row: Row, operations: int, longest: str, table: str
+) -> int | None:
     if sum(count for dummy, count in buckets) != operations:
         raise TablesError(f"{table} and results.csv differ in the operations of step {row['step']}.")
     return percentile_ns(buckets, metric.allowed_share, row[longest])

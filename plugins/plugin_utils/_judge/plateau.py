@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The suspicion that a volume ran out of a burst allowance: from one second on its rate is lower, and as even as only a limiter makes it."""
+"""The suspicion that a volume ran out of a burst allowance: from one second on its rate is lower,
+and as even as only a limiter makes it."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ VARIATION_BELOW = 0.02
 
 @dataclass(frozen=True)
 class Plateau:
-    """From from_second (counted from 1) on the mean rate was share of the mean before, with this coefficient of variation."""
+    """From from_second (counted from 1) on the mean rate was share of the mean before,
+    with this coefficient of variation."""
 
     from_second: int
     share: float
@@ -36,7 +38,8 @@ class Plateau:
 def find_plateau(rates: Sequence[int]) -> Plateau | None:
     """Return the plateau that the rates of whole seconds end in, None if they end in none.
 
-    Two constants are fitted by least squares. The second at the knee belongs to neither, because the rate falls within it.
+    Two constants are fitted by least squares. The second at the knee belongs to neither,
+    because the rate falls within it.
     """
     if len(rates) < MIN_BEFORE_S + MIN_AFTER_S:
         return None
@@ -44,7 +47,9 @@ def find_plateau(rates: Sequence[int]) -> Plateau | None:
 
     def residual(first: int, end: int) -> float:
         count, total = end - first, sums[end] - sums[first]
-        return (count * (squares[end] - squares[first]) - total * total) / count  # whole numbers up to here: nothing cancels
+        return (
+            count * (squares[end] - squares[first]) - total * total
+        ) / count  # whole numbers up to here: nothing cancels
 
     knee = min(range(1, len(rates) - 1), key=lambda second: residual(0, second) + residual(second + 1, len(rates)))
     before, after = statistics.fmean(rates[:knee]), statistics.fmean(rates[knee + 1 :])
@@ -58,7 +63,8 @@ def find_plateau(rates: Sequence[int]) -> Plateau | None:
 
 
 def plateaus(tables: Tables) -> list[Finding]:
-    """Return a finding for each step and stream whose rate ends in a plateau. Commits are left out: they are as fast as the writes that carry them."""
+    """Return a finding for each step and stream whose rate ends in a plateau. Commits are left out:
+    they are as fast as the writes that carry them."""
     return [_finding(row, plateau) for row, rates in _rates(tables) if (plateau := find_plateau(rates))]
 
 
@@ -76,4 +82,11 @@ def _rates(tables: Tables) -> Iterator[tuple[Row, list[int]]]:
 
 def _finding(row: Row, plateau: Plateau) -> Finding:
     where = {key: row[key] for key in ("block_size_bytes", "load_point", "stream", "operation")}
-    return {"kind": PLATEAU, "verdict": None, **where, "from_second": plateau.from_second, "share": plateau.share, "variation": plateau.variation}
+    return {
+        "kind": PLATEAU,
+        "verdict": None,
+        **where,
+        "from_second": plateau.from_second,
+        "share": plateau.share,
+        "variation": plateau.variation,
+    }

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the gate stops at when a run is rendered, merged or collected: what the run recorded when it was opened, unless the command is given something else."""
+"""What the gate stops at when a run is rendered, merged or collected: what the run recorded when it was opened, unless
+the command is given something else."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import
 
 
 def given_policy(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a command is given of a policy, from its options ``gate_fail_on`` and ``gate_report_only``. Raises PolicyError."""
+    """Return what a command is given of a policy, from its options ``gate_fail_on`` and ``gate_report_only``.
+    Raises PolicyError."""
     policy: dict[str, Any] = {}
     if "gate_fail_on" in given:
         policy["fail_on"] = list(check_policy(given["gate_fail_on"]))
@@ -31,7 +33,8 @@ def policy_with(recorded: Mapping[str, Any], given: Mapping[str, Any]) -> dict[s
 
 
 def merged_policy(recorded: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the policy of a run that is merged from others: it stops at all that one of them stops at, and decides even if they only report."""
+    """Return the policy of a run that is merged from others: it stops at all that one of them stops at,
+    and decides even if they only report."""
     policies = list(recorded)
     stopping = {verdict for policy in policies for verdict in _fail_on(policy)}
     days = [policy["valid_days"] for policy in policies if policy.get("valid_days")]

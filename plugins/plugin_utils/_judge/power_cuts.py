@@ -36,4 +36,8 @@ def judged_with_cuts(record: HostRecord, said: Mapping[str, Any] | None, wanted:
     if not is_usable(said):
         said = {"verdict": INCONCLUSIVE, "reason": "what was looked up about power cuts cannot be used"}
     kept = replace(record, power_cuts=said)
-    return noted(kept, said, CUTS_BEFORE) if said["verdict"] == INCONCLUSIVE and not wanted else judged_also(kept, said, CUTS_BEFORE)
+    return (
+        noted(kept, said, CUTS_BEFORE)
+        if said["verdict"] == INCONCLUSIVE and not wanted
+        else judged_also(kept, said, CUTS_BEFORE)
+    )

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Criteria, ready to judge with: what a host's figures must reach, for how long they must be measured, and who is excused until when."""
+"""Criteria, ready to judge with: what a host's figures must reach, for how long they must be measured,
+and who is excused until when."""
 
 from __future__ import annotations
 
@@ -13,7 +14,15 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import Metric
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_STREAMS, ALL_WORKERS, BLOCK, COMMITS, MESSAGE, MQ_LOG, NO_SIZE
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import (
+    ALL_STREAMS,
+    ALL_WORKERS,
+    BLOCK,
+    COMMITS,
+    MESSAGE,
+    MQ_LOG,
+    NO_SIZE,
+)
 
 FAIL = "fail"
 WARN = "warn"
@@ -58,10 +67,11 @@ class Range:
 class Limit:
     """One criterion: a metric, the value that it must keep to, and the rows that it judges.
 
-    bound is `max` or `min`; value is in the metric's base unit; strict means that reaching the value already breaks it; stated is the value as the
-    profile states it. block_size, message_size and load_point are None if every one of them is judged; a block size is only that of a step that has one, and so
-    is a message size. stream is the one whose rows are judged, and operation the only one of it, empty for every one. source says where the number comes from.
-    id is what auditors cite the limit by, unique in its profile, empty if it has none.
+    bound is `max` or `min`; value is in the metric's base unit; strict means that reaching the value already breaks it;
+    stated is the value as the profile states it. block_size, message_size and load_point are None if every one of them
+    is judged; a block size is only that of a step that has one, and so is a message size. stream is the one whose rows
+    are judged, and operation the only one of it, empty for every one. source says where the number comes from. id is
+    what auditors cite the limit by, unique in its profile, empty if it has none.
     """
 
     metric: Metric
@@ -88,7 +98,8 @@ class Limit:
 
     @property
     def threshold_ns(self) -> int:
-        """The threshold whose excesses break a limit on a latency: above X for `max: X`, above X - 1 ns for `below: X`."""
+        """The threshold whose excesses break a limit on a latency: above X for `max: X`,
+        above X - 1 ns for `below: X`."""
         return int(self.value) - self.strict
 
     @property
@@ -121,16 +132,20 @@ class Limit:
         return " of ".join(part for part in (f"{self.operation}s" if self.operation else "", stream) if part)
 
     def applies_to(self, row: Mapping[str, Any], step_size: str = BLOCK) -> bool:
-        """Whether the limit judges a row of results.csv, whose steps have sizes of blocks or of messages, or whose streams have sizes of blocks.
+        """Whether the limit judges a row of results.csv, whose steps have sizes of blocks or of messages,
+        or whose streams have sizes of blocks.
 
-        The workers of the log are queue managers, and so are those of commits. The workers of other streams are just threads.
+        The workers of the log are queue managers, and so are those of commits.
+        The workers of other streams are just threads.
         """
         if row["worker"] != ALL_WORKERS and (self.metric.scope == "all" or self.stream not in (LOG, COMMITS)):
             return False
         if row.get("stream", LOG) != self.stream or self.operation not in ("", row.get("operation", "")):
             return False
         for sizes, kinds in ((self.block_size, (BLOCK, NO_SIZE)), (self.message_size, (MESSAGE,))):
-            if sizes and (step_size not in kinds or row["block_size_bytes"] is None or row["block_size_bytes"] not in sizes):
+            if sizes and (
+                step_size not in kinds or row["block_size_bytes"] is None or row["block_size_bytes"] not in sizes
+            ):
                 return False
         return not self.load_point or row["load_point"] in self.load_point
 
@@ -154,7 +169,11 @@ class Limit:
             result["stream"] = self.stream
         if self.operation:
             result["operation"] = self.operation
-        for key, limited in (("block_size", self.block_size), ("message_size", self.message_size), ("load_point", self.load_point)):
+        for key, limited in (
+            ("block_size", self.block_size),
+            ("message_size", self.message_size),
+            ("load_point", self.load_point),
+        ):
             if limited:
                 result[key] = limited.as_dict()
         return {**result, "source": self.source} if self.source else result
@@ -162,7 +181,8 @@ class Limit:
 
 @dataclass(frozen=True)
 class Waiver:
-    """A host's excuse from one metric's limits, or from the one limit that has an id, up to and including a day; never from a hard limit.
+    """A host's excuse from one metric's limits, or from the one limit that has an id, up to and including a day;
+    never from a hard limit.
 
     One of metric and limit_id is empty. owner is who answers for it, empty if nobody is named.
     """
@@ -189,11 +209,13 @@ class Waiver:
 class Profile:
     """Criteria, ready to judge with.
 
-    min_duration_s is measured time a row in seconds; min_footprint_bytes is what the files of one queue manager must have together; block_sizes are those
-    that a certificate must contain. confidence is the one with which a pass must be shown, None if figures are taken as they stand and never certify; a
-    pass that covers slow phases shorter than episode_s does not certify. Of these, 0 and none ask for nothing. workload is the one whose runs certify.
-    derived_from are the name and version of each profile that this one extends; their content is part of it. sections is what it says of
-    kinds of runs beside that, by their keys (see ``_kinds/criteria.py``); what asks for nothing is left out.
+    min_duration_s is measured time a row in seconds; min_footprint_bytes is what the files of one queue manager must
+    have together; block_sizes are those that a certificate must contain. confidence is the one with which a pass must
+    be shown, None if figures are taken as they stand and never certify; a pass that covers slow phases shorter than
+    episode_s does not certify. Of these, 0 and none ask for nothing. workload is the one whose runs certify.
+    derived_from are the name and version of each profile that this one extends; their content is part of it. sections
+    is what it says of kinds of runs beside that, by their keys (see ``_kinds/criteria.py``); what asks for nothing is
+    left out.
     """
 
     name: str
@@ -212,16 +234,20 @@ class Profile:
 
     @property
     def stall_limit_ns(self) -> float:
-        """The age in nanoseconds at which a write still in flight proves a failure: the smallest hard limit of latency_max."""
+        """The age in nanoseconds at which a write still in flight proves a failure:
+        the smallest hard limit of latency_max."""
         return min(limit.value for limit in self.limits if limit.hard and limit.metric.name == "latency_max")
 
     @property
     def thresholds_ns(self) -> list[int]:
-        """The thresholds over which the tester is to count operations, rising: those of the limits on percentiles that it can count.
+        """The thresholds over which the tester is to count operations, rising:
+        those of the limits on percentiles that it can count.
 
         Limits on commits and on response times are compared as they stand, so nothing is counted for them.
         """
-        thresholds = {limit.threshold_ns for limit in self.limits if limit.metric.allowed_share is not None and limit.is_counted}
+        thresholds = {
+            limit.threshold_ns for limit in self.limits if limit.metric.allowed_share is not None and limit.is_counted
+        }
         return sorted(threshold for threshold in thresholds if 1 <= threshold <= LONGEST_THRESHOLD_NS)
 
     def as_dict(self) -> dict[str, Any]:
@@ -240,6 +266,15 @@ class Profile:
     def _qualifies(self) -> dict[str, Any]:
         """Return the policy of qualification as it is read: what asks for nothing is left out."""
         workload = "" if self.workload == MQ_LOG else self.workload
-        asked = {"workload": workload, "min_footprint": self.min_footprint_bytes, "block_sizes": list(self.block_sizes), "episode_s": self.episode_s}
+        asked = {
+            "workload": workload,
+            "min_footprint": self.min_footprint_bytes,
+            "block_sizes": list(self.block_sizes),
+            "episode_s": self.episode_s,
+        }
         confidence = NO_CONFIDENCE if self.confidence is None else self.confidence
-        return {"min_duration_s": self.min_duration_s, "confidence": confidence, **{key: value for key, value in asked.items() if value}}
+        return {
+            "min_duration_s": self.min_duration_s,
+            "confidence": confidence,
+            **{key: value for key, value in asked.items() if value},
+        }

@@ -4,7 +4,8 @@
 
 """Profiles as people write them: names of shipped ones, paths of YAML files, or dictionaries.
 
-A profile is read strictly: whatever is unknown, malformed, contradictory or cannot hold is a DefinitionError that names the key and what is allowed.
+A profile is read strictly: whatever is unknown, malformed, contradictory or cannot hold is a DefinitionError that names
+the key and what is allowed.
 The hard limits (HARD_LIMITS) belong to every profile, whether it states them or not, and no waiver excuses them.
 """
 
@@ -18,7 +19,13 @@ from functools import cache
 from typing import Any, TypeVar
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import HIGHEST, METRICS, ONCE, Metric, find_metric
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import (
+    HIGHEST,
+    METRICS,
+    ONCE,
+    Metric,
+    find_metric,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import (
     FAIL,
     LOG,
@@ -59,12 +66,35 @@ HARD_LIMITS = (
     },
     {"id": "HARD-002", "metric": "latency_max", "below": "10 s", "hard": True, "source": "this project's choice"},
 )
-"""Limits of every profile; an I/O error or a short write is the third hard failure and comes from the tester's exit status."""
+"""Limits of every profile; an I/O error or a short write is the third hard failure and comes from the
+tester's exit status."""
 
-_PROFILE_KEYS = ("name", "version", "description", "extends", "derived_from", *OF_PROFILES, "qualifies", "limits", "waivers")
+_PROFILE_KEYS = (
+    "name",
+    "version",
+    "description",
+    "extends",
+    "derived_from",
+    *OF_PROFILES,
+    "qualifies",
+    "limits",
+    "waivers",
+)
 _QUALIFIES_KEYS = ("workload", "min_duration_s", "min_footprint", "block_sizes", "confidence", "episode_s")
 _BOUND_KEYS = {"max": ("max", False), "below": ("max", True), "min": ("min", False)}
-_LIMIT_KEYS = ("id", "metric", *_BOUND_KEYS, "severity", "hard", "stream", "operation", "block_size", "message_size", "load_point", "source")
+_LIMIT_KEYS = (
+    "id",
+    "metric",
+    *_BOUND_KEYS,
+    "severity",
+    "hard",
+    "stream",
+    "operation",
+    "block_size",
+    "message_size",
+    "load_point",
+    "source",
+)
 _ROW_KEYS = ("stream", "operation", "block_size", "message_size", "load_point")
 """The keys of a limit that say which rows it judges."""
 _RANGE_KEYS = ("min", "max")
@@ -87,7 +117,8 @@ _Entry = TypeVar("_Entry", Limit, Waiver)
 
 @dataclass(frozen=True)
 class _Place:
-    """Where a profile is read: the directory of the shipped ones, the one that a path counts from, and the files that led to it by `extends`."""
+    """Where a profile is read: the directory of the shipped ones, the one that a path counts from,
+    and the files that led to it by `extends`."""
 
     search_dir: str | None
     directory: str = ""
@@ -95,8 +126,13 @@ class _Place:
 
 
 def load_profile(source: str | Mapping[str, Any], search_dir: str | None = None) -> Profile:
-    """Return the profile that a name (of a file in search_dir), a path or a mapping stands for, with what it extends. Raises DefinitionError."""
-    return _read_profile(source, _Place(search_dir)) if isinstance(source, Mapping) else _load_file(source, _Place(search_dir))
+    """Return the profile that a name (of a file in search_dir), a path or a mapping stands for,
+    with what it extends. Raises DefinitionError."""
+    return (
+        _read_profile(source, _Place(search_dir))
+        if isinstance(source, Mapping)
+        else _load_file(source, _Place(search_dir))
+    )
 
 
 def _load_file(source: str, place: _Place) -> Profile:
@@ -107,9 +143,13 @@ def _load_file(source: str, place: _Place) -> Profile:
     if file in place.extended_by:
         raise DefinitionError(f"extends {shown(source)} leads back to {path}, which extends this profile.")
     if len(place.extended_by) > _MAX_EXTENDED:
-        raise DefinitionError(f"extends {shown(source)} is one too many: at most {_MAX_EXTENDED} profiles extend each other in a row.")
+        raise DefinitionError(
+            f"extends {shown(source)} is one too many: at most {_MAX_EXTENDED} profiles extend each other in a row."
+        )
     try:
-        return _read_profile(read_yaml(path), replace(place, directory=os.path.dirname(path), extended_by=(*place.extended_by, file)))
+        return _read_profile(
+            read_yaml(path), replace(place, directory=os.path.dirname(path), extended_by=(*place.extended_by, file))
+        )
     except DefinitionError as error:
         raise DefinitionError(f"{path}: {error}") from None
 
@@ -118,7 +158,10 @@ def _read_profile(data: Any, place: _Place) -> Profile:
     read_mapping(data, "The profile", _PROFILE_KEYS)
     name = read_name(data, "The profile")
     base = _load_file(read_text(data, "extends", "The profile"), place) if "extends" in data else _EXTENDS_NOTHING
-    waivers = [_read_waiver(waiver, f"waivers[{index}]") for index, waiver in enumerate(read_sequence(data.get("waivers", []), "waivers"))]
+    waivers = [
+        _read_waiver(waiver, f"waivers[{index}]")
+        for index, waiver in enumerate(read_sequence(data.get("waivers", []), "waivers"))
+    ]
     profile = Profile(
         name=name,
         version=read_version(data.get("version", 1)),
@@ -130,24 +173,34 @@ def _read_profile(data: Any, place: _Place) -> Profile:
         sections=_read_sections(data, base),
     )
     if len(profile.thresholds_ns) > MAX_THRESHOLDS:
-        raise DefinitionError(f"limits on percentiles have {len(profile.thresholds_ns)} different values, but the tester counts at most {MAX_THRESHOLDS}.")
+        raise DefinitionError(
+            f"limits on percentiles have {len(profile.thresholds_ns)} different values, but the tester "
+            f"counts at most {MAX_THRESHOLDS}."
+        )
     return profile
 
 
 def _read_sections(data: Mapping[str, Any], base: Profile) -> dict[str, Any]:
-    """Return what is said of kinds of runs beside limits. A section that is not given is that of the profile that this one extends."""
+    """Return what is said of kinds of runs beside limits. A section that is not given is that of the profile that this
+    one extends."""
     before = base.sections
-    found = {key: kind.criteria.read(data[key], before.get(key)) if key in data else before.get(key) for key, kind in OF_PROFILES.items()}
+    found = {
+        key: kind.criteria.read(data[key], before.get(key)) if key in data else before.get(key)
+        for key, kind in OF_PROFILES.items()
+    }
     return {key: section for key, section in found.items() if section is not None}
 
 
 def _read_origins(data: Mapping[str, Any], base: Profile) -> tuple[str, ...]:
-    """Return the names and versions of what a profile extends, the nearest first, or extended before it was resolved."""
+    """Return the names and versions of what a profile extends, the nearest first,
+    or extended before it was resolved."""
     if "extends" in data:
         return (f"{base.name} {base.version}", *base.derived_from)
     origins = read_sequence(data.get("derived_from", []), "derived_from")
     if not all(isinstance(origin, str) for origin in origins):
-        raise DefinitionError(f"derived_from {shown(origins)} must be a list of texts; to extend a profile, write extends.")
+        raise DefinitionError(
+            f"derived_from {shown(origins)} must be a list of texts; to extend a profile, write extends."
+        )
     return tuple(origins)
 
 
@@ -169,7 +222,9 @@ def _read_qualifies(data: Any, base: Profile) -> dict[str, Any]:
         raise DefinitionError(f"qualifies.workload must not be {COMMITS}, because its runs never certify.")
     block_sizes = _read_block_sizes(data["block_sizes"]) if "block_sizes" in data else base.block_sizes
     if block_sizes and workload != MQ_LOG:
-        raise DefinitionError(f"qualifies.block_sizes is not allowed for the workload {workload}: only {MQ_LOG} measures block sizes.")
+        raise DefinitionError(
+            f"qualifies.block_sizes is not allowed for the workload {workload}: only {MQ_LOG} measures block sizes."
+        )
     return {
         "workload": workload,
         "min_duration_s": _read_seconds(data, "min_duration_s", base.min_duration_s),
@@ -191,13 +246,18 @@ def _read_confidence(value: Any) -> float | None:
     if value == NO_CONFIDENCE:
         return None
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0.5 <= value < 1:
-        raise DefinitionError(f"qualifies.confidence {shown(value)} must be a number of at least 0.5 and below 1, or {NO_CONFIDENCE}.")
+        raise DefinitionError(
+            f"qualifies.confidence {shown(value)} must be a number of at least 0.5 and below 1, or {NO_CONFIDENCE}."
+        )
     return value
 
 
 def _read_block_sizes(data: Any) -> tuple[int, ...]:
     where = "qualifies.block_sizes"
-    sizes = [read_at_least_one(size, _units.parse_size, f"{where}[{index}]") for index, size in enumerate(read_sequence(data, where))]
+    sizes = [
+        read_at_least_one(size, _units.parse_size, f"{where}[{index}]")
+        for index, size in enumerate(read_sequence(data, where))
+    ]
     if not sizes:
         raise DefinitionError(f"{where} must name at least one size.")
     for size in sizes:
@@ -214,7 +274,11 @@ def _read_limits(data: Any, base: Profile) -> tuple[Limit, ...]:
     own = [_read_limit(limit, f"limits[{index}]") for index, limit in enumerate(data)]
     limits = [
         _with_hard_id(limit)
-        for limit in _added_to(base.limits, own, lambda limit: (limit.metric.name, limit.bound, *(getattr(limit, key) for key in _ROW_KEYS), limit.hard))
+        for limit in _added_to(
+            base.limits,
+            own,
+            lambda limit: (limit.metric.name, limit.bound, *(getattr(limit, key) for key in _ROW_KEYS), limit.hard),
+        )
     ]
     for hard in _hard_limits():
         if not any(_holds(limit, hard) for limit in limits):
@@ -228,7 +292,9 @@ def _read_limits(data: Any, base: Profile) -> tuple[Limit, ...]:
 
 def _with_hard_id(limit: Limit) -> Limit:
     """Return a limit with the id of the hard limit that it states, if it has none of its own."""
-    return limit if limit.id else replace(limit, id=next((hard.id for hard in _hard_limits() if _holds(limit, hard)), ""))
+    return (
+        limit if limit.id else replace(limit, id=next((hard.id for hard in _hard_limits() if _holds(limit, hard)), ""))
+    )
 
 
 @cache
@@ -261,9 +327,14 @@ def _read_limit(data: Any, where: str) -> Limit:
         raise DefinitionError(f"{where}.severity must be {FAIL} if hard is true.")
     given = [key for key in _ROW_KEYS if key in data]
     if metric.scope == HIGHEST and "load_point" in data:
-        raise DefinitionError(f"{where}.load_point is not allowed here: {metric.name} is judged at the highest load point that keeps all other limits.")
+        raise DefinitionError(
+            f"{where}.load_point is not allowed here: {metric.name} is judged at the highest load point "
+            "that keeps all other limits."
+        )
     if metric.scope in ONCE and given:
-        raise DefinitionError(f"{where}.{given[0]} is not allowed here: {metric.name} is judged once for the whole run.")
+        raise DefinitionError(
+            f"{where}.{given[0]} is not allowed here: {metric.name} is judged once for the whole run."
+        )
     _check_rows(data, where)
     return Limit(
         metric=metric,
@@ -286,9 +357,15 @@ def _read_limit(data: Any, where: str) -> Limit:
 def _read_id(data: Mapping[str, Any], where: str) -> str:
     value = data.get("id", "")
     if "id" in data and not (isinstance(value, str) and _ID.match(value)):
-        raise DefinitionError(f"{where}.id {shown(value)} must be 2 to 12 capital letters and digits, a dash and three digits, such as LOG-001.")
+        raise DefinitionError(
+            f"{where}.id {shown(value)} must be 2 to 12 capital letters and digits, a dash and "
+            "three digits, such as LOG-001."
+        )
     if value in CRITERIA.values():
-        raise DefinitionError(f"{where}.id {value} is that of a criterion that is part of every run: no limit can have this id, and no waiver excuses it.")
+        raise DefinitionError(
+            f"{where}.id {value} is that of a criterion that is part of every run: no limit can have this "
+            "id, and no waiver excuses it."
+        )
     return value
 
 
@@ -296,14 +373,20 @@ def _check_rows(data: Mapping[str, Any], where: str) -> None:
     """Refuse keys that no row can have together."""
     stream = data.get("stream", LOG)
     if "block_size" in data and ("message_size" in data or stream == COMMITS):
-        raise DefinitionError(f"{where}.block_size is not allowed here: the steps of a commit run have message sizes; use message_size.")
+        raise DefinitionError(
+            f"{where}.block_size is not allowed here: the steps of a commit run have message sizes; use message_size."
+        )
     if "message_size" in data and stream not in (LOG, COMMITS):
         raise DefinitionError(
-            f"{where}.message_size is not allowed here: only the steps of a commit run have message sizes, and its streams are {LOG} and {COMMITS}."
+            f"{where}.message_size is not allowed here: only the steps of a commit run have message sizes, and its "
+            f"streams are {LOG} and {COMMITS}."
         )
     for key in ("block_size", "operation"):
         if key in data and stream == ALL_STREAMS:
-            raise DefinitionError(f"{where}.{key} is not allowed here: the stream {ALL_STREAMS} is the whole workload, with all of its sizes and operations.")
+            raise DefinitionError(
+                f"{where}.{key} is not allowed here: the stream {ALL_STREAMS} is the whole workload, with all "
+                "of its sizes and operations."
+            )
 
 
 def _read_operation(data: Mapping[str, Any], where: str) -> str:
@@ -319,7 +402,8 @@ def _read_stream(data: Mapping[str, Any], metric: Metric, where: str) -> str:
     stream = data.get("stream", LOG)
     if not isinstance(stream, str) or not _STREAM.match(stream):
         raise DefinitionError(
-            f"{where}.stream {shown(stream)} must be the name of a stream (up to 32 letters, digits, dots, dashes and underscores), or {ALL_STREAMS}."
+            f"{where}.stream {shown(stream)} must be the name of a stream (up to 32 letters, digits, dots, dashes and "
+            f"underscores), or {ALL_STREAMS}."
         )
     if stream == COMMITS and metric.name.startswith(_OF_WRITES):
         raise DefinitionError(f"{where}.stream must not be {COMMITS} for {metric.name}, which commits do not have.")
@@ -330,7 +414,10 @@ def _read_metric(data: Mapping[str, Any], where: str) -> Metric:
     name = read_text(data, "metric", where)
     metric = find_metric(name)
     if metric is None:
-        others = "nor another percentile from latency_p1 to latency_p99_999999 (latency_p99_95 is 99.95 %), or of response_ instead of latency_"
+        others = (
+            "nor another percentile from latency_p1 to latency_p99_999999 (latency_p99_95 is 99.95 %), or of "
+            "response_ instead of latency_"
+        )
         raise DefinitionError(f"{where}.metric {shown(name)} is not one of {', '.join(METRICS)}, {others}.")
     return metric
 
@@ -339,7 +426,10 @@ def _bound(data: Mapping[str, Any], metric: Metric, where: str) -> tuple[str, bo
     allowed = [key for key, (bound, strict) in _BOUND_KEYS.items() if bound == metric.bound]
     given = [key for key in _BOUND_KEYS if key in data]
     if len(given) != 1 or given[0] not in allowed:
-        raise DefinitionError(f"{where} must give exactly one of {', '.join(allowed)} for {metric.name}, not {' and '.join(given) or 'none'}.")
+        raise DefinitionError(
+            f"{where} must give exactly one of {', '.join(allowed)} for {metric.name}, not "
+            f"{' and '.join(given) or 'none'}."
+        )
     return (*_BOUND_KEYS[given[0]], data[given[0]])
 
 
@@ -363,7 +453,9 @@ def _range(data: Mapping[str, Any], key: str, parse: Callable[[Any], int], where
     given = read_mapping(data[key], where, _RANGE_KEYS)
     if not given:
         raise DefinitionError(f"{where} must give min, max or both.")
-    ends = {end: read_at_least_one(given[end], parse, f"{where}.{end}") if end in given else None for end in _RANGE_KEYS}
+    ends = {
+        end: read_at_least_one(given[end], parse, f"{where}.{end}") if end in given else None for end in _RANGE_KEYS
+    }
     if ends["min"] is not None and ends["max"] is not None and ends["min"] > ends["max"]:
         raise DefinitionError(f"{where} has a min above its max, so no value is in it.")
     return Range(ends["min"], ends["max"])
@@ -376,4 +468,11 @@ def _read_waiver(data: Any, where: str) -> Waiver:
         raise DefinitionError(f"{where} must give exactly one of metric and id.")
     limit_id = _read_id(data, where)
     metric = "" if limit_id else _read_metric(data, where).name
-    return Waiver(read_text(data, "host", where), metric, until, read_text(data, "reason", where), read_optional_text(data, "owner", where), limit_id)
+    return Waiver(
+        read_text(data, "host", where),
+        metric,
+        until,
+        read_text(data, "reason", where),
+        read_optional_text(data, "owner", where),
+        limit_id,
+    )

@@ -15,21 +15,40 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables
 
 MOST_NOT_STARTED = 0.001
-"""The share of what was due that may not have started. Aerospike's ACT stops if its queues back up; a share says when that is so."""
+"""The share of what was due that may not have started. Aerospike's ACT stops if its queues back up;
+a share says when that is so."""
 
 
 def limits_on_pace(tables: Tables) -> list[Limit]:
-    """Return the limits that every run has on its streams with a rate: a load that cannot be kept fails, whatever the profile says."""
-    paced = dict.fromkeys(row["stream"] for row in tables.streams_together if row.get("operations_not_started") is not None) if tables.layout.paced else ()
-    about = {"bound": "max", "strict": False, "value": MOST_NOT_STARTED, "stated": MOST_NOT_STARTED, "severity": FAIL, "hard": False}
-    return [Limit(METRICS[NOT_STARTED], **about, block_size=None, load_point=None, stream=stream, source="the workload's rate") for stream in paced]
+    """Return the limits that every run has on its streams with a rate: a load that cannot be kept fails,
+    whatever the profile says."""
+    paced = (
+        dict.fromkeys(row["stream"] for row in tables.streams_together if row.get("operations_not_started") is not None)
+        if tables.layout.paced
+        else ()
+    )
+    about = {
+        "bound": "max",
+        "strict": False,
+        "value": MOST_NOT_STARTED,
+        "stated": MOST_NOT_STARTED,
+        "severity": FAIL,
+        "hard": False,
+    }
+    return [
+        Limit(
+            METRICS[NOT_STARTED], **about, block_size=None, load_point=None, stream=stream, source="the workload's rate"
+        )
+        for stream in paced
+    ]
 
 
 def rows_of(limit: Limit, tables: Tables) -> list[Row]:
     """Return the rows that a limit judges.
 
-    The row of a stream's only worker is not judged: the row `all` has the same figures. A rate of a stream is that of its reads and writes together, unless
-    the limit names one of them. The longest stall that every profile allows is that of every stream.
+    The row of a stream's only worker is not judged: the row `all` has the same figures. A rate of a stream is that of
+    its reads and writes together, unless the limit names one of them. The longest stall that every profile allows is
+    that of every stream.
     """
     if not tables.layout.of_mq and limit.metric.name == "latency_max" and of_every_profile(limit):
         streams = dict.fromkeys(row["stream"] for row in tables.results if row["stream"] != ALL_STREAMS)
@@ -38,7 +57,8 @@ def rows_of(limit: Limit, tables: Tables) -> list[Row]:
 
 
 def is_beside_the_point(limit: Limit, tables: Tables) -> bool:
-    """Whether a limit that has no row is not judged: a hard limit of every profile is that of the log, and the workload may have no log."""
+    """Whether a limit that has no row is not judged: a hard limit of every profile is that of the log,
+    and the workload may have no log."""
     return not tables.layout.of_mq and of_every_profile(limit)
 
 

@@ -2,15 +2,18 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the seconds of a run prove about a limit, with which confidence, and how long the run would have to be if they prove nothing.
+"""What the seconds of a run prove about a limit, with which confidence,
+and how long the run would have to be if they prove nothing.
 
-A share test bets on each block of seconds that the limit is kept (or broken). If it is not, the product of the gains is at most 1 on average, so it
-exceeds 1/alpha with a probability of at most alpha (Markov; Waudby-Smith and Ramdas, arXiv 2010.09686). The bets are fixed beforehand. Blocks grow until
-the excesses of neighbours are no longer correlated (blocks.py): disks are slow in bursts, and a burst must not count as several witnesses. If they are
-correlated however long the blocks are, nothing passes, and a fail needs the square of the evidence.
+A share test bets on each block of seconds that the limit is kept (or broken). If it is not, the product of the gains is
+at most 1 on average, so it exceeds 1/alpha with a probability of at most alpha (Markov; Waudby-Smith and Ramdas, arXiv
+2010.09686). The bets are fixed beforehand. Blocks grow until the excesses of neighbours are no longer correlated
+(blocks.py): disks are slow in bursts, and a burst must not count as several witnesses. If they are correlated however
+long the blocks are, nothing passes, and a fail needs the square of the evidence.
 
-A pass is given at alpha, a fail at alpha over the number of judgements: a host passes only if all its judgements do, but one fail is enough to fail it.
-Counts and times stay integers until the gain is formed, and products are sums of logarithms.
+A pass is given at alpha, a fail at alpha over the number of judgements: a host passes only if all its
+judgements do, but one fail is enough to fail it. Counts and times stay integers until the gain is formed,
+and products are sums of logarithms.
 """
 
 from __future__ import annotations
@@ -21,13 +24,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.blocks import choose_blocks, running_sums, sums_between
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.blocks import (
+    choose_blocks,
+    running_sums,
+    sums_between,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE, PASS
 
 SHARE_OF_OPERATIONS = "share of operations"
 """Method of a percentile over operations: how many of them took longer than the limit."""
 SHARE_OF_TIME = "share of time"
-"""Method of a time-weighted percentile: for how much of the time an operation was in progress that took longer than the limit."""
+"""Method of a time-weighted percentile: for how much of the time an operation was in progress that took
+longer than the limit."""
 BATCH_MEANS = "batch means"
 """Method of a mean or a rate: by how much the means of parts of the run differ."""
 AS_IT_STANDS = "as it stands"
@@ -50,20 +58,23 @@ _FEWEST_UNRESOLVED_BLOCKS = 40
 _CROWD_S = 30
 """Stretch within which slow phases count as crowded."""
 _SUSPICIOUS_SHARE = 5
-"""A row among several is suspect if its evidence is at least their number over this: the more rows, the more of them are beyond their limit by chance."""
+"""A row among several is suspect if its evidence is at least their number over this: the more rows, the more of them
+are beyond their limit by chance."""
 
 
 @dataclass(frozen=True)
 class Evidence:
     """What a test says about a row.
 
-    outcome is pass, fail or inconclusive. value is the observed share or ratio, bound its confidence bound on the side of the limit (None if there are too
-    few seconds, if their blocks hang together, or of one row among several), allowed the share or limit that it is held against. block_s is how many seconds
-    the test took together, in so many blocks; they are not resolved if even these hang together. episode_s is the longest slow phase that a pass covers (of a
-    mean: the longest standstill), None without one, and crowded_s the most slow time that was seen within 30 s, None for means. seconds_needed is how long a
-    run must be in all if this one decides nothing. log_evidence is the logarithm of the product of the gains, for a pass if the value keeps the limit, for a
-    fail if it breaks it; None for means. suspect says of a row of one worker among several that it breaks its limit by more than chance explains among as
-    many rows.
+    outcome is pass, fail or inconclusive. value is the observed share or ratio, bound its confidence bound on the side
+    of the limit (None if there are too few seconds, if their blocks hang together, or of one row among several),
+    allowed the share or limit that it is held against. block_s is how many seconds the test took together, in so many
+    blocks; they are not resolved if even these hang together. episode_s is the longest slow phase that a pass covers
+    (of a mean: the longest standstill), None without one, and crowded_s the most slow time that was seen within 30 s,
+    None for means. seconds_needed is how long a run must be in all if this one decides nothing. log_evidence is the
+    logarithm of the product of the gains, for a pass if the value keeps the limit, for a fail if it breaks it; None for
+    means. suspect says of a row of one worker among several that it breaks its limit by more than chance explains among
+    as many rows.
     counted_over_ns is the threshold over which operations were counted, None if that is the limit.
     """
 
@@ -106,12 +117,14 @@ def share_of_operations(
 ) -> Evidence:
     """Test whether of all operations at most the allowed share take longer than the limit.
 
-    operations and over are counts of each second, the cut-short last one included. Each writer has one operation in flight, which bounds how many can be slow
-    and how many can end in a block. in_flight_over is how many were in flight at the end, already older than the limit. The allowed share of p99.9 is
-    Fraction(1, 1000) or "0.001": 1 - 0.999 has lost digits.
+    operations and over are counts of each second, the cut-short last one included. Each writer has one operation in
+    flight, which bounds how many can be slow and how many can end in a block. in_flight_over is how many were in flight
+    at the end, already older than the limit. The allowed share of p99.9 is Fraction(1, 1000) or "0.001": 1 - 0.999 has
+    lost digits.
 
-    For one of several rows, part_of is how many operations it has of how many: operations are those of all rows, and each second's are shared out in that
-    proportion. rows is how many rows there are beside it, itself included. Raises ValueError if the counts contradict one another.
+    For one of several rows, part_of is how many operations it has of how many: operations are those of all rows, and
+    each second's are shared out in that proportion. rows is how many rows there are beside it, itself included. Raises
+    ValueError if the counts contradict one another.
     """
     own, unit = part_of or (1, 1)  # everything is counted in so many parts of an operation, to stay whole
 
@@ -124,7 +137,10 @@ def share_of_operations(
         if not 0 <= slow <= count:
             raise ValueError(f"Second {second} has {slow} operations over the limit among {count}.")
         if unit * slow > most(1)[0]:
-            raise ValueError(f"Second {second} has {slow} operations over the limit, but {writers} writers cannot have more than {most(1)[0] // unit}.")
+            raise ValueError(
+                f"Second {second} has {slow} operations over the limit, but {writers} writers cannot have "
+                f"more than {most(1)[0] // unit}."
+            )
     counts, slows = [own * count for count in operations], [unit * slow for slow in over]
     counts[-1], slows[-1] = counts[-1] + unit * in_flight_over, slows[-1] + unit * in_flight_over
     return _share_test(SHARE_OF_OPERATIONS, counts, slows, allowed_share, most, _Risk(alpha, judgements, rows), unit)
@@ -141,11 +157,12 @@ def share_of_time(
     in_flight_age_ns: int = 0,
     rows: int = 1,
 ) -> Evidence:
-    """Test whether operations that take longer than a limit make up at most the allowed share of the time that all operations take.
+    """Test whether operations that take longer than a limit make up at most the allowed share of the time that all
+    operations take.
 
-    The sums are of each second, over_sum_ns from the middles of histogram buckets. in_flight_age_ns is the age of an operation that was in flight at the end
-    and already older than the limit, else 0. rows is how many rows there are beside this one, itself included. Raises ValueError if the sums contradict one
-    another.
+    The sums are of each second, over_sum_ns from the middles of histogram buckets. in_flight_age_ns is the age of an
+    operation that was in flight at the end and already older than the limit, else 0. rows is how many rows there are
+    beside this one, itself included. Raises ValueError if the sums contradict one another.
     """
 
     def most(block_s: int) -> tuple[int, int]:
@@ -162,7 +179,8 @@ def share_of_time(
 
 
 def move_back(time_ns: Sequence[int], slow_ns: Sequence[int], writers: int) -> tuple[list[int], list[int]]:
-    """Return the time of all operations and of slow ones in the seconds in which it was spent, not in which the operation returned."""
+    """Return the time of all operations and of slow ones in the seconds in which it was spent,
+    not in which the operation returned."""
     times, slows, carry = [], [], 0
     for time, slow in zip(reversed(time_ns), reversed(slow_ns)):
         quick = time - slow
@@ -179,7 +197,8 @@ def rare_second_share(seconds: int, alpha: float) -> float:
 
 
 def seconds_to_pass(allowed_share: Fraction | str | float, limit_over_mean: float, alpha: float) -> int:
-    """Return the fewest seconds in which a share of operations can pass, without one over the limit, if the limit is so many times the mean latency."""
+    """Return the fewest seconds in which a share of operations can pass, without one over the limit,
+    if the limit is so many times the mean latency."""
     share = _fraction(allowed_share)
     return _clean_seconds(float(share / (1 - share)) * limit_over_mean / 1.01, alpha)
 
@@ -214,7 +233,8 @@ def _fraction(share: Fraction | str | float) -> Fraction:
 
 @dataclass(frozen=True)
 class _Risk:
-    """With which probability a pass may be wrong, among how many judgements a fail, and among how many rows one is suspect."""
+    """With which probability a pass may be wrong, among how many judgements a fail,
+    and among how many rows one is suspect."""
 
     alpha: float
     judgements: int
@@ -230,14 +250,19 @@ def _share_test(
     risk: _Risk,
     unit: int = 1,
 ) -> Evidence:
-    """Test a claim about sum over / sum total; most(block_s) is how much can be over, and how much there can be in all, in a block of so many seconds."""
+    """Test a claim about sum over / sum total; most(block_s) is how much can be over, and how much there can be in all,
+    in a block of so many seconds."""
     if not sum(total):
         raise ValueError("No operation was counted.")
     share = _fraction(allowed_share)
     part, whole, seconds = share.numerator, share.denominator, len(total)
-    spare = [part * count - whole * slow for count, slow in zip(total, over)]  # what may still be over, times the denominator
+    spare = [
+        part * count - whole * slow for count, slow in zip(total, over)
+    ]  # what may still be over, times the denominator
     blocks = choose_blocks([second // unit for second in spare])  # parts of an operation would only make it slow
-    spare_of_blocks, total_of_blocks, over_of_blocks = (sums_between(blocks.cuts, running_sums(values)) for values in (spare, total, over))
+    spare_of_blocks, total_of_blocks, over_of_blocks = (
+        sums_between(blocks.cuts, running_sums(values)) for values in (spare, total, over)
+    )
     most_over, most_in_all = most(blocks.block_s)
     a_second_over = (whole - part) * most(1)[0]
     direction = sum(spare)
@@ -260,7 +285,9 @@ def _share_test(
         method,
         outcome,
         value=sum(over) / sum(total),
-        bound=_upper_bound(total_of_blocks, over_of_blocks, most_over, float(share), outcome == PASS, risk.alpha) if has_bound else None,
+        bound=_upper_bound(total_of_blocks, over_of_blocks, most_over, float(share), outcome == PASS, risk.alpha)
+        if has_bound
+        else None,
         allowed=float(share),
         confidence=1 - risk.alpha,
         seconds=seconds,
@@ -283,13 +310,24 @@ def _crowded(spare: Sequence[int]) -> int:
 
 def _blocks_needed(products: Sequence[float], bets: Sequence[tuple[float, float]], target: float, blocks: int) -> float:
     """Return after how many blocks the best bet alone reaches the target if it goes on to grow as in these."""
-    return min((blocks * (target - math.log(weight)) / product for product, (dummy, weight) in zip(products, bets) if product > 0), default=math.inf)
+    return min(
+        (
+            blocks * (target - math.log(weight)) / product
+            for product, (dummy, weight) in zip(products, bets)
+            if product > 0
+        ),
+        default=math.inf,
+    )
 
 
 def _log_products(gains: Sequence[float], bets: Sequence[tuple[float, float]]) -> list[float]:
-    """Return for each stake the logarithm of the product of 1 + stake x gain; of a product with a factor of 0 or less it is that of 0."""
+    """Return for each stake the logarithm of the product of 1 + stake x gain;
+    of a product with a factor of 0 or less it is that of 0."""
     worst = min(gains)
-    return [math.fsum(map(math.log1p, [stake * gain for gain in gains])) if stake * worst > -1 else -math.inf for stake, dummy in bets]
+    return [
+        math.fsum(map(math.log1p, [stake * gain for gain in gains])) if stake * worst > -1 else -math.inf
+        for stake, dummy in bets
+    ]
 
 
 def _log_evidence(products: Sequence[float], bets: Sequence[tuple[float, float]]) -> float:
@@ -297,11 +335,16 @@ def _log_evidence(products: Sequence[float], bets: Sequence[tuple[float, float]]
     greatest = max(products)
     if greatest == -math.inf:
         return greatest
-    return greatest + math.log(math.fsum(weight * math.exp(product - greatest) for product, (dummy, weight) in zip(products, bets)))
+    return greatest + math.log(
+        math.fsum(weight * math.exp(product - greatest) for product, (dummy, weight) in zip(products, bets))
+    )
 
 
-def _upper_bound(total: Sequence[int], over: Sequence[int], most_over: int, allowed: float, passed: bool, alpha: float) -> float:
-    """Return the smallest share that the blocks would still pass. It lies below the allowed one if that passed, else above."""
+def _upper_bound(
+    total: Sequence[int], over: Sequence[int], most_over: int, allowed: float, passed: bool, alpha: float
+) -> float:
+    """Return the smallest share that the blocks would still pass. It lies below the allowed one if that passed,
+    else above."""
     observed = sum(over) / sum(total)
     low, high = (observed, allowed) if passed else (max(observed, allowed), 1.0)
     width = min(_BOUND_WIDTH, _BOUND_WIDTH_OF_ALLOWED * allowed)
@@ -317,7 +360,8 @@ def _upper_bound(total: Sequence[int], over: Sequence[int], most_over: int, allo
 
 
 def covered_episode(reserve: float, seconds: int) -> float:
-    """Return how long an unseen slow phase can be if ten of them, together just enough to break the limit, would be expected."""
+    """Return how long an unseen slow phase can be if ten of them, together just enough to break the limit,
+    would be expected."""
     return seconds / _EPISODES_EXPECTED * (1 - 1 / (1 + reserve))
 
 

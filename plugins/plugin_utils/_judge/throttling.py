@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Evidence that a limit of the volume, and not the disk behind it, made writes slow. It explains a verdict and never changes one."""
+"""Evidence that a limit of the volume, and not the disk behind it, made writes slow.
+It explains a verdict and never changes one."""
 
 from __future__ import annotations
 
@@ -22,10 +23,11 @@ _LONGEST = 60
 
 
 def volume_limits(before: Any, after: Any) -> dict[str, Any]:
-    """Return as facts for how long volumes were limited between two readings of their counters (see the module workspace), which nobody vouches for.
+    """Return as facts for how long volumes were limited between two readings of their counters (see the module
+    workspace), which nobody vouches for.
 
-    Of several volumes each limit is that of the volume that it held up longest. The facts are empty if no volume was read twice, and lack a limit whose
-    counter went backwards.
+    Of several volumes each limit is that of the volume that it held up longest. The facts are empty if no volume was
+    read twice, and lack a limit whose counter went backwards.
     """
     later = {_name(volume): volume for volume in dicts_in(after)}
     facts: dict[str, Any] = {}
@@ -49,7 +51,14 @@ def limit_notes(facts: Mapping[str, Any]) -> list[Finding]:
     elapsed_s = facts.get("volume_limits_elapsed_s") or 0
     reached = {limit: facts.get(_key(limit)) or 0 for limit in _LIMITS}
     return [
-        finding(VOLUME_LIMIT, None, limit=limit, limited_s=limited_s, elapsed_s=elapsed_s, devices=facts["volume_limits_devices"])
+        finding(
+            VOLUME_LIMIT,
+            None,
+            limit=limit,
+            limited_s=limited_s,
+            elapsed_s=elapsed_s,
+            devices=facts["volume_limits_devices"],
+        )
         for limit, limited_s in reached.items()
         if limited_s and limited_s >= NOTED_SHARE * elapsed_s
     ]

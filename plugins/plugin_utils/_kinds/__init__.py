@@ -4,8 +4,8 @@
 
 """The kinds of runs. Everything else asks the kind of a run or record, and does not know its name.
 
-Each kind is a folder. This module and what it imports depends on nothing else, so that everything may ask; a folder's other modules (its facets) are imported
-when somebody asks for them, and may depend on everything below the plugins.
+Each kind is a folder. This module and what it imports depends on nothing else, so that everything may ask; a folder's
+other modules (its facets) are imported when somebody asks for them, and may depend on everything below the plugins.
 """
 
 from __future__ import annotations
@@ -52,7 +52,8 @@ def opened_for(run: Mapping[str, Any]) -> Kind:
 
 
 def kind_named(name: str) -> Kind:
-    """Return the kind of a record, by its name. A record that says only why there is nothing, such as that of an error, is of a kind without a name."""
+    """Return the kind of a record, by its name. A record that says only why there is nothing,
+    such as that of an error, is of a kind without a name."""
     return _OF_RECORDS.get(name, _NONE)
 
 

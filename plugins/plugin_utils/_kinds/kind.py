@@ -18,19 +18,24 @@ if TYPE_CHECKING:
 
 
 class Kind:
-    """A kind of run. What is plain to say stands here; ``criteria``, ``opening``, ``memory`` and ``view`` import what they need when they are asked for."""
+    """A kind of run. What is plain to say stands here; ``criteria``, ``opening``, ``memory`` and ``view`` import what
+    they need when they are asked for."""
 
     name = ""
-    """``kind`` in run.json and in the records that came of the run. Empty for a record that only says why there is nothing."""
+    """``kind`` in run.json and in the records that came of the run. Empty for a record that only says why
+    there is nothing."""
 
     own_key = ""
-    """The key of record.json that holds what only records of this kind have, empty if they have nothing of their own."""
+    """The key of record.json that holds what only records of this kind have,
+    empty if they have nothing of their own."""
 
     profile_key = ""
-    """The key of a profile under which it may say something of such runs beside its limits, empty if it may not. ``criteria`` reads it."""
+    """The key of a profile under which it may say something of such runs beside its limits,
+    empty if it may not. ``criteria`` reads it."""
 
     plan_fact = ""
-    """The fact that holds what is planned for a host: its volumes, the values of its options, or the problem with them."""
+    """The fact that holds what is planned for a host: its volumes, the values of its options,
+    or the problem with them."""
 
     variables: tuple[str, ...] = ("",)
     """How the names of the variables begin that concern such a run. Their values are recorded in run.json."""
@@ -51,7 +56,8 @@ class Kind:
     """Whether a record without a verdict is an error."""
 
     without_verdict = ""
-    """What stands in place of a verdict on a host that nothing judged, such as "observed". Only a kind that judges nothing, or not always, has such a word."""
+    """What stands in place of a verdict on a host that nothing judged, such as "observed". Only a kind that judges
+    nothing, or not always, has such a word."""
 
     judged_by_profile = False
     """Whether the limits of a profile judge its records."""
@@ -60,7 +66,8 @@ class Kind:
     """Whether the tables of its records are those of steps: run.csv and results.csv with what belongs to them."""
 
     is_live = False
-    """Whether it watches a load that others make. Its figures do not compare with those of like volumes, and nothing can repeat them."""
+    """Whether it watches a load that others make. Its figures do not compare with those of like volumes,
+    and nothing can repeat them."""
 
     stored = "certificates"
     """What such a run stores in the history."""
@@ -75,19 +82,22 @@ class Kind:
     """The same if runs were not named but found: what follows "Left out, because "."""
 
     why_not_collected = ""
-    """Why hosts have nothing that could be collected later, as the rest of a sentence that begins with the path of the run. Empty if they have."""
+    """Why hosts have nothing that could be collected later, as the rest of a sentence that begins with the path of the
+    run. Empty if they have."""
 
     ended_early = "the tester ended before it had measured everything"
     """What is said of what measures if it ends before its time."""
 
     if_interrupted = ""
-    """What becomes of the hosts if the command ends, and the beginning of what to do: "the observations of run {} end by themselves. To remove them at once".
+    """What becomes of the hosts if the command ends, and the beginning of what to do: "the observations of run {} end
+    by themselves. To remove them at once".
 
     Empty if the run continues and is collected later.
     """
 
     facets: tuple[str, ...] = ()
-    """Which of criteria.py, opening.py, memory.py and view.py its folder has. The others are those beside this module, with the defaults."""
+    """Which of criteria.py, opening.py, memory.py and view.py its folder has.
+    The others are those beside this module, with the defaults."""
 
     @cached_property
     def own_shape(self) -> Any:

@@ -37,7 +37,8 @@ class Memory:
         return ""
 
     def certificate_of(self, directory: RunDirectory, folder: str, record: HostRecord) -> Certificate | None:
-        """Return the certificate of a record in a folder, None if it was not judged. Raises CertificateError, RunDirectoryError and TablesError."""
+        """Return the certificate of a record in a folder, None if it was not judged. Raises CertificateError,
+        RunDirectoryError and TablesError."""
         return None
 
     def of_run(self, directory: RunDirectory) -> Remembered:

@@ -22,6 +22,8 @@ class Opening:
 
         return noted_of(plan["volumes"])
 
-    def announced(self, settings: Mapping[str, Any], plans: Mapping[str, Mapping[str, Any]], check_mode: bool) -> list[str]:
+    def announced(
+        self, settings: Mapping[str, Any], plans: Mapping[str, Mapping[str, Any]], check_mode: bool
+    ) -> list[str]:
         """Return in lines what to say of the run once it is open."""
         return []

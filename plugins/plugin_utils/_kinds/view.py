@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a kind of run shows of itself, on the screen, on the page and to monitoring, with the defaults of a kind that shows nothing of its own."""
+"""What a kind of run shows of itself, on the screen, on the page and to monitoring,
+with the defaults of a kind that shows nothing of its own."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
 
 
 class View:
-    """The parts of a report that only runs of some kind have. Everything else of a report is made for all kinds alike."""
+    """The parts of a report that only runs of some kind have. Everything else of a report is made for all
+    kinds alike."""
 
     title = ""
     """What heads what it shows, such as "Power cuts"."""
@@ -33,10 +35,12 @@ class View:
     """What stands in place of the picture of the fleet if no host has figures."""
 
     cause = ""
-    """The kind of the causes (see ``_report/causes.py``) that only such a run has, on which it gives the advice. Empty if it has none."""
+    """The kind of the causes (see ``_report/causes.py``) that only such a run has, on which it gives the advice.
+    Empty if it has none."""
 
     remembered = ""
-    """The kind of findings that the history adds about such runs to a measurement, whose causes are of the same kind. Empty if it adds none."""
+    """The kind of findings that the history adds about such runs to a measurement,
+    whose causes are of the same kind. Empty if it adds none."""
 
     case = "measurement"
     """What its test case in junit.xml is called."""
@@ -52,7 +56,8 @@ class View:
         return "measurement" if host.tester else "unmeasured"
 
     def advise(self, found: Sequence[tuple[Host, Mapping[str, Any]]], verdict: str) -> tuple[str, str]:
-        """Return consequence and next step of a cause of the kind that only such a run has: what was found on which hosts, and its verdict."""
+        """Return consequence and next step of a cause of the kind that only such a run has:
+        what was found on which hosts, and its verdict."""
         raise NotImplementedError
 
     def headline(self, model: Model) -> str:

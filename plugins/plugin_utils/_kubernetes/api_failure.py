@@ -11,7 +11,13 @@ import re
 # The modules quote the answer of the API server, as the repr of its bytes.
 _MESSAGE = re.compile(r'"message":\s*"((?:[^"\\]|\\.)*)"')
 _CODE = re.compile(r'"code":\s*([0-9]{3})\b')
-_UNREACHABLE = ("Max retries exceeded", "Failed to establish a new connection", "Connection refused", "timed out", "Name or service not known")
+_UNREACHABLE = (
+    "Max retries exceeded",
+    "Failed to establish a new connection",
+    "Connection refused",
+    "timed out",
+    "Name or service not known",
+)
 _LIBRARY = re.compile(r"required Python library \(([\w.-]+)\)")
 _LONGEST = 600
 NEEDS = "docs/kubernetes.md lists the rights that this needs"
@@ -39,7 +45,8 @@ def api_failure(what: str, text: str) -> ClusterError:
         return ClusterError(f"forbidden: cannot {what}: {message}; {NEEDS}")
     if status == 401:
         return ClusterError(
-            f"the cluster does not accept the credentials: cannot {what}: {message}; set K8S_AUTH_API_KEY, or claim_kubeconfig and claim_context"
+            f"the cluster does not accept the credentials: cannot {what}: {message}; set K8S_AUTH_API_KEY, or "
+            "claim_kubeconfig and claim_context"
         )
     if status == 404 and "namespaces" in message:
         return ClusterError(f"no such namespace: cannot {what}: {message}; create it, or correct claim_namespace")
@@ -50,9 +57,15 @@ def _of_the_way(what: str, message: str) -> ClusterError:
     """Return the error for a call that no API server answered."""
     library = _LIBRARY.search(message)
     if library:
-        return ClusterError(f"the Python package {library[1]} is not installed for the Python that runs Ansible: pip install {library[1]}")
+        return ClusterError(
+            f"the Python package {library[1]} is not installed for the Python that runs "
+            f"Ansible: pip install {library[1]}"
+        )
     if "kubernetes.core" in message and "not found" in message:
-        return ClusterError(f"the collection kubernetes.core is not installed: ansible-galaxy collection install kubernetes.core ({message})")
+        return ClusterError(
+            "the collection kubernetes.core is not installed: ansible-galaxy collection install "
+            f"kubernetes.core ({message})"
+        )
     if "HTTP response" not in message and any(word in message for word in _UNREACHABLE):
         return ClusterError(f"the API server of the cluster cannot be reached: {message}", unreachable=True)
     return ClusterError(f"cannot {what}: {message}")

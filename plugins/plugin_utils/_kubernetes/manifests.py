@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The objects that a test of a storage class makes: container/job.yml with the names, sizes and arguments of this test."""
+"""The objects that a test of a storage class makes: container/job.yml with the names,
+sizes and arguments of this test."""
 
 from __future__ import annotations
 
@@ -63,15 +64,17 @@ def label_of(run_id: str) -> str:
 
 
 def object_name(run_id: str, host: str, number: int) -> str:
-    """Return the name of claim, job and pod; it is short enough for a host name. Two hosts may stand for one cluster, and never share a job."""
+    """Return the name of claim, job and pod; it is short enough for a host name.
+    Two hosts may stand for one cluster, and never share a job."""
     return f"logdisk-{label_of(run_id)[:40]}-{zlib.crc32(host.encode('utf-8', 'surrogateescape')):08x}-{number}"
 
 
 def follow_up(run_id: str) -> str:
     """Return what becomes of a run whose controller has ended, and the command that ends it."""
     return (
-        f"If this command ends, the job of run {run_id} continues in its cluster. Kubernetes removes it with its claim one hour after its end. To remove "
-        f"both at once:\n  kubectl delete job --namespace NAMESPACE --selector {RUN_LABEL}={label_of(run_id)}"
+        f"If this command ends, the job of run {run_id} continues in its cluster. Kubernetes removes it with its claim "
+        "one hour after its end. To remove both at once:\n  kubectl delete job --namespace NAMESPACE --selector "
+        f"{RUN_LABEL}={label_of(run_id)}"
     )
 
 
@@ -93,7 +96,9 @@ def job_of(claim: Claim) -> dict[str, Any]:
     template["metadata"]["labels"].update(claim.labels)
     pod = template["spec"]
     (container,) = pod["containers"]
-    container.update(image=claim.image, args=list(claim.arguments), volumeMounts=[{"name": "volume", "mountPath": claim.path}])
+    container.update(
+        image=claim.image, args=list(claim.arguments), volumeMounts=[{"name": "volume", "mountPath": claim.path}]
+    )
     del container["env"]
     pod["volumes"][0]["persistentVolumeClaim"]["claimName"] = claim.name
     pod["hostname"] = claim.name
@@ -102,7 +107,9 @@ def job_of(claim: Claim) -> dict[str, Any]:
     elif claim.fs_group.isdecimal():
         pod["securityContext"]["fsGroup"] = int(claim.fs_group)
     else:
-        raise ManifestError(f"claim_fs_group must be the number of a group, or {OF_THE_CLUSTER}, not {claim.fs_group!r}")
+        raise ManifestError(
+            f"claim_fs_group must be the number of a group, or {OF_THE_CLUSTER}, not {claim.fs_group!r}"
+        )
     template["spec"] = merged(pod, claim.pod)
     return job
 
@@ -112,14 +119,21 @@ def claim_of(claim: Claim, job_uid: str) -> dict[str, Any]:
     found = _template("PersistentVolumeClaim")
     owner = {"apiVersion": "batch/v1", "kind": "Job", "name": claim.name, "uid": job_uid}
     found["metadata"] = {**_metadata(claim, found), "ownerReferences": [owner]}
-    found["spec"].update(storageClassName=claim.storage_class, accessModes=[claim.access_mode], resources={"requests": {"storage": claim.size}})
+    found["spec"].update(
+        storageClassName=claim.storage_class,
+        accessModes=[claim.access_mode],
+        resources={"requests": {"storage": claim.size}},
+    )
     return found
 
 
 def merged(base: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
     """Return ``base`` with ``more`` in it; dictionaries are merged, everything else is replaced."""
     both = {**base, **more}
-    return {key: merged(base[key], value) if isinstance(base.get(key), Mapping) and isinstance(value, Mapping) else value for key, value in both.items()}
+    return {
+        key: merged(base[key], value) if isinstance(base.get(key), Mapping) and isinstance(value, Mapping) else value
+        for key, value in both.items()
+    }
 
 
 def _template(kind: str) -> dict[str, Any]:
@@ -128,4 +142,8 @@ def _template(kind: str) -> dict[str, Any]:
 
 
 def _metadata(claim: Claim, template: Mapping[str, Any]) -> dict[str, Any]:
-    return {"name": claim.name, "namespace": claim.namespace, "labels": {**template["metadata"]["labels"], **claim.labels}}
+    return {
+        "name": claim.name,
+        "namespace": claim.namespace,
+        "labels": {**template["metadata"]["labels"], **claim.labels},
+    }

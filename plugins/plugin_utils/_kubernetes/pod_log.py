@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The log of a tester in a pod: the tables that ``--tables=-`` printed among other lines, and the tester's last words."""
+"""The log of a tester in a pod: the tables that ``--tables=-`` printed among other lines,
+and the tester's last words."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ class LogError(ValueError):
 
 
 def read_tables(log: str, names: Sequence[str]) -> dict[str, bytes]:
-    """Return the tables of a log by name, of those ``names`` only. Raises LogError if a table or the end is missing or damaged."""
+    """Return the tables of a log by name, of those ``names`` only. Raises LogError if a table or the end is
+    missing or damaged."""
     if len(log) > MAX_LOG_BYTES:
         raise LogError(f"the log is larger than {MAX_LOG_BYTES >> 20} MiB")
     lines = _marked(log)
@@ -35,7 +37,10 @@ def read_tables(log: str, names: Sequence[str]) -> dict[str, bytes]:
                 raise LogError(f"the log contains {len(tables)} of {int(end[1])} tables")
             return {name: content for name, content in tables.items() if name in names}
         if not head or head[1] in tables:
-            raise LogError("the log contains a line of a table that belongs to none: lines are missing, or its container wrote them twice")
+            raise LogError(
+                "the log contains a line of a table that belongs to none: lines are missing, or "
+                "its container wrote them twice"
+            )
         tables[head[1]] = _table(head[1], int(head[2]), int(head[3], 16), lines)
     if not tables:
         raise LogError("the log contains no tables")
@@ -44,7 +49,11 @@ def read_tables(log: str, names: Sequence[str]) -> dict[str, bytes]:
 
 def last_complaint(log: str) -> str:
     """Return the last thing that the tester complained about, empty if it did not."""
-    found = [line.removeprefix(_COMPLAINT) for line in log.splitlines() if line.startswith(_COMPLAINT) and not line.startswith(f"{_COMPLAINT}warning: ")]
+    found = [
+        line.removeprefix(_COMPLAINT)
+        for line in log.splitlines()
+        if line.startswith(_COMPLAINT) and not line.startswith(f"{_COMPLAINT}warning: ")
+    ]
     return found[-1][:_LONGEST] if found else ""
 
 
@@ -62,5 +71,8 @@ def _table(name: str, size: int, crc: int, lines: Iterator[str]) -> bytes:
             break
     content = b"".join(parts)
     if length != size or zlib.crc32(content) != crc:
-        raise LogError(f"{name} is damaged in the log: the node may have rotated the log while it was written (its containerLogMaxSize is too small)")
+        raise LogError(
+            f"{name} is damaged in the log: the node may have rotated the log while it was written (its "
+            "containerLogMaxSize is too small)"
+        )
     return content

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the objects of a test say about it: that it goes on, that the tester has ended, or in one sentence why nothing will come of it."""
+"""What the objects of a test say about it: that it goes on, that the tester has ended,
+or in one sentence why nothing will come of it."""
 
 from __future__ import annotations
 
@@ -22,8 +23,21 @@ WITH_TABLES = (0, 3, 4)
 _REFUSED = 2
 _LONGEST = 500
 # Kubernetes tries these again and again; somebody has to act.
-_IMAGE_MISSING = ("ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName", "RegistryUnavailable", "ImageInspectError")
-_CANNOT_START = ("CreateContainerConfigError", "CreateContainerError", "RunContainerError", "StartError", "ContainerCannotRun")
+_IMAGE_MISSING = (
+    "ErrImagePull",
+    "ImagePullBackOff",
+    "ErrImageNeverPull",
+    "InvalidImageName",
+    "RegistryUnavailable",
+    "ImageInspectError",
+)
+_CANNOT_START = (
+    "CreateContainerConfigError",
+    "CreateContainerError",
+    "RunContainerError",
+    "StartError",
+    "ContainerCannotRun",
+)
 _NO_SPACE = " bytes free"
 
 Object = Mapping[str, Any]
@@ -31,7 +45,8 @@ Object = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Seen:
-    """The objects of a test as the API server returned them, none of them vouched for. ``waited_s`` is how long nothing has been running."""
+    """The objects of a test as the API server returned them, none of them vouched for.
+    ``waited_s`` is how long nothing has been running."""
 
     job: Object
     claim: Object  # empty if it was not asked for
@@ -80,7 +95,10 @@ def exit_status(pod: Object) -> int | None:
 def refusal(message: str, size: str) -> str:
     """Return why the tester refused to measure, from its last words, with what to do about it here."""
     if _NO_SPACE in message:
-        return f"no space on the volume: {message} (the claim had {size}; set claim_size, or smaller sweep_file_size and sweep_files)"
+        return (
+            f"no space on the volume: {message} (the claim had {size}; set claim_size, or smaller "
+            "sweep_file_size and sweep_files)"
+        )
     return f"the tester refused to measure: {message or 'it did not say why'}"
 
 
@@ -90,14 +108,30 @@ def _ended_badly(seen: Seen, pod: Object) -> str:
     if reason in _CANNOT_START:
         return f"the container cannot be started: {_text(ended.get('message')) or reason}"
     if reason == "OOMKilled":
-        return "the tester was killed because the pod exceeded its memory limit: test fewer queue managers or block sizes in one run"
+        return (
+            "the tester was killed because the pod exceeded its memory limit: test fewer queue "
+            "managers or block sizes in one run"
+        )
     if status is not None and status > 128:
         return f"the tester was killed by signal {status - 128} before it printed its tables"
     if status is not None and status not in (*WITH_TABLES, _REFUSED):
-        return f"the tester ended with status {status}: {last_complaint(_text(ended.get('message'), 4096)) or 'it did not say why'}"
+        return (
+            f"the tester ended with status {status}: "
+            f"{last_complaint(_text(ended.get('message'), 4096)) or 'it did not say why'}"
+        )
     if _get(pod, "status", "reason") and status is None:  # evicted, or its node is lost
-        return f"the pod was ended by Kubernetes ({_text(_get(pod, 'status', 'reason'))}): {_text(_get(pod, 'status', 'message'))}"
-    failed = next((each for each in _list(_get(seen.job, "status", "conditions")) if each.get("type") == "Failed" and each.get("status") == "True"), {})
+        return (
+            f"the pod was ended by Kubernetes ({_text(_get(pod, 'status', 'reason'))}): "
+            f"{_text(_get(pod, 'status', 'message'))}"
+        )
+    failed = next(
+        (
+            each
+            for each in _list(_get(seen.job, "status", "conditions"))
+            if each.get("type") == "Failed" and each.get("status") == "True"
+        ),
+        {},
+    )
     if failed and status is None:
         return f"the job failed ({_text(failed.get('reason'))}): {_text(failed.get('message'))}"
     return ""
@@ -110,14 +144,25 @@ def _never_starts(seen: Seen, pod: Object) -> str:
     if reason in _IMAGE_MISSING:
         node = _text(_get(pod, "spec", "nodeName")) or "the node"
         return (
-            f"image missing: {node} cannot pull {seen.image} ({message or reason}). Push the image to a registry that the nodes reach and correct claim_image; "
-            "a private registry needs imagePullSecrets in claim_pod"
+            f"image missing: {node} cannot pull {seen.image} ({message or reason}). Push the image to a registry that "
+            "the nodes reach and correct claim_image; a private registry needs imagePullSecrets in claim_pod"
         )
     if reason in _CANNOT_START:
         return f"the container cannot be started: {message or reason}"
     if not pod:
-        refused = next((event for event in _warnings(seen) if event.get("reason") == "FailedCreate" and "forbidden" in _text(event.get("message"))), None)
-        return f"forbidden: the cluster does not let the job create its pod: {_text(refused['message'])}" if refused else ""
+        refused = next(
+            (
+                event
+                for event in _warnings(seen)
+                if event.get("reason") == "FailedCreate" and "forbidden" in _text(event.get("message"))
+            ),
+            None,
+        )
+        return (
+            f"forbidden: the cluster does not let the job create its pod: {_text(refused['message'])}"
+            if refused
+            else ""
+        )
     return ""
 
 
@@ -136,8 +181,8 @@ def _waited_too_long(seen: Seen, pod: Object, node: str) -> str:
     if _get(seen.claim, "status", "phase") not in ("Bound", None):
         because = because or (f": {unschedulable}" if unschedulable else "")
         return (
-            f"the claim of storage class {seen.storage_class} was still pending {waited}{because}. Look at its provisioner, the quota and the capacity of "
-            "the storage; a slow one needs a larger claim_patience"
+            f"the claim of storage class {seen.storage_class} was still pending {waited}{because}. Look at its "
+            "provisioner, the quota and the capacity of the storage; a slow one needs a larger claim_patience"
         )
     if not pod:
         return f"the job had no pod {waited}{because}"
@@ -168,7 +213,11 @@ def _warnings(seen: Seen) -> list[Object]:
 def _own_warnings(seen: Seen) -> Iterator[Object]:
     names = {_text(_get(each, "metadata", "name")) for each in (seen.job, seen.claim, *seen.pods)} - {""}
     for event in seen.events:
-        if isinstance(event, Mapping) and event.get("type") == "Warning" and _text(_get(event, "involvedObject", "name")) in names:
+        if (
+            isinstance(event, Mapping)
+            and event.get("type") == "Warning"
+            and _text(_get(event, "involvedObject", "name")) in names
+        ):
             yield event
 
 

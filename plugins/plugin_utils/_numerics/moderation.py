@@ -2,9 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Variances of alike things that are each known from few values: what each shows by itself, drawn towards what all of them show (Smyth 2004).
+"""Variances of alike things that are each known from few values: what each shows by itself,
+drawn towards what all of them show (Smyth 2004).
 
-How far they are drawn depends on how much they differ beyond chance. If they do not, all have the same variance; if they differ much, each keeps its own.
+How far they are drawn depends on how much they differ beyond chance. If they do not, all have the same variance; if
+they differ much, each keeps its own.
 """
 
 from __future__ import annotations
@@ -14,7 +16,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean, median, variance
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics.polygamma import digamma, inverse_trigamma, trigamma
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics.polygamma import (
+    digamma,
+    inverse_trigamma,
+    trigamma,
+)
 
 _LEAST_OF_MEDIAN = 1e-4
 """A variance below this share of the median is taken to be that much: its logarithm would count for too much."""
@@ -31,7 +37,8 @@ class Spread:
 def moderated(spreads: Sequence[Spread], things: int) -> list[Spread]:
     """Return the variances drawn towards each other. Those without a degree of freedom get what all have in common.
 
-    things is how many independent ones there are (the rows of a host are not independent of one another): they limit the degrees of what is in common.
+    things is how many independent ones there are (the rows of a host are not independent of one another): they limit
+    the degrees of what is in common.
     """
     known = [spread for spread in spreads if spread.degrees > 0]
     if not known:
@@ -51,9 +58,14 @@ def _common(known: Sequence[Spread], things: int) -> Spread:
     least = _LEAST_OF_MEDIAN * median(spread.variance for spread in known)
     if not least > 0 or len(known) < 2:
         return Spread(fmean(spread.variance for spread in known), most_degrees)
-    logarithms = [math.log(max(least, spread.variance)) - digamma(spread.degrees / 2) + math.log(spread.degrees / 2) for spread in known]
+    logarithms = [
+        math.log(max(least, spread.variance)) - digamma(spread.degrees / 2) + math.log(spread.degrees / 2)
+        for spread in known
+    ]
     beyond_chance = variance(logarithms) - fmean(trigamma(spread.degrees / 2) for spread in known)
     if beyond_chance <= 0:
         return Spread(fmean(max(least, spread.variance) for spread in known), most_degrees)
     degrees = 2 * inverse_trigamma(beyond_chance)
-    return Spread(math.exp(fmean(logarithms) + digamma(degrees / 2) - math.log(degrees / 2)), min(degrees, most_degrees))
+    return Spread(
+        math.exp(fmean(logarithms) + digamma(degrees / 2) - math.log(degrees / 2)), min(degrees, most_degrees)
+    )

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The first derivatives of the logarithm of the gamma function, for arguments above 0, and the inverse of the second one."""
+"""The first derivatives of the logarithm of the gamma function, for arguments above 0,
+and the inverse of the second one."""
 
 from __future__ import annotations
 

@@ -52,7 +52,11 @@ def _continued_fraction(a: float, b: float, x: float) -> float:
     value, upper, lower = 1.0, 1.0, 0.0
     for term in range(1, _MOST_TERMS):
         i, odd = divmod(term, 2)
-        numerator = -(a + i) * (a + b + i) * x / ((a + 2 * i) * (a + 2 * i + 1)) if odd else i * (b - i) * x / ((a + 2 * i - 1) * (a + 2 * i))
+        numerator = (
+            -(a + i) * (a + b + i) * x / ((a + 2 * i) * (a + 2 * i + 1))
+            if odd
+            else i * (b - i) * x / ((a + 2 * i - 1) * (a + 2 * i))
+        )
         lower = 1 / (1 + numerator * lower or _TINY)
         upper = 1 + numerator / upper or _TINY
         value *= upper * lower

@@ -4,7 +4,8 @@
 
 """The publications that amqsrua prints for the class DISK and the type Log: by name, number and unit.
 
-An element that is not known is passed over. Numbers may have the separators of any locale. A publication that is not complete is left out.
+An element that is not known is passed over. Numbers may have the separators of any locale.
+A publication that is not complete is left out.
 """
 
 from __future__ import annotations
@@ -56,7 +57,18 @@ _ELEMENT = re.compile(r"Log - ([A-Za-z][A-Za-z ]{0,80}?) +(\d.{0,120})")
 _VALUE = re.compile(r"(\d[\d.,' \u00a0\u2009\u202f]{0,40}?) *([A-Za-z\u00b5\u03bc]*)\Z")
 _UNKNOWN = re.compile(r"Parameter\((\d{1,10})\) Value\((\d{1,20})\) not recogni[sz]ed *\Z")
 _ENDED = re.compile(r"(?:MQ[A-Z0-9]{2,8}|no more messages)\b.{0,200}", re.IGNORECASE)
-_NS = {"usec": 1e3, "us": 1e3, "\u00b5s": 1e3, "\u03bcs": 1e3, "microseconds": 1e3, "msec": 1e6, "ms": 1e6, "s": 1e9, "sec": 1e9, "seconds": 1e9}
+_NS = {
+    "usec": 1e3,
+    "us": 1e3,
+    "\u00b5s": 1e3,
+    "\u03bcs": 1e3,
+    "microseconds": 1e3,
+    "msec": 1e6,
+    "ms": 1e6,
+    "s": 1e9,
+    "sec": 1e9,
+    "seconds": 1e9,
+}
 _FRACTIONAL = ("s", "sec", "seconds", "ms", "msec")
 _BYTES = {"": 1, "b": 1, "kb": 1 << 10, "mb": 1 << 20, "gb": 1 << 30}
 _PUBLISHED_EVERY_S = 10.0
@@ -89,14 +101,26 @@ def read(samples: Sequence[Sample], options: Options) -> Observation:
     if len(kept) > 1 and kept[-1] is publications[-1] and kept[-1].lines < kept[-2].lines:
         kept.pop()
     if len(kept) < len(publications):
-        problems.append(f"{len(publications) - len(kept)} of {len(publications)} publications were not complete and are left out.")
+        problems.append(
+            f"{len(publications) - len(kept)} of {len(publications)} publications were not complete and are left out."
+        )
     if before and not publications:
-        problems.append("amqsrua printed one publication, which covers a time before the observation: observe for longer.")
+        problems.append(
+            "amqsrua printed one publication, which covers a time before the observation: observe for longer."
+        )
     elif not publications:
-        problems.append("amqsrua printed no publication of the log: look at its messages, and at its authority to subscribe (docs/observe.md).")
+        problems.append(
+            "amqsrua printed no publication of the log: look at its messages, and at its authority to "
+            "subscribe (docs/observe.md)."
+        )
     ending = f"amqsrua ended before its time: {endings[-1]}" if endings else ""
     return observation_of(
-        SOURCE, [_published(each) for each in kept], {}, problems, ending=ending, slowest_before_ns=before.values.get(SLOWEST) if before else None
+        SOURCE,
+        [_published(each) for each in kept],
+        {},
+        problems,
+        ending=ending,
+        slowest_before_ns=before.values.get(SLOWEST) if before else None,
     )
 
 
@@ -127,7 +151,8 @@ def _lines(samples: Sequence[Sample]) -> Iterator[tuple[Sample, str]]:
 
 
 def _put_epoch_s(date: str, time: str, received_epoch_s: float) -> float:
-    """Return when a message was put, by its descriptor in GMT with hundredths; when it was received if that cannot be."""
+    """Return when a message was put, by its descriptor in GMT with hundredths;
+    when it was received if that cannot be."""
     try:
         moment = datetime.datetime.strptime(date + time[:6], "%Y%m%d%H%M%S").replace(tzinfo=datetime.timezone.utc)
     except ValueError:
@@ -140,7 +165,11 @@ def _interval_s(text: str) -> float:
     seconds = _SECONDS.search(text)
     if not seconds:
         return _PUBLISHED_EVERY_S
-    interval_s = int(seconds[1]) + int(seconds[2]) / 1000 + sum(int(count) * _PERIOD_S[period] for count, period in _PERIODS.findall(text))
+    interval_s = (
+        int(seconds[1])
+        + int(seconds[2]) / 1000
+        + sum(int(count) * _PERIOD_S[period] for count, period in _PERIODS.findall(text))
+    )
     return interval_s or _PUBLISHED_EVERY_S
 
 
@@ -190,7 +219,8 @@ def _in_base_unit(element: str, value: float, unit: str) -> float | None:
 
 
 def _number(text: str, *, whole: bool) -> float:
-    """Return a number that may have the separators of any locale. Those between groups of three in a whole number are of thousands. Raises ValueError."""
+    """Return a number that may have the separators of any locale. Those between groups of three in a whole number are
+    of thousands. Raises ValueError."""
     groups = re.split(r"[.,]", re.sub(r"[' \u00a0\u2009\u202f]", "", text))
     of_thousands = groups[0] != "0" and len(groups[0]) <= 3 and all(len(group) == 3 for group in groups[1:])
     if len(groups) == 1 or (of_thousands and (whole or len(groups) > 2)):

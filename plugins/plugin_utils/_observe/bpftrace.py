@@ -2,9 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Reads the samples of the source bpftrace, whose texts module_utils/_sources/bpftrace_seconds.py describes: exact seconds with a histogram each.
+"""Reads the samples of the source bpftrace, whose texts module_utils/_sources/bpftrace_seconds.py describes: exact
+seconds with a histogram each.
 
-Everything else is counted from these seconds. Whatever a host sends is checked: what does not fit is left out, and a problem says how much.
+Everything else is counted from these seconds. Whatever a host sends is checked: what does not fit is left out,
+and a problem says how much.
 """
 
 from __future__ import annotations
@@ -17,7 +19,17 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe import buckets
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.interval import LOG, Fact, Interval, Maximum, Observation, Options, Over, Second, Stall
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.interval import (
+    LOG,
+    Fact,
+    Interval,
+    Maximum,
+    Observation,
+    Options,
+    Over,
+    Second,
+    Stall,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.samples import Sample
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import Within
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
@@ -27,10 +39,12 @@ BATCHES = 30
 MOST_STREAMS = 9
 MOST_MAXIMA = 10_000
 MOST_STALLS = 10
-"""The slowest operations that are kept of each stream. Those above 10 ms are told one by one, shorter ones only if they were a new maximum."""
+"""The slowest operations that are kept of each stream. Those above 10 ms are told one by one,
+shorter ones only if they were a new maximum."""
 
 MOST_UNSEEN_SHARE = 0.001
-"""Of the writes to the log, those that may come another way than the figures are of. So few do not move a mean or a p99."""
+"""Of the writes to the log, those that may come another way than the figures are of.
+So few do not move a mean or a p99."""
 
 NOTABLE_OVERHEAD_SHARE = 0.02
 _NS_PER_S = 1_000_000_000
@@ -104,9 +118,16 @@ class _Reading:
 
     def _take_watched(self, content: Mapping[str, Any], _sample: Sample) -> None:
         names = tuple(content["streams"])
-        if not 0 < len(names) <= MOST_STREAMS or len(set(names)) != len(names) or not all(_NAME.fullmatch(name) for name in names) or self.streams:
+        if (
+            not 0 < len(names) <= MOST_STREAMS
+            or len(set(names)) != len(names)
+            or not all(_NAME.fullmatch(name) for name in names)
+            or self.streams
+        ):
             raise _Unfit
-        self.overheads_ns = {kind: _whole(value) for kind, value in content["probe_overhead_ns"].items() if kind in (LOG, "call")}
+        self.overheads_ns = {
+            kind: _whole(value) for kind, value in content["probe_overhead_ns"].items() if kind in (LOG, "call")
+        }
         self.pid, self.duration_s = _whole(content["pid"]), _whole(content["duration_s"])
         self.notices_unseen = content.get("notices_unseen") is not False
         self.streams = names
@@ -133,13 +154,17 @@ class _Reading:
         # Two processors may tell of theirs in the wrong order.
         if before_ns is None or stall.latency_ns > before_ns:
             self.longest_ns[stall.stream] = stall.latency_ns
-            self.maxima.append(Maximum(stall.epoch_s + stall.latency_ns / _NS_PER_S, stall.stream, before_ns, stall.latency_ns))
+            self.maxima.append(
+                Maximum(stall.epoch_s + stall.latency_ns / _NS_PER_S, stall.stream, before_ns, stall.latency_ns)
+            )
 
     def _take_stall(self, content: Mapping[str, Any], _sample: Sample) -> Stall:
         name, at_ns, latency_ns = content["stream"], _whole(content["at_ns"]), _whole(content["latency_ns"])
         if name not in self.streams:
             raise _Unfit
-        stall = Stall(self._epoch_s(at_ns - latency_ns), latency_ns, name, bytes=_whole(content["bytes"]) if name == LOG else None)
+        stall = Stall(
+            self._epoch_s(at_ns - latency_ns), latency_ns, name, bytes=_whole(content["bytes"]) if name == LOG else None
+        )
         slow = self.slow.setdefault(name, [])
         slow.append(stall)
         if len(slow) > 10 * MOST_STALLS:
@@ -179,7 +204,9 @@ class _Reading:
             start_epoch_s=self.base_epoch_s,
             elapsed_ns=self._elapsed_ns(),
             intervals=tuple(self._intervals(options)),
-            seconds=tuple(self._second(number, name) for number in range(1, len(self.seconds) + 1) for name in self.streams),
+            seconds=tuple(
+                self._second(number, name) for number in range(1, len(self.seconds) + 1) for name in self.streams
+            ),
             histograms=self._histograms(),
             over=tuple(self._over(thresholds_ns)),
             maxima=self._maxima(),
@@ -199,7 +226,17 @@ class _Reading:
     def _second(self, number: int, name: str) -> Second:
         counted = self.seconds[number - 1][name]
         partial = number == len(self.seconds) and self._elapsed_ns() < number * _NS_PER_S
-        return Second(number, name, counted.operations, counted.bytes, counted.sum_ns, counted.min_ns, counted.max_ns, partial, counted.counts)
+        return Second(
+            number,
+            name,
+            counted.operations,
+            counted.bytes,
+            counted.sum_ns,
+            counted.min_ns,
+            counted.max_ns,
+            partial,
+            counted.counts,
+        )
 
     def _intervals(self, options: Options) -> Iterator[Interval]:
         over = bool(self.end_ns or self.program) or len(self.seconds) >= self.duration_s
@@ -208,7 +245,9 @@ class _Reading:
             if len(part) == options.interval_s or over:
                 elapsed_ns = min(len(part) * _NS_PER_S, self._elapsed_ns() - first * _NS_PER_S)
                 for name in self.streams:
-                    yield _interval(self.base_epoch_s + first, elapsed_ns / _NS_PER_S, name, [counted[name] for counted in part])
+                    yield _interval(
+                        self.base_epoch_s + first, elapsed_ns / _NS_PER_S, name, [counted[name] for counted in part]
+                    )
 
     def _histograms(self) -> dict[tuple[str, int], dict[int, int]]:
         found: dict[tuple[str, int], Counter[int]] = {}
@@ -216,7 +255,10 @@ class _Reading:
             for name, counted in second.items():
                 if counted.counts:
                     found.setdefault((name, index * BATCHES // len(self.seconds) + 1), Counter()).update(counted.counts)
-        return {key: {buckets.upper_ns(bucket): counts[bucket] for bucket in sorted(counts)} for key, counts in found.items()}
+        return {
+            key: {buckets.upper_ns(bucket): counts[bucket] for bucket in sorted(counts)}
+            for key, counts in found.items()
+        }
 
     def _over(self, thresholds_ns: Sequence[int]) -> Iterator[Over]:
         for number, second in enumerate(self.seconds, 1):
@@ -227,7 +269,8 @@ class _Reading:
                         yield Over(number, name, threshold_ns, operations, sum_ns)
 
     def _maxima(self) -> tuple[Maximum, ...]:
-        """Return those of whole seconds: a line about a later one would come before that of an interval that is about to end."""
+        """Return those of whole seconds: a line about a later one would come before that of an interval that is about
+        to end."""
         until_epoch_s = self._epoch_s(self.base_ns + len(self.seconds) * _NS_PER_S)
         return tuple(maximum for maximum in self.maxima if maximum.epoch_s <= until_epoch_s)[:MOST_MAXIMA]
 
@@ -235,7 +278,11 @@ class _Reading:
         now_ns = self.base_ns + self._elapsed_ns()
         found = []
         for name in self.streams:
-            flying = [Stall(self._epoch_s(start_ns), now_ns - start_ns, name, True) for start_ns in self.in_flight_ns.get(name, []) if start_ns < now_ns]
+            flying = [
+                Stall(self._epoch_s(start_ns), now_ns - start_ns, name, True)
+                for start_ns in self.in_flight_ns.get(name, [])
+                if start_ns < now_ns
+            ]
             found += _slowest(self.slow.get(name, []) + flying)
         return tuple(found)
 
@@ -254,22 +301,34 @@ class _Reading:
     def _problems(self) -> Iterator[str]:
         if self.unseen:
             yield (
-                f"About {self.unseen} writes to log files did not come by a write call but in another way, such as io_uring or asynchronous I/O (AIO), which"
-                f" bpftrace does not time. {'So there are no figures of the log.' if self._hides_writes() else 'They are in no figure.'}"
+                f"About {self.unseen} writes to log files did not come by a write call but in another way, such as "
+                "io_uring or asynchronous I/O (AIO), which"
+                " bpftrace does not time. "
+                f"{'So there are no figures of the log.' if self._hides_writes() else 'They are in no figure.'}"
             )
         elif LOG in self.streams and not self.notices_unseen:
-            yield "Writes by io_uring or asynchronous I/O (AIO) cannot be noticed on this kernel. If the log is written so, they are in no figure."
+            yield (
+                "Writes by io_uring or asynchronous I/O (AIO) cannot be noticed on this kernel. If the log is "
+                "written so, they are in no figure."
+            )
         if self.unflushed > 1:
             yield (
-                f"{self.unflushed} writes to log files were neither synchronous (O_DSYNC) nor flushed when the observation ended."
+                f"{self.unflushed} writes to log files were neither synchronous (O_DSYNC) nor "
+                "flushed when the observation ended."
                 " They did not wait for the disk, and are in no figure."
             )
         if self.unfit:
             yield f"{self.unfit} samples of bpftrace do not fit and are left out."
         if self.late:
-            yield f"The host was too busy to read {self.late} seconds in time: every operation is counted, but some of them in another second."
+            yield (
+                f"The host was too busy to read {self.late} seconds in time: every operation is counted, but "
+                "some of them in another second."
+            )
         if self.lost:
-            yield f"bpftrace lost {self.lost} events: some lines about maxima and slow operations may be missing. The counts are not concerned."
+            yield (
+                f"bpftrace lost {self.lost} events: some lines about maxima and slow operations may be missing. "
+                "The counts are not concerned."
+            )
         if len(self.maxima) > MOST_MAXIMA:
             yield f"Only the first {MOST_MAXIMA} of {len(self.maxima)} maxima are listed."
         for name in self.streams if self.seconds else ():
@@ -293,7 +352,10 @@ class _Reading:
         overhead_ns = self.overheads_ns.get(LOG if name == LOG else "call", 0)
         if overhead_ns > NOTABLE_OVERHEAD_SHARE * mean_ns:
             what = "log write" if name == LOG else name
-            yield f"Watching adds about {overhead_ns / 1000:.1f} us to each {what}, {overhead_ns / mean_ns:.0%} of its mean of {mean_ns / 1000:.1f} us."
+            yield (
+                f"Watching adds about {overhead_ns / 1000:.1f} us to each {what}, {overhead_ns / mean_ns:.0%} of its "
+                f"mean of {mean_ns / 1000:.1f} us."
+            )
 
     def _ending(self) -> str:
         if self.program:
@@ -304,10 +366,13 @@ class _Reading:
 
 
 def _without_log(found: Observation) -> Observation:
-    """Return an observation without figures of the log, which would be those of some of its writes. Its intervals say when it was watched."""
+    """Return an observation without figures of the log, which would be those of some of its writes.
+    Its intervals say when it was watched."""
     return replace(
         found,
-        intervals=tuple(Interval(each.start_epoch_s, each.elapsed_s) if each.stream == LOG else each for each in found.intervals),
+        intervals=tuple(
+            Interval(each.start_epoch_s, each.elapsed_s) if each.stream == LOG else each for each in found.intervals
+        ),
         seconds=tuple(each for each in found.seconds if each.stream != LOG),
         histograms={key: counts for key, counts in found.histograms.items() if key[0] != LOG},
         over=tuple(each for each in found.over if each.stream != LOG),
@@ -351,7 +416,9 @@ def _extreme(value: Any, bucket: int, bound_ns: int) -> int:
 
 
 def _interval(start_epoch_s: float, elapsed_s: float, name: str, part: Sequence[_Counted]) -> Interval:
-    operations, moved, sum_ns = (sum(getattr(counted, figure) for counted in part) for figure in ("operations", "bytes", "sum_ns"))
+    operations, moved, sum_ns = (
+        sum(getattr(counted, figure) for counted in part) for figure in ("operations", "bytes", "sum_ns")
+    )
     return Interval(
         start_epoch_s,
         elapsed_s,

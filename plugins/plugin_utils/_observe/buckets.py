@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The buckets in which the tester counts latencies (src/figures/distribution.h), so that a histogram of an observation is one of the tester's.
+"""The buckets in which the tester counts latencies (src/figures/distribution.h),
+so that a histogram of an observation is one of the tester's.
 
 Exact below 256 ns, then 128 buckets per octave, up to 2^42 ns. Whatever is longer counts in the last bucket.
 """
@@ -13,7 +14,9 @@ from collections.abc import Mapping
 
 BUCKETS = 4608
 LONGEST_NS = (1 << 42) - 1
-THRESHOLDS_NS = tuple(factor * 10**power for power in range(5, 10) for factor in (1, 2, 5) if factor * 10**power <= 5 * 10**9)
+THRESHOLDS_NS = tuple(
+    factor * 10**power for power in range(5, 10) for factor in (1, 2, 5) if factor * 10**power <= 5 * 10**9
+)
 """What over.csv always counts: 1, 2 and 5 in every decade from 100 us to 5 s."""
 
 Counts = Mapping[int, int]
@@ -48,4 +51,6 @@ def operations_over(counts: Counts, threshold_ns: int, longest_ns: int) -> tuple
         return 0, 0
     first = bucket_of(threshold_ns + 1)
     above = [(bucket, operations) for bucket, operations in counts.items() if bucket >= first]
-    return sum(operations for dummy, operations in above), sum(operations * (lower_ns(bucket) + upper_ns(bucket)) for bucket, operations in above) // 2
+    return sum(operations for dummy, operations in above), sum(
+        operations * (lower_ns(bucket) + upper_ns(bucket)) for bucket, operations in above
+    ) // 2

@@ -22,7 +22,10 @@ FACTS = {
     "latency_is_rolling": "1: the source publishes a rolling average, which is not of this interval alone",
     "slowest_write_since_restart_ns": "the slowest log write since the queue manager started",
     "slowest_write_at_epoch_s": "when that was, since 1970, by the clock of the host",
-    "bytes_are_at_least": "1: the exporter counts since it was last read, so what another reader took is missing from the bytes and all that rests on them",
+    "bytes_are_at_least": (
+        "1: the exporter counts since it was last read, so what another reader took is missing from the "
+        "bytes and all that rests on them"
+    ),
     "log_bytes_in_use": "of the extents of the log",
     "log_bytes_max": "of the extents of the log",
     "logical_bytes_per_s": "log records, without what partial pages and TripleWrite add",
@@ -37,8 +40,8 @@ FACTS = {
 class Options:
     """What reading and the tables need to know of how the observation was asked for.
 
-    A source that watches one queue manager says so with its name; ``calls`` are the MQI calls watched, in the order given, empty for the log alone. The
-    thresholds are those of over.csv, rising; only an exact source counts them.
+    A source that watches one queue manager says so with its name; ``calls`` are the MQI calls watched, in the order
+    given, empty for the log alone. The thresholds are those of over.csv, rising; only an exact source counts them.
     """
 
     queue_manager: str
@@ -54,8 +57,9 @@ class Options:
 class Interval:
     """One interval of one stream, as long as the source reports: about observe_interval.
 
-    ``start_epoch_s`` is the wall clock of the host since 1970 and ``elapsed_s`` the length on its monotonic clock, above 0. ``operations`` and ``bytes`` are
-    counts of this interval alone; latencies are those of one operation, ``latency_sum_ns`` is their sum. ``write_size_mean_bytes`` is only of the log.
+    ``start_epoch_s`` is the wall clock of the host since 1970 and ``elapsed_s`` the length on its monotonic clock,
+    above 0. ``operations`` and ``bytes`` are counts of this interval alone; latencies are those of one operation,
+    ``latency_sum_ns`` is their sum. ``write_size_mean_bytes`` is only of the log.
     """
 
     start_epoch_s: float
@@ -74,8 +78,9 @@ class Interval:
 class Second:
     """One exact second of a stream, numbered from 1 since the observation began: the operations that returned in it.
 
-    Seconds without an operation are listed too, with 0 operations and None for minimum and maximum. ``partial`` says that the last second was cut short.
-    ``buckets`` has the operations by the tester's bucket, empty if they are not known for each second.
+    Seconds without an operation are listed too, with 0 operations and None for minimum and maximum. ``partial`` says
+    that the last second was cut short. ``buckets`` has the operations by the tester's bucket, empty if they are not
+    known for each second.
     """
 
     number: int
@@ -91,7 +96,8 @@ class Second:
 
 @dataclass(frozen=True, slots=True)
 class Over:
-    """How many operations of a second took longer than a threshold, at least one, as the tester counts them: whole buckets of the histogram."""
+    """How many operations of a second took longer than a threshold, at least one, as the tester counts them:
+    whole buckets of the histogram."""
 
     second: int
     stream: str
@@ -112,7 +118,8 @@ class Maximum:
 
 @dataclass(frozen=True, slots=True)
 class Stall:
-    """One of the slowest operations of a stream: when it began, and how long it took or, if it had not returned, its age."""
+    """One of the slowest operations of a stream: when it began, and how long it took or, if it had not returned,
+    its age."""
 
     epoch_s: float
     latency_ns: int
@@ -126,9 +133,10 @@ class Stall:
 class Observation:
     """All that a source said, in order of time.
 
-    Only an exact source (bpftrace) fills ``seconds``, ``histograms``, ``over``, ``maxima`` and ``stalls``. ``histograms`` has, by stream and batch (1 to 30,
-    equal parts of the time), the operations by upper bound in ns of the tester's own buckets. ``facts`` are numbers and names (FACTS has those that mean
-    something here), ``problems`` sentences about what is missing or doubtful. ``elapsed_ns`` is the observed time, ``start_epoch_s`` when it began.
+    Only an exact source (bpftrace) fills ``seconds``, ``histograms``, ``over``, ``maxima`` and ``stalls``.
+    ``histograms`` has, by stream and batch (1 to 30, equal parts of the time), the operations by upper bound in ns of
+    the tester's own buckets. ``facts`` are numbers and names (FACTS has those that mean something here), ``problems``
+    sentences about what is missing or doubtful. ``elapsed_ns`` is the observed time, ``start_epoch_s`` when it began.
     ``ending`` says why it ended before its time, empty if it did not.
     """
 

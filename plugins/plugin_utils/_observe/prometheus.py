@@ -2,10 +2,12 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The log's metrics of a Prometheus endpoint: mq_prometheus, mq-container, or an exporter with names of the kind mq_rlog_log_*_microseconds.
+"""The log's metrics of a Prometheus endpoint: mq_prometheus, mq-container,
+or an exporter with names of the kind mq_rlog_log_*_microseconds.
 
-mq_prometheus exports the bytes since it was last read, so an interval begins with the answer before it. It calls them a counter if overrideCType is set, but
-resets that at each GET like a gauge, so nothing can be told from whether the figures fall. It alone exports qmgr_exporter_publications.
+mq_prometheus exports the bytes since it was last read, so an interval begins with the answer before it. It calls them a
+counter if overrideCType is set, but resets that at each GET like a gauge, so nothing can be told from whether the
+figures fall. It alone exports qmgr_exporter_publications.
 mq-container (a name that ends in _total) and a counter of mq_rlog count on and on.
 """
 
@@ -73,14 +75,17 @@ _SINCE_READ, _RUNNING, _UNKNOWN = "since read", "running", "unknown"
 _COUNTER = "counter"
 _MOST_NAMED = 5
 _NOT_TOLD = (
-    "The exporter calls the bytes written a counter, but is neither mq_prometheus (it has no qmgr_exporter_publications) nor mq-container (the name does not"
-    " end in _total). So it is not known whether it counts on or begins anew with each answer, nor how much was written."
+    "The exporter calls the bytes written a counter, but is neither mq_prometheus (it has no "
+    "qmgr_exporter_publications) nor mq-container (the name does not"
+    " end in _total). So it is not known whether it counts on or begins anew with each "
+    "answer, nor how much was written."
 )
 
 
 @dataclass(slots=True)
 class _Answer:
-    """What one GET said of one queue manager: figures by element, and what the name and the type of the bytes say of what they are counted from."""
+    """What one GET said of one queue manager: figures by element, and what the name and the type of the bytes say of
+    what they are counted from."""
 
     values: dict[str, float] = field(default_factory=dict)
     kinds: dict[str, str] = field(default_factory=dict)
@@ -89,7 +94,8 @@ class _Answer:
 
     @property
     def has_averages(self) -> bool:
-        """Whether MQ has published since the GET before: exporters drop an average with the answer that has it, but keep a running total."""
+        """Whether MQ has published since the GET before: exporters drop an average with the answer that has it,
+        but keep a running total."""
         return any(element not in _BYTES for element in self.values)
 
 
@@ -108,19 +114,36 @@ def read(samples: Sequence[Sample], options: Options) -> Observation:
     published = _published(_renewed(known, kinds), kinds, problems)
     facts: dict[str, Fact] = {} if kinds[PHYSICAL] == _RUNNING else {"bytes_are_at_least": 1}
     if not published and not problems:
-        problems.append("The endpoint did not answer twice with metrics of the log: observe for at least three intervals.")
+        problems.append(
+            "The endpoint did not answer twice with metrics of the log: observe for at least three intervals."
+        )
     ending = "the queue manager was not running when the observation ended" if known and known[-1][1].down else ""
-    return observation_of(SOURCE, published, facts, problems, ending=ending, slowest_before_ns=known[0][1].values.get(SLOWEST) if known else None)
+    return observation_of(
+        SOURCE,
+        published,
+        facts,
+        problems,
+        ending=ending,
+        slowest_before_ns=known[0][1].values.get(SLOWEST) if known else None,
+    )
 
 
 def _queue_manager(parsed: Sequence[tuple[Sample, Mapping[str, _Answer]]], wanted: str) -> tuple[str, list[str]]:
     """Return the queue manager to read: the one asked for, or the only one there is; and what is wrong with that."""
-    names = list(dict.fromkeys(name for dummy, found in parsed for name, answer in found.items() if name and answer.values))
+    names = list(
+        dict.fromkeys(name for dummy, found in parsed for name, answer in found.items() if name and answer.values)
+    )
     listed = ", ".join(quoted(name) for name in names[:_MOST_NAMED])
     if not wanted and len(names) > 1:
-        return "", [f"The endpoint has log metrics of {len(names)} queue managers ({listed}): say which one with observe_queue_manager."]
+        return "", [
+            f"The endpoint has log metrics of {len(names)} queue managers ({listed}): say which "
+            "one with observe_queue_manager."
+        ]
     if wanted and names and wanted not in names:
-        return wanted, [f"The endpoint has log metrics of {listed}, but not of {quoted(wanted)}: correct observe_queue_manager or observe_url."]
+        return wanted, [
+            f"The endpoint has log metrics of {listed}, but not of {quoted(wanted)}: correct "
+            "observe_queue_manager or observe_url."
+        ]
     return wanted or "".join(names), []
 
 
@@ -130,7 +153,8 @@ def _of(found: Mapping[str, _Answer], name: str) -> _Answer | None:
 
 
 def _answers(text: str) -> dict[str, _Answer]:
-    """Return an answer by queue manager, "" for metrics that name none. What is not a metric of the log is passed over."""
+    """Return an answer by queue manager, "" for metrics that name none.
+    What is not a metric of the log is passed over."""
     types: dict[str, str] = {}
     found: dict[str, _Answer] = {}
     for line in text.splitlines():
@@ -188,7 +212,9 @@ def _kind(parts: re.Match[str], declared: str) -> str:
 
 def _label_of_queue_manager(labels: str) -> str:
     values = {label.lower().replace("_", ""): value for label, value in _LABEL.findall(labels)}
-    return next((re.sub(r"\\(.)", r"\1", values[label]).strip() for label in _QUEUE_MANAGER_LABELS if label in values), "")
+    return next(
+        (re.sub(r"\\(.)", r"\1", values[label]).strip() for label in _QUEUE_MANAGER_LABELS if label in values), ""
+    )
 
 
 def _settled(element: str, answers: Sequence[_Answer]) -> str:
@@ -203,13 +229,16 @@ def _settled(element: str, answers: Sequence[_Answer]) -> str:
 
 
 def _renewed(known: Sequence[tuple[Sample, _Answer]], kinds: Mapping[str, str]) -> Sequence[tuple[Sample, _Answer]]:
-    """Return the answers since whose predecessor MQ has published. A running total that is merely repeated is not an interval in which nothing was written."""
+    """Return the answers since whose predecessor MQ has published. A running total that is merely repeated is not an
+    interval in which nothing was written."""
     if _RUNNING not in kinds.values() or not any(answer.has_averages for dummy, answer in known):
         return known
     return [(sample, answer) for sample, answer in known if answer.has_averages or answer.down]
 
 
-def _published(known: Sequence[tuple[Sample, _Answer]], kinds: Mapping[str, str], problems: list[str]) -> list[Published]:
+def _published(
+    known: Sequence[tuple[Sample, _Answer]], kinds: Mapping[str, str], problems: list[str]
+) -> list[Published]:
     """Return an interval for each answer but the first, which may cover any time."""
     restarts = 0
     found = []
@@ -228,5 +257,7 @@ def _published(known: Sequence[tuple[Sample, _Answer]], kinds: Mapping[str, str]
                 figures[element] = None
         found.append(Published(sample.epoch_s - elapsed_s, elapsed_s, **figures))
     if restarts:
-        problems.append(f"The exporter began to count anew {restarts} times: how much was written in those intervals is not known.")
+        problems.append(
+            f"The exporter began to count anew {restarts} times: how much was written in those intervals is not known."
+        )
     return found

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What MQ publishes about its log, in whatever form it arrives: per interval the bytes, a rolling average of latency and of size, and the slowest write.
+"""What MQ publishes about its log, in whatever form it arrives: per interval the bytes, a rolling average of latency
+and of size, and the slowest write.
 
 MQ counts no writes, so their number is an estimate: the bytes over the mean size.
 """
@@ -13,7 +14,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import pairwise
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.interval import LOG, Fact, Interval, Maximum, Observation
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.interval import (
+    LOG,
+    Fact,
+    Interval,
+    Maximum,
+    Observation,
+)
 
 PHYSICAL, LOGICAL, LATENCY, SIZE = "physical_bytes", "logical_bytes", "latency_ns", "size_bytes"
 SLOWEST, SLOWEST_AT, IN_USE, MOST = "slowest_ns", "slowest_at_epoch_s", "in_use_bytes", "max_bytes"
@@ -26,7 +33,8 @@ _RESTARTED = "The queue manager restarted while it was observed: its slowest wri
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """What MQ published about one interval; None is not published. The slowest write is that since the queue manager started."""
+    """What MQ published about one interval; None is not published. The slowest write is that since the
+    queue manager started."""
 
     start_epoch_s: float
     elapsed_s: float
@@ -63,11 +71,13 @@ def observation_of(
     ending: str = "",
     slowest_before_ns: float | None = None,
 ) -> Observation:
-    """Return what was published as an observation of the log; ``slowest_before_ns`` is the slowest write when it began, None if that was not published."""
+    """Return what was published as an observation of the log; ``slowest_before_ns`` is the slowest write when it began,
+    None if that was not published."""
     grown = list(_growth(published, slowest_before_ns))
     slowest = [each for each in (slowest_before_ns, *(each.slowest_ns for each in published)) if each]
     restarted = any(later < earlier for earlier, later in pairwise(slowest))
-    # After a restart MQ no longer says how long the writes before it took at most: only what is longer than all of them is known as the maximum.
+    # After a restart MQ no longer says how long the writes before it took at most:
+    # only what is longer than all of them is known as the maximum.
     known = [maximum if maximum and not (restarted and maximum.new_ns < max(slowest)) else None for maximum in grown]
     intervals = tuple(_interval(each, maximum) for each, maximum in zip(published, known, strict=True))
     return Observation(
@@ -104,7 +114,8 @@ def _operations(each: Published) -> int | None:
 
 
 def _growth(published: Sequence[Published], previous: float | None) -> Iterator[Maximum | None]:
-    """Yield for each interval the slowest write since restart if it was in this interval: by its time, or because it was a faster one before."""
+    """Yield for each interval the slowest write since restart if it was in this interval: by its time,
+    or because it was a faster one before."""
     for each in published:
         found = None
         if each.slowest_ns:
@@ -112,14 +123,18 @@ def _growth(published: Sequence[Published], previous: float | None) -> Iterator[
             inside = at is not None and each.start_epoch_s <= at <= each.end_epoch_s + _SLACK_S
             if inside if previous is None else each.slowest_ns > previous:
                 found = Maximum(
-                    at if at is not None and inside else each.end_epoch_s, LOG, None if previous is None else round(previous), round(each.slowest_ns)
+                    at if at is not None and inside else each.end_epoch_s,
+                    LOG,
+                    None if previous is None else round(previous),
+                    round(each.slowest_ns),
                 )
             previous = each.slowest_ns
         yield found
 
 
 def _facts(published: Sequence[Published], restarted: bool) -> dict[str, Fact]:
-    """Return the newest of what has no interval of its own. The slowest write since a restart says nothing about the writes before it."""
+    """Return the newest of what has no interval of its own. The slowest write since a restart says nothing about the
+    writes before it."""
     found: dict[str, Fact] = {}
     for each in published:
         for name, value in (
@@ -133,5 +148,7 @@ def _facts(published: Sequence[Published], restarted: bool) -> dict[str, Fact]:
             found["slowest_write_at_epoch_s"] = each.slowest_at_epoch_s
     logical = [each for each in published if each.logical_bytes is not None]
     if logical:
-        found["logical_bytes_per_s"] = sum(each.logical_bytes or 0 for each in logical) / sum(each.elapsed_s for each in logical)
+        found["logical_bytes_per_s"] = sum(each.logical_bytes or 0 for each in logical) / sum(
+            each.elapsed_s for each in logical
+        )
     return found

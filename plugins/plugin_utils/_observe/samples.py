@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The samples of an observer on a host, read from untrusted bytes: JSON lines, each a text of the source with its times, and at last how the observer ended."""
+"""The samples of an observer on a host, read from untrusted bytes: JSON lines, each a text of the source with its
+times, and at last how the observer ended."""
 
 from __future__ import annotations
 
@@ -37,7 +38,8 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Samples:
-    """All samples so far, in order. ``end`` is one of ENDS, or empty if the observer has not ended or was killed; ``problems`` are sentences."""
+    """All samples so far, in order. ``end`` is one of ENDS, or empty if the observer has not ended or was killed;
+    ``problems`` are sentences."""
 
     samples: tuple[Sample, ...] = ()
     end: str = ""
@@ -65,7 +67,12 @@ def read_samples(content: bytes) -> Samples:
             samples.append(sample)
     if unreadable:
         problems.append(f"{unreadable} of {len(lines)} lines of the observer could not be read and are left out.")
-    return Samples(tuple(samples), str(end.get("end", "")), printable(str(end.get("reason") or "")[:_LONGEST_REASON]), tuple(problems))
+    return Samples(
+        tuple(samples),
+        str(end.get("end", "")),
+        printable(str(end.get("reason") or "")[:_LONGEST_REASON]),
+        tuple(problems),
+    )
 
 
 def _value(line: bytes) -> Mapping[str, Any]:

@@ -36,4 +36,7 @@ def seen_of(observation: Observation, options: Options) -> dict[str, Any]:
 
 
 def _interval(each: Interval) -> dict[str, Any]:
-    return {**dataclasses.asdict(each), "logger_utilisation_share": utilisation_of([each]) if each.stream == LOG else None}
+    return {
+        **dataclasses.asdict(each),
+        "logger_utilisation_share": utilisation_of([each]) if each.stream == LOG else None,
+    }

@@ -4,10 +4,12 @@
 
 """An observation as the tester's tables, so that everything that reads those reads these.
 
-The log is one step, whose size is its mean write size; each MQI call is a step of its own without a size, in a stream of its name, so that no limit on the log
-judges it. A figure that the source does not say is an empty field, and a table of which it says nothing is absent.
+The log is one step, whose size is its mean write size; each MQI call is a step of its own without a size, in a stream
+of its name, so that no limit on the log judges it. A figure that the source does not say is an empty field, and a table
+of which it says nothing is absent.
 
-run.csv has, besides keys of the tester, ``source``, ``queue_manager``, ``log_path`` and the facts of the observation under their own names.
+run.csv has, besides keys of the tester, ``source``, ``queue_manager``,
+``log_path`` and the facts of the observation under their own names.
 """
 
 from __future__ import annotations
@@ -22,9 +24,21 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics.percentile import percentile_ns
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.buckets import bucket_of, lower_ns, upper_ns
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.interval import LOG, Interval, Observation, Options, Second
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.interval import (
+    LOG,
+    Interval,
+    Observation,
+    Options,
+    Second,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.utilisation import latency_sum_ns, utilisation_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS, KEY_COLUMNS, MQ_LOG, NO_FIGURES, OBSERVER
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import (
+    ALL_WORKERS,
+    KEY_COLUMNS,
+    MQ_LOG,
+    NO_FIGURES,
+    OBSERVER,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import KEY_PATTERN, printable
 
@@ -77,7 +91,13 @@ COLUMNS = {
 
 _WORKER = 1
 _WRITE, _CALL = "write", "call"
-_LEFT = {"p50": Fraction(1, 2), "p90": Fraction(1, 10), "p99": Fraction(1, 100), "p99_9": Fraction(1, 10**3), "p99_99": Fraction(1, 10**4)}
+_LEFT = {
+    "p50": Fraction(1, 2),
+    "p90": Fraction(1, 10),
+    "p99": Fraction(1, 100),
+    "p99_9": Fraction(1, 10**3),
+    "p99_99": Fraction(1, 10**4),
+}
 _ABOVE = {**_LEFT, "p99_999": Fraction(1, 10**5)}
 """What share of the operations lies above each percentile."""
 _BY_TIME = ("p50", "p99", "p99_9")
@@ -110,17 +130,30 @@ def tables_of(observation: Observation, options: Options) -> dict[str, bytes]:
     if observation.seconds and options.thresholds_ns:
         rows["over.csv"] = [{**step.key, **row} for step in steps for row in _over(step, observation)]
     run = _run(observation, options, len(steps))
-    return {"run.csv": _csv(("key", "value"), run.items()), **{name: _table(name, found) for name, found in rows.items()}}
+    return {
+        "run.csv": _csv(("key", "value"), run.items()),
+        **{name: _table(name, found) for name, found in rows.items()},
+    }
 
 
 def _steps(observation: Observation) -> list[_Step]:
     found: list[_Step] = []
     for stream in sorted(observation.streams, key=lambda stream: stream != LOG):
         seconds = tuple(each for each in observation.seconds if each.stream == stream)
-        intervals = tuple(each for each in observation.intervals if each.stream == stream and each.operations is not None and each.bytes is not None)
+        intervals = tuple(
+            each
+            for each in observation.intervals
+            if each.stream == stream and each.operations is not None and each.bytes is not None
+        )
         if seconds or intervals:
             size = _mean_size(seconds or intervals) if stream == LOG else None
-            key = dict(zip(KEY_COLUMNS, (len(found) + 1, size, 1, stream, _WRITE if stream == LOG else _CALL, ALL_WORKERS), strict=True))
+            key = dict(
+                zip(
+                    KEY_COLUMNS,
+                    (len(found) + 1, size, 1, stream, _WRITE if stream == LOG else _CALL, ALL_WORKERS),
+                    strict=True,
+                )
+            )
             found.append(_Step(len(found) + 1, stream, intervals, seconds, key))
     return found
 
@@ -142,7 +175,8 @@ def _results(step: _Step, observation: Observation) -> list[_Row]:
 
 
 def _published(step: _Step) -> _Row:
-    """Return the figures that follow from rolling averages: no percentile, and of the extremes only a slowest write that became known as such."""
+    """Return the figures that follow from rolling averages: no percentile,
+    and of the extremes only a slowest write that became known as such."""
     sum_ns = latency_sum_ns(step.intervals)
     operations = sum(each.operations or 0 for each in step.intervals)
     return {
@@ -161,7 +195,9 @@ def _exact(step: _Step, observation: Observation) -> _Row:
     seconds = step.seconds
     operations, sum_ns = sum(each.operations for each in seconds), sum(each.latency_sum_ns for each in seconds)
     longest_ns = max((each.latency_max_ns for each in seconds if each.latency_max_ns), default=None)
-    pending_ns = max((each.latency_ns for each in observation.stalls if each.in_flight and each.stream == step.stream), default=0)
+    pending_ns = max(
+        (each.latency_ns for each in observation.stalls if each.in_flight and each.stream == step.stream), default=0
+    )
     in_flight = pending_ns > (longest_ns or 0)
     rates = [each.bytes for each in seconds if not each.partial] if step.stream == LOG else []
     return {
@@ -177,17 +213,25 @@ def _exact(step: _Step, observation: Observation) -> _Row:
         "latency_max_ns": pending_ns if in_flight else longest_ns,
         "latency_max_in_flight": int(in_flight),
         **_percentiles(_buckets(step, observation), longest_ns or 0),
-        "logger_utilisation_share": _fixed(sum_ns / observation.elapsed_ns, 6) if step.stream == LOG and observation.elapsed_ns else None,
+        "logger_utilisation_share": _fixed(sum_ns / observation.elapsed_ns, 6)
+        if step.stream == LOG and observation.elapsed_ns
+        else None,
     }
 
 
 def _buckets(step: _Step, observation: Observation) -> list[tuple[int, int]]:
     """Return the whole histogram of a step as pairs of upper bound and operations."""
-    return [pair for (stream, dummy), counts in observation.histograms.items() if stream == step.stream for pair in counts.items()]
+    return [
+        pair
+        for (stream, dummy), counts in observation.histograms.items()
+        if stream == step.stream
+        for pair in counts.items()
+    ]
 
 
 def _percentiles(pairs: Sequence[tuple[int, int]], longest_ns: int) -> _Row:
-    """Return the percentiles of pairs of upper bound and operations, as the tester computes them; by time a bucket weighs what its middle says."""
+    """Return the percentiles of pairs of upper bound and operations, as the tester computes them;
+    by time a bucket weighs what its middle says."""
     operations = sum(count for dummy, count in pairs)
     by_time = [(upper, count * (upper + lower_ns(bucket_of(upper)))) for upper, count in pairs]
     found: _Row = {f"latency_{name}_ns": percentile_ns(pairs, above, longest_ns) for name, above in _ABOVE.items()}
@@ -215,20 +259,39 @@ def _second(second: Second) -> _Row:
 def _histogram(step: _Step, observation: Observation) -> Iterable[_Row]:
     for (stream, batch), counts in sorted(observation.histograms.items()):
         if stream == step.stream:
-            yield from ({"batch": batch, "latency_upper_ns": upper, "operations": counts[upper]} for upper in sorted(counts) if counts[upper])
+            yield from (
+                {"batch": batch, "latency_upper_ns": upper, "operations": counts[upper]}
+                for upper in sorted(counts)
+                if counts[upper]
+            )
 
 
 def _stalls(step: _Step, observation: Observation) -> Iterable[_Row]:
-    slowest = sorted((each for each in observation.stalls if each.stream == step.stream), key=lambda each: -each.latency_ns)
+    slowest = sorted(
+        (each for each in observation.stalls if each.stream == step.stream), key=lambda each: -each.latency_ns
+    )
     for rank, stall in enumerate(slowest[:_MOST_STALLS], start=1):
         offset_ns = max(0, round((stall.epoch_s - observation.start_epoch_s) * _NS_PER_S))
-        figures = {"rank": rank, "start_offset_ns": offset_ns, "latency_ns": stall.latency_ns, "in_flight": int(stall.in_flight), "file": printable(stall.file)}
+        figures = {
+            "rank": rank,
+            "start_offset_ns": offset_ns,
+            "latency_ns": stall.latency_ns,
+            "in_flight": int(stall.in_flight),
+            "file": printable(stall.file),
+        }
         yield {**step.key, "worker": _WORKER, **figures}
 
 
 def _over(step: _Step, observation: Observation) -> Iterable[_Row]:
-    for each in sorted((each for each in observation.over if each.stream == step.stream), key=lambda each: (each.second, each.over_ns)):
-        yield {"second": each.second, "over_ns": each.over_ns, "operations": each.operations, "latency_sum_ns": each.latency_sum_ns}
+    for each in sorted(
+        (each for each in observation.over if each.stream == step.stream), key=lambda each: (each.second, each.over_ns)
+    ):
+        yield {
+            "second": each.second,
+            "over_ns": each.over_ns,
+            "operations": each.operations,
+            "latency_sum_ns": each.latency_sum_ns,
+        }
 
 
 def _run(observation: Observation, options: Options, steps: int) -> dict[str, Any]:
@@ -262,7 +325,9 @@ def _run(observation: Observation, options: Options, steps: int) -> dict[str, An
     if observation.seconds and options.thresholds_ns:
         run["option_over_ns"] = " ".join(map(str, options.thresholds_ns))
     facts = {name: value for name, value in observation.facts.items() if KEY_PATTERN.match(name) and name not in run}
-    warnings = {f"warning_{number}": problem for number, problem in enumerate(observation.problems[:_MOST_WARNINGS], start=1)}
+    warnings = {
+        f"warning_{number}": problem for number, problem in enumerate(observation.problems[:_MOST_WARNINGS], start=1)
+    }
     return {name: _cell(value) for name, value in {**run, **facts, **warnings, "complete": 1}.items()}
 
 

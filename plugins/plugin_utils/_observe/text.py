@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""An observation as lines for a terminal: a table of intervals with a line at each new maximum, a histogram, and how busy the logger was."""
+"""An observation as lines for a terminal: a table of intervals with a line at each new maximum, a histogram,
+and how busy the logger was."""
 
 from __future__ import annotations
 
@@ -13,7 +14,11 @@ from dataclasses import dataclass
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.buckets import bucket_of, upper_ns
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.interval import LOG, Interval, Maximum, Observation
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.utilisation import spent_ns, utilisation, utilisation_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.utilisation import (
+    spent_ns,
+    utilisation,
+    utilisation_of,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_text
 
 HISTOGRAM_ROWS = 40
@@ -21,8 +26,12 @@ BAR_WIDTH = 40
 ROWS_PER_HEADER = 10
 
 _NS_PER_US = 1000
-_SO_FAR = "Times are in microseconds. Total, maximum, minimum and average are of everything since the observation began."
-_ESTIMATED = "MQ publishes rolling averages: the counts are estimates (bytes over the mean write size), and no minimum is known."
+_SO_FAR = (
+    "Times are in microseconds. Total, maximum, minimum and average are of everything since the observation began."
+)
+_ESTIMATED = (
+    "MQ publishes rolling averages: the counts are estimates (bytes over the mean write size), and no minimum is known."
+)
 _UNKNOWN = "-"
 _TIME = "Time "
 """The title of the first column. A sentence begins with another word."""
@@ -64,7 +73,8 @@ class _SoFar:
 
 
 def live_lines(observation: Observation) -> list[str]:
-    """Return the table of intervals with a line at each new maximum, in order of time: an observation that goes on only adds lines at the end."""
+    """Return the table of intervals with a line at each new maximum, in order of time:
+    an observation that goes on only adds lines at the end."""
     if not observation.intervals and not observation.maxima:
         return []
     lines = [_SO_FAR, *([_ESTIMATED] if observation.facts.get("operations_are_estimated") else [])]
@@ -87,7 +97,8 @@ def live_lines(observation: Observation) -> list[str]:
 
 
 def newest_lines(lines: Sequence[str], shown: int, room: int) -> list[str]:
-    """Return the last lines after the first ``shown`` ones, as many as there is room for, with the titles of the columns if the first are cut off."""
+    """Return the last lines after the first ``shown`` ones, as many as there is room for, with the titles of the
+    columns if the first are cut off."""
     new = list(lines[shown:][-room:]) if room else []
     titles = [line for line in lines[: len(lines) - len(new)] if line.startswith(_TIME)]
     is_titled = shown or not titles or any(line.startswith(_TIME) for line in new)
@@ -95,13 +106,17 @@ def newest_lines(lines: Sequence[str], shown: int, room: int) -> list[str]:
 
 
 def final_lines(observation: Observation, *, histograms: bool = True) -> list[str]:
-    """Return what is known when an observation is over: the histogram of each stream, the utilisation of the logger, and its slowest write since restart."""
-    lines = [line for stream in observation.streams for line in histogram_lines(observation, stream)] if histograms else []
+    """Return what is known when an observation is over: the histogram of each stream, the utilisation of the logger,
+    and its slowest write since restart."""
+    lines = (
+        [line for stream in observation.streams for line in histogram_lines(observation, stream)] if histograms else []
+    )
     return [*lines, *_utilisation(observation), *_slowest(observation)]
 
 
 def histogram_lines(observation: Observation, stream: str) -> list[str]:
-    """Return the histogram of a stream with bars, in at most HISTOGRAM_ROWS rows of equal ratio; nothing if the source has none."""
+    """Return the histogram of a stream with bars, in at most HISTOGRAM_ROWS rows of equal ratio;
+    nothing if the source has none."""
     counts: Counter[int] = Counter()
     for (name, dummy), found in observation.histograms.items():
         if name == stream:
@@ -147,23 +162,38 @@ def _line(time: str, stream: str | None, columns: Sequence[str]) -> str:
 
 def _maximum(maximum: Maximum) -> str:
     previous = "the first one" if maximum.previous_ns is None else f"previously {_us(maximum.previous_ns, 1)} us"
-    return f"** New maximum of {maximum.stream}: {_us(maximum.new_ns, 1)} us, {previous}, at {utc_text(maximum.epoch_s)}"
+    return (
+        f"** New maximum of {maximum.stream}: {_us(maximum.new_ns, 1)} us, {previous}, at {utc_text(maximum.epoch_s)}"
+    )
 
 
 def _utilisation(observation: Observation) -> list[str]:
     found = utilisation(observation)
     if found.share is None:
         return []
-    busiest = f", in the busiest interval {_units.format_ratio(found.highest_share)}" if found.highest_share is not None else ""
+    busiest = (
+        f", in the busiest interval {_units.format_ratio(found.highest_share)}"
+        if found.highest_share is not None
+        else ""
+    )
     elapsed_ns = sum(each.elapsed_s for each in observation.intervals if each.stream == LOG) * 1e9
     change = (found.share_per_hour or 0) * elapsed_ns / 3600e9
     direction = "rising" if change > 0 else "falling"
-    trend = f", {direction} (trend: {_units.format_number(100 * abs(change))} percentage points in {_units.format_duration(elapsed_ns, 2)})"
-    return [f"The logger was writing {_units.format_ratio(found.share)} of the time{busiest}{trend if abs(change) >= _CLEAR_TREND else ''}."]
+    trend = (
+        f", {direction} (trend: {_units.format_number(100 * abs(change))} percentage points in "
+        f"{_units.format_duration(elapsed_ns, 2)})"
+    )
+    return [
+        f"The logger was writing {_units.format_ratio(found.share)} of the "
+        f"time{busiest}{trend if abs(change) >= _CLEAR_TREND else ''}."
+    ]
 
 
 def _slowest(observation: Observation) -> list[str]:
-    slowest_ns, at = observation.facts.get("slowest_write_since_restart_ns"), observation.facts.get("slowest_write_at_epoch_s")
+    slowest_ns, at = (
+        observation.facts.get("slowest_write_since_restart_ns"),
+        observation.facts.get("slowest_write_at_epoch_s"),
+    )
     if not isinstance(slowest_ns, (int, float)):
         return []
     when = f", at {utc_text(at)}" if isinstance(at, (int, float)) else ""

@@ -4,7 +4,8 @@
 
 """How near the log is to its limit: one write is outstanding, so its share of the time is the most that the logger has.
 
-From what MQ publishes it is (physical bytes per second / write size) x write latency, an estimate of rolling averages that may come to more than 1.
+From what MQ publishes it is (physical bytes per second / write size) x write latency,
+an estimate of rolling averages that may come to more than 1.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ FEWEST_FOR_A_TREND = 3
 
 @dataclass(frozen=True, slots=True)
 class Utilisation:
-    """The share of its time that the logger wrote: over the whole observation, in its busiest interval, and how much it rose per hour (negative: it fell).
+    """The share of its time that the logger wrote: over the whole observation, in its busiest interval, and how much it
+    rose per hour (negative: it fell).
 
     None is not known; a trend needs three intervals.
     """
@@ -33,12 +35,19 @@ class Utilisation:
 def utilisation(observation: Observation) -> Utilisation:
     """Return the utilisation of the logger and its trend, by the intervals of an observation."""
     intervals = [each for each in observation.intervals if each.stream == LOG]
-    points = [(each.start_epoch_s + each.elapsed_s / 2, share) for each in intervals if (share := utilisation_of([each])) is not None]
-    return Utilisation(utilisation_of(intervals), max((share for dummy, share in points), default=None), _slope_per_hour(points))
+    points = [
+        (each.start_epoch_s + each.elapsed_s / 2, share)
+        for each in intervals
+        if (share := utilisation_of([each])) is not None
+    ]
+    return Utilisation(
+        utilisation_of(intervals), max((share for dummy, share in points), default=None), _slope_per_hour(points)
+    )
 
 
 def utilisation_of(intervals: Iterable[Interval]) -> float | None:
-    """Return the share of their time in which a write was under way, of those intervals of which it is known; None if it is of none."""
+    """Return the share of their time in which a write was under way, of those intervals of which it is known;
+    None if it is of none."""
     known = [(each.elapsed_s, spent) for each in intervals if (spent := spent_ns(each)) is not None]
     elapsed_s = sum(elapsed_s for elapsed_s, dummy in known)
     return sum(spent for dummy, spent in known) / 1e9 / elapsed_s if elapsed_s else None
@@ -56,7 +65,11 @@ def spent_ns(each: Interval) -> float | None:
         return each.latency_sum_ns
     if each.operations == 0:
         return 0.0
-    return each.operations * each.latency_mean_ns if each.operations is not None and each.latency_mean_ns is not None else None
+    return (
+        each.operations * each.latency_mean_ns
+        if each.operations is not None and each.latency_mean_ns is not None
+        else None
+    )
 
 
 def _slope_per_hour(points: Sequence[tuple[float, float]]) -> float | None:

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The sizes of the log writes of a queue manager, from what was heard of it while queue managers were discovered. Nobody vouches for it."""
+"""The sizes of the log writes of a queue manager, from what was heard of it while queue managers were discovered.
+Nobody vouches for it."""
 
 from __future__ import annotations
 
@@ -41,4 +42,8 @@ def read_write_sizes(queue_manager: str, observed: Any) -> WriteSizes:
     intervals = [each for each in observation.intervals if each.stream == LOG]
     sizes = tuple(each.write_size_mean_bytes for each in intervals if each.write_size_mean_bytes and each.bytes != 0)
     idle = bool(intervals) and all(each.bytes == 0 for each in intervals)
-    return WriteSizes(answer["source"], sizes, "" if sizes else NOT_WRITTEN if idle else " ".join(observation.problems) or "no write size was published")
+    return WriteSizes(
+        answer["source"],
+        sizes,
+        "" if sizes else NOT_WRITTEN if idle else " ".join(observation.problems) or "no write size was published",
+    )

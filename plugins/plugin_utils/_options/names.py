@@ -19,13 +19,15 @@ OF_AWX = ("awx_", "tower_")
 """How the extra variables begin that AWX itself adds to each job."""
 SET_UP_AWX = "awx_setup_"
 MORE_PREFIXES = ("certify_", "logdisk_")
-"""How names of ours begin besides those of roles. Other first words, such as history_ and report_, are too common to be taken for ours."""
+"""How names of ours begin besides those of roles. Other first words, such as history_ and report_,
+are too common to be taken for ours."""
 
 
 def meant_by(name: str) -> str:
     """Return the name that was probably meant by another one, empty if it is a name of ours or like none.
 
-    One letter may be wrong, missing, too many or exchanged with its neighbour, and two in names of LONG_NAME letters or more.
+    One letter may be wrong, missing, too many or exchanged with its neighbour,
+    and two in names of LONG_NAME letters or more.
     """
     if name in known_names() or (name.startswith(OF_AWX) and not name.startswith(SET_UP_AWX)):
         return ""
@@ -39,14 +41,16 @@ def refusals(names: Iterable[str], accepted: Iterable[str]) -> list[str]:
     """Return a sentence for each name of an extra variable that is nearly that of an option."""
     found = [(name, meant_by(name)) for name in sorted(set(names) - set(accepted))]
     return [
-        f"{name} is not an option: {meant} was probably meant. Correct the name of this extra variable, or list it in {ACCEPTED}"
+        f"{name} is not an option: {meant} was probably meant. Correct the name of this extra "
+        f"variable, or list it in {ACCEPTED}"
         for name, meant in found
         if meant
     ]
 
 
 def warnings(users: Mapping[str, list[str]], accepted: Iterable[str]) -> dict[str, list[str]]:
-    """Return a sentence for each name that is nearly that of an option, or that begins like one, with its ``users``, the hosts that have such a variable."""
+    """Return a sentence for each name that is nearly that of an option, or that begins like one, with its ``users``,
+    the hosts that have such a variable."""
     found = {}
     for name in sorted(set(users) - set(accepted) - known_names()):
         meant = meant_by(name)
@@ -58,7 +62,8 @@ def warnings(users: Mapping[str, list[str]], accepted: Iterable[str]) -> dict[st
 
 
 def distance(one: str, other: str) -> int:
-    """Return how many letters must be changed, added, removed or exchanged with their neighbour to make one text the other."""
+    """Return how many letters must be changed, added, removed or exchanged with their neighbour to make one
+    text the other."""
     before: list[int] = []
     row = list(range(len(other) + 1))
     for i, letter in enumerate(one, start=1):
@@ -76,14 +81,16 @@ def _most_wrong(name: str) -> int:
 
 
 def _without_letters(text: str) -> set[str]:
-    """Return what remains of a text without up to two of its letters. Texts that are near each other have such a remainder in common."""
+    """Return what remains of a text without up to two of its letters.
+    Texts that are near each other have such a remainder in common."""
     once = {text, *(text[:i] + text[i + 1 :] for i in range(len(text)))}
     return once | {each[:i] + each[i + 1 :] for each in once for i in range(len(each))}
 
 
 @cache
 def _by_remains() -> dict[str, list[str]]:
-    """Return the names that can be meant, by what remains of them. So each name that is checked is compared with few of them."""
+    """Return the names that can be meant, by what remains of them. So each name that is checked is compared
+    with few of them."""
     found: dict[str, list[str]] = {}
     for name in settable_names():
         for shorter in _without_letters(name):

@@ -4,7 +4,8 @@
 
 """How the value of an option is read that an inventory or a survey gives.
 
-Every option is read here, by its argument spec. An empty answer means that the option is not given. docs/awx.md describes what a survey may answer.
+Every option is read here, by its argument spec. An empty answer means that the option is not given. docs/awx.md
+describes what a survey may answer.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ LEAST = {"sweep_nice": -20}
 
 
 def read_option(name: str, given: Any) -> Any:
-    """Return the value of an option, its default (None if that is computed) if nothing is given. Raises ValueError with a sentence that names the option."""
+    """Return the value of an option, its default (None if that is computed) if nothing is given. Raises ValueError with
+    a sentence that names the option."""
     option = OF_PLAYBOOKS.get(name, name)
     if is_empty(given):
         return options()[option].default
@@ -50,7 +52,8 @@ def read_option(name: str, given: Any) -> Any:
 
 
 def read_options(given: Mapping[str, Any], problems: list[str]) -> dict[str, Any]:
-    """Return the values of the options that are given, and add to the problems a sentence for each that cannot be used."""
+    """Return the values of the options that are given, and add to the problems a sentence for each that
+    cannot be used."""
     values: dict[str, Any] = {}
     for name in given:
         try:
@@ -65,8 +68,8 @@ def _check(name: str, value: Any, spec: Mapping[str, Any]) -> None:
     text = template_in(value)
     if text:
         raise ValueError(
-            f"{shown(text)} contains a template, and a template is not evaluated in an answer of a survey: write the value itself, or set the variable in the "
-            "inventory"
+            f"{shown(text)} contains a template, and a template is not evaluated in an answer of a survey: write the "
+            "value itself, or set the variable in the inventory"
         )
     for each in value if isinstance(value, list) else [value]:
         if "choices" in spec and each not in spec["choices"]:
@@ -154,7 +157,10 @@ def _pattern(value: Any) -> Any:
 def _verdicts(value: Any) -> list[str]:
     found = read_list(value)
     if not found:
-        raise ValueError("an empty list would let every run through: leave the option out, or set gate_report_only: true to report without failing the run")
+        raise ValueError(
+            "an empty list would let every run through: leave the option out, or set gate_report_only: true to "
+            "report without failing the run"
+        )
     return found
 
 

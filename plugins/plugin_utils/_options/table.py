@@ -2,9 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The one table of options, made from the argument specs and defaults of the roles, and the variables that the playbooks read besides.
+"""The one table of options, made from the argument specs and defaults of the roles,
+and the variables that the playbooks read besides.
 
-The YAML is parsed once in each process that asks, and a worker has what its parent has parsed: the playbooks ask for their hosts before anything is forked.
+The YAML is parsed once in each process that asks, and a worker has what its parent has parsed: the playbooks ask for
+their hosts before anything is forked.
 """
 
 from __future__ import annotations
@@ -25,8 +27,8 @@ ROLE_NAMES = tuple(sorted(path.parents[1].name for path in ROLES.glob("*/default
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 COMMAND, RUN, HOST, VOLUME = "command", "run", "host", "volume"
-"""What an option reaches: a whole command besides any run, a run, which must have one value, a host, or each volume of a host, which can have a value of its
-own."""
+"""What an option reaches: a whole command besides any run, a run, which must have one value, a host, or each volume of
+a host, which can have a value of its own."""
 
 _REACH_OF_ROLES = {"gate": RUN}
 """What the options of a role reach, a host if it is not here. The next two tables hold those that differ."""
@@ -52,13 +54,30 @@ KEYS_OF_VOLUMES = {
 
 _SHOWN = (
     *("workspace_path", "workspace_queue_managers"),
-    *("sweep_workload", "sweep_block_sizes", "sweep_queue_managers", "sweep_duration", "sweep_warmup", "sweep_file_size", "sweep_files", "sweep_mode"),
+    *(
+        "sweep_workload",
+        "sweep_block_sizes",
+        "sweep_queue_managers",
+        "sweep_duration",
+        "sweep_warmup",
+        "sweep_file_size",
+        "sweep_files",
+        "sweep_mode",
+    ),
     *("sweep_sync", "sweep_direct", "sweep_rate", "sweep_delay", "sweep_apps", "sweep_message_sizes"),
     *("gate_fail_on", "gate_report_only"),
 )
 """The options that say how it was measured and what fails the run, in the order in which they are shown as evidence."""
 _NOT_REPEATED = (
-    *("gate_report_dir", "gate_history", "gate_sign_key", "gate_hosts", "gate_baseline", "gate_baseline_accept", "sweep_start_at"),
+    *(
+        "gate_report_dir",
+        "gate_history",
+        "gate_sign_key",
+        "gate_hosts",
+        "gate_baseline",
+        "gate_baseline_accept",
+        "sweep_start_at",
+    ),
     # Only the variables of a host may name a device: nobody is to overwrite one by copying a command.
     "sweep_devices_erase",
 )
@@ -115,9 +134,10 @@ _NAME = re.compile(r"^( +)(\w+):", re.MULTILINE)
 class Option:
     """An option of a role.
 
-    ``spec`` is its argument spec: type, choices and what else the values must be. ``written`` is its default as the role has it, which may be a template.
-    ``reach`` is what it concerns. ``compared`` tells whether figures of another value compare with those of this one, ``shown`` whether the evidence shows
-    it, and ``repeated`` whether a command that repeats a measurement sets it.
+    ``spec`` is its argument spec: type, choices and what else the values must be. ``written`` is its default as the
+    role has it, which may be a template. ``reach`` is what it concerns. ``compared`` tells whether figures of another
+    value compare with those of this one, ``shown`` whether the evidence shows it, and ``repeated`` whether a command
+    that repeats a measurement sets it.
     """
 
     name: str
@@ -149,7 +169,14 @@ def options() -> dict[str, Option]:
         for name, spec in specs.items():
             if not spec.get("required"):
                 found[name] = Option(
-                    name, role, spec, defaults.get(name), _reach(name, role), name in compared, shown=name in _SHOWN, repeated=name not in _NOT_REPEATED
+                    name,
+                    role,
+                    spec,
+                    defaults.get(name),
+                    _reach(name, role),
+                    name in compared,
+                    shown=name in _SHOWN,
+                    repeated=name not in _NOT_REPEATED,
                 )
     return found
 
@@ -188,7 +215,8 @@ def settable_names() -> list[str]:
 
 @cache
 def own_facts() -> frozenset[str]:
-    """Return what tasks of this collection set and register. An earlier playbook of the same command leaves it with the hosts."""
+    """Return what tasks of this collection set and register. An earlier playbook of the same command leaves
+    it with the hosts."""
     found: set[str] = set()
     for path in (*(_COLLECTION / "playbooks").rglob("*.yml"), *ROLES.glob("*/tasks/*.yml")):
         text = path.read_text(encoding="utf-8")
@@ -202,7 +230,9 @@ def own_facts() -> frozenset[str]:
 @cache
 def known_names() -> frozenset[str]:
     """Return the names of all variables that this collection reads or sets for hosts."""
-    return frozenset((*(name for specs, _defaults in _parsed().values() for name in specs), *settable_names(), *own_facts()))
+    return frozenset(
+        (*(name for specs, _defaults in _parsed().values() for name in specs), *settable_names(), *own_facts())
+    )
 
 
 @cache
@@ -211,7 +241,8 @@ def _parsed() -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
     found = {}
     for role in ROLE_NAMES:
         entries, defaults = (
-            yaml.load((ROLES / role / path).read_text(encoding="utf-8"), Loader=_LOADER) for path in ("meta/argument_specs.yml", "defaults/main.yml")
+            yaml.load((ROLES / role / path).read_text(encoding="utf-8"), Loader=_LOADER)
+            for path in ("meta/argument_specs.yml", "defaults/main.yml")
         )
         specs = {
             name: {key: value for key, value in option.items() if key != "description"}

@@ -13,7 +13,13 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import CHECK_KEPT, CHECK_LOST
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings import in_words
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.told import NOTHING_MEASURED
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability import chance_bound, claim_of, findings_of, losses_of, torn_notes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability import (
+    chance_bound,
+    claim_of,
+    findings_of,
+    losses_of,
+    torn_notes,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.flushes import flush_notes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.worst import worst
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import CHECK_MODE
@@ -41,9 +47,10 @@ def cut_record(
 ) -> HostRecord:
     """Return the record of the cuts of a volume so far.
 
-    ``durability`` has ``cut_count`` (how many cuts were asked for), ``cuts`` (each as ``Cut.as_dict()``) and ``tests`` (what the cut command tests). ``files``
-    are the tables of all cuts: durability_<number>.csv and run_<number>.csv. ``facts`` are those of the host and of the file system, as those of a test;
-    ``workspace`` has ``path`` and ``queue_managers``.
+    ``durability`` has ``cut_count`` (how many cuts were asked for), ``cuts`` (each as ``Cut.as_dict()``) and ``tests``
+    (what the cut command tests). ``files`` are the tables of all cuts: durability_<number>.csv and run_<number>.csv.
+    ``facts`` are those of the host and of the file system, as those of a test; ``workspace`` has ``path`` and
+    ``queue_managers``.
     """
     cuts = [dict(cut) for cut in durability.get("cuts") or []]
     asked = int(durability.get("cut_count") or 1)
@@ -67,11 +74,14 @@ def cut_record(
             "losses": losses_of(cuts),
         },
     )
-    return with_notes(record, [*torn_notes(cuts, facts.get("block_size_bytes")), *flush_notes({**facts, **identity})], words_of(""))
+    return with_notes(
+        record, [*torn_notes(cuts, facts.get("block_size_bytes")), *flush_notes({**facts, **identity})], words_of("")
+    )
 
 
 def _newest_run(cuts: Sequence[Mapping[str, Any]], files: Mapping[str, bytes]) -> dict[str, str]:
-    """Return run.csv of the last cut that was checked, empty if there is none that can be read. Only facts are taken from it."""
+    """Return run.csv of the last cut that was checked, empty if there is none that can be read.
+    Only facts are taken from it."""
     for cut in reversed(cuts):
         try:
             return parse_run(files[f"run_{cut['number']}.csv"], (CHECK_KEPT, CHECK_LOST))
@@ -83,5 +93,8 @@ def _newest_run(cuts: Sequence[Mapping[str, Any]], files: Mapping[str, bytes]) -
 def ready(run: Mapping[str, Any], host: str, volume: str, facts: dict[str, Any], sentence: str) -> HostRecord:
     """Return the record of a host whose power could be cut. A preflight does no more, so there is no verdict."""
     return replace(
-        blank(run, host, volume, CHECK_MODE.name, facts), qualification=NOTHING_MEASURED, findings=[finding(PREFLIGHT, None, text=sentence)], reasons=[sentence]
+        blank(run, host, volume, CHECK_MODE.name, facts),
+        qualification=NOTHING_MEASURED,
+        findings=[finding(PREFLIGHT, None, text=sentence)],
+        reasons=[sentence],
     )

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Records of versions that kept sentences and no findings: what can be told from their other data. A sentence is matched with its source, and never read."""
+"""Records of versions that kept sentences and no findings: what can be told from their other data. A sentence is
+matched with its source, and never read."""
 
 from __future__ import annotations
 
@@ -28,11 +29,18 @@ def findings_of(record: HostRecord) -> list[Finding]:
 
 def judgements_of(record: HostRecord) -> list[dict[str, Any]]:
     """Return the judgements of a record, each with the cause of its verdict."""
-    return [judgement if "cause" in judgement else {**judgement, "cause": _cause(judgement, record)} for judgement in record.judgements]
+    return [
+        judgement if "cause" in judgement else {**judgement, "cause": _cause(judgement, record)}
+        for judgement in record.judgements
+    ]
 
 
 def _recorded(record: HostRecord, reason: str) -> Finding:
-    told = [judgement for judgement in record.judgements if judgement["verdict"] != PASS and judgement["reason"] and reason.startswith(judgement["reason"])]
+    told = [
+        judgement
+        for judgement in record.judgements
+        if judgement["verdict"] != PASS and judgement["reason"] and reason.startswith(judgement["reason"])
+    ]
     if told:
         return {**of_judgement(told[0]), "text": reason}
     for kind, said in ((kinds.BASELINE, record.comparison), (kinds.CUTS_BEFORE, record.power_cuts)):
@@ -44,7 +52,9 @@ def _recorded(record: HostRecord, reason: str) -> Finding:
         return _of_cuts(record.own["cuts"], reason)
     if record.error or not record.tester:
         return finding(kinds.RECORDED, record.verdict, text=reason)
-    return _of_tester(record.tester, record.volume_facts or (), reason) or finding(kinds.RECORDED, record.verdict, text=reason)
+    return _of_tester(record.tester, record.volume_facts or (), reason) or finding(
+        kinds.RECORDED, record.verdict, text=reason
+    )
 
 
 def _of_cuts(cuts: Iterable[Mapping[str, Any]], reason: str) -> Finding:
@@ -79,11 +89,16 @@ def _cause(judgement: Mapping[str, Any], record: HostRecord) -> str:
     is_broken = value < limit if judgement["bound"] == "min" else value > limit
     if verdict != INCONCLUSIVE and not (verdict == WARN and not is_broken):
         return kinds.BROKEN
-    return kinds.BY_DISTURBANCE if is_broken and record.disturbances and judgement["bound"] == "max" and _was_proven(judgement) else kinds.OPEN
+    return (
+        kinds.BY_DISTURBANCE
+        if is_broken and record.disturbances and judgement["bound"] == "max" and _was_proven(judgement)
+        else kinds.OPEN
+    )
 
 
 def _was_proven(judgement: Mapping[str, Any]) -> bool:
-    """Whether a limit was broken beyond chance, as far as its evidence says so: only then did a disturbance leave it open."""
+    """Whether a limit was broken beyond chance, as far as its evidence says so:
+    only then did a disturbance leave it open."""
     evidence, confidence = judgement.get("log_evidence"), judgement.get("confidence")
     if evidence is not None and confidence:
         return evidence >= -math.log1p(-confidence)

@@ -29,17 +29,22 @@ REPORT = "report"
 
 
 def judge_run(directory: RunDirectory, asked_by: str) -> dict[str, Any]:
-    """Judge the fleet and write the verdict, which is returned. The gate also files the records of missing hosts. Raises OSError."""
+    """Judge the fleet and write the verdict, which is returned. The gate also files the records of missing hosts.
+    Raises OSError."""
     if asked_by == GATE:
         for record in missing_hosts(directory):
             directory.records.write(record)
-    verdict = {**fleet_verdict(directory.run, itertools.chain(judged_records(directory), missing_hosts(directory))), "asked_by": asked_by}
+    verdict = {
+        **fleet_verdict(directory.run, itertools.chain(judged_records(directory), missing_hosts(directory))),
+        "asked_by": asked_by,
+    }
     directory.write_verdict(verdict)
     return verdict
 
 
 def fleet_verdict(run: Mapping[str, Any], records: Iterable[HostRecord]) -> dict[str, Any]:
-    """Judge a fleet and return what verdict.json holds. Records are read once. Raises PolicyError if the run's policy names an unknown verdict."""
+    """Judge a fleet and return what verdict.json holds. Records are read once.
+    Raises PolicyError if the run's policy names an unknown verdict."""
     check_mode = kind_of(run) is CHECK_MODE
     return told_fleet(judge_fleet(run, (with_verdict(record, check_mode) for record in records)))
 
@@ -56,4 +61,7 @@ def with_verdict(record: HostRecord, check_mode: bool) -> HostRecord:
 def missing_hosts(directory: RunDirectory) -> list[HostRecord]:
     """Return the records of the expected volumes of hosts for which none has been filed."""
     unclaimed = set(directory.run.get("unclaimed_hosts") or [])
-    return [missing(directory.run, host, volume, UNCLAIMED if host in unclaimed else NEVER_REPORTED) for host, volume in directory.missing()]
+    return [
+        missing(directory.run, host, volume, UNCLAIMED if host in unclaimed else NEVER_REPORTED)
+        for host, volume in directory.missing()
+    ]

@@ -20,13 +20,30 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target imp
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity import Capacity
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fidelity import fidelity_notes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.flushes import PROBE_PREFIX, flush_notes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import SKIPPED, finding_of_error, judge_host, unmeasured
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.notes import clock_notes, confidence_notes, sharing_notes, unsteady_notes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import (
+    SKIPPED,
+    finding_of_error,
+    judge_host,
+    unmeasured,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.notes import (
+    clock_notes,
+    confidence_notes,
+    sharing_notes,
+    unsteady_notes,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import CHECK_MODE, DEFAULT
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.noted import with_notes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import PLATEAU, PREFLIGHT, UNUSABLE_TABLES, Finding, finding, is_data
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import (
+    PLATEAU,
+    PREFLIGHT,
+    UNUSABLE_TABLES,
+    Finding,
+    finding,
+    is_data,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_data, profile_key
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import ERROR as NO_MEASUREMENT
@@ -46,14 +63,21 @@ ARRAY_SETTINGS = "array_settings"
 """The fact that comes from the host's variables."""
 
 NEVER_REPORTED, UNCLAIMED = "never reported", "unclaimed"
-"""Why a host is missing: for a host of a run, and for one of the inventory that is in none of the runs that were merged."""
+"""Why a host is missing: for a host of a run, and for one of the inventory that is in none of the runs that
+were merged."""
 
 
 def judge_record(
-    record: HostRecord, tables: Tables | None, profile: Profile, today: datetime.date, together: Mapping[str, Capacity] | None = None
+    record: HostRecord,
+    tables: Tables | None,
+    profile: Profile,
+    today: datetime.date,
+    together: Mapping[str, Capacity] | None = None,
 ) -> dict[str, Any]:
     """Return the judged part of a host's record, with its sentences. See :func:`judge_host`."""
-    return told(judge_host(record, tables, profile, today, together), tables.words if tables else words_of(record.load_unit))
+    return told(
+        judge_host(record, tables, profile, today, together), tables.words if tables else words_of(record.load_unit)
+    )
 
 
 def profile_of(run: Mapping[str, Any], host: str) -> Profile:
@@ -70,7 +94,8 @@ def measurement(
     files: Mapping[str, bytes],
     today: datetime.date,
 ) -> HostRecord:
-    """Return the judged record of a host that sent its tables as ``files``. Tables that cannot be read make it an error's record."""
+    """Return the judged record of a host that sent its tables as ``files``.
+    Tables that cannot be read make it an error's record."""
     try:
         tables = parse_tables(dict(files))
     except TablesError as problem:
@@ -107,39 +132,66 @@ def tester_of(tables: Tables) -> dict[str, Any]:
     }
 
 
-def error(run: Mapping[str, Any], host: str, volume: str, stage: str, verdict: str, reason: str, facts: dict[str, Any]) -> HostRecord:
+def error(
+    run: Mapping[str, Any], host: str, volume: str, stage: str, verdict: str, reason: str, facts: dict[str, Any]
+) -> HostRecord:
     """Return the record of a host that was not measured, for ``reason``, at ``stage``."""
     return _of_error(run, host, volume, {"stage": stage, "verdict": verdict, "reason": reason}, facts)
 
 
 def skipped(run: Mapping[str, Any], host: str, volume: str, stage: str, reason: str, queue_manager: str) -> HostRecord:
-    """Return the record of a queue manager that is left out on a host, because its log is not there. It is never certified."""
+    """Return the record of a queue manager that is left out on a host, because its log is not there.
+    It is never certified."""
     return _of_error(run, host, volume, {"stage": stage, "verdict": WARN, "reason": reason, SKIPPED: queue_manager}, {})
 
 
 def missing(run: Mapping[str, Any], host: str, volume: str, cause: str = NEVER_REPORTED) -> HostRecord:
-    """Return the record of an expected host's volume that it never reported. A preflight measures nothing, so nothing is missing there."""
+    """Return the record of an expected host's volume that it never reported. A preflight measures nothing,
+    so nothing is missing there."""
     if (run.get("controller") or {}).get("check_mode"):
         return replace(blank(run, host, volume, CHECK_MODE.name, {}), qualification=NOTHING_MEASURED)
     return _of_error(run, host, volume, {"stage": "", "verdict": MISSING, "cause": cause}, {})
 
 
-def unusable(run: Mapping[str, Any], host: str, volume: str, stage: str, problem: TablesError, facts: dict[str, Any]) -> HostRecord:
+def unusable(
+    run: Mapping[str, Any], host: str, volume: str, stage: str, problem: TablesError, facts: dict[str, Any]
+) -> HostRecord:
     """Return the record of a host whose tables are an error."""
-    return _with_error(run, host, volume, {"stage": stage, "verdict": ERROR}, finding(UNUSABLE_TABLES, ERROR, stage=stage, text=str(problem)), facts)
+    return _with_error(
+        run,
+        host,
+        volume,
+        {"stage": stage, "verdict": ERROR},
+        finding(UNUSABLE_TABLES, ERROR, stage=stage, text=str(problem)),
+        facts,
+    )
 
 
 def _of_error(run: Mapping[str, Any], host: str, volume: str, why: dict[str, Any], facts: dict[str, Any]) -> HostRecord:
     return _with_error(run, host, volume, why, finding_of_error(why), facts)
 
 
-def _with_error(run: Mapping[str, Any], host: str, volume: str, why: dict[str, Any], found: Finding, facts: dict[str, Any]) -> HostRecord:
+def _with_error(
+    run: Mapping[str, Any], host: str, volume: str, why: dict[str, Any], found: Finding, facts: dict[str, Any]
+) -> HostRecord:
     reason = in_words({**found, "stage": ""}, words_of(""))
-    return replace(blank(run, host, volume, NO_MEASUREMENT, facts), error={"reason": reason, **why}, **told(unmeasured(found), words_of("")))
+    return replace(
+        blank(run, host, volume, NO_MEASUREMENT, facts),
+        error={"reason": reason, **why},
+        **told(unmeasured(found), words_of("")),
+    )
 
 
-def preflight(run: Mapping[str, Any], host: str, volume: str, facts: dict[str, Any], plan: Mapping[str, Any], workspace: Mapping[str, Any]) -> HostRecord:
-    """Return the record of a host that is ready to be measured: it has no verdict, and describes what the measurement would do."""
+def preflight(
+    run: Mapping[str, Any],
+    host: str,
+    volume: str,
+    facts: dict[str, Any],
+    plan: Mapping[str, Any],
+    workspace: Mapping[str, Any],
+) -> HostRecord:
+    """Return the record of a host that is ready to be measured: it has no verdict,
+    and describes what the measurement would do."""
     free_bytes = facts.get("filesystem_free_bytes")
     ready = finding(
         PREFLIGHT,
@@ -177,11 +229,24 @@ def collection_version() -> str:
 
 def blank(run: Mapping[str, Any], host: str, volume: str, kind: str, facts: dict[str, Any]) -> HostRecord:
     """Return a record of which only the facts are known."""
-    # A host sees neither the settings of its storage array nor what it is meant for, so only the inventory may say that.
+    # A host sees neither the settings of its storage array nor what it is meant for,
+    # so only the inventory may say that.
     own = {key: value for key, value in facts.items() if key not in TARGET_FACTS}
-    facts = {**own, ARRAY_SETTINGS: (run.get("host_array_settings") or {}).get(host, ""), **(run.get("host_targets") or {}).get(host, {})}
+    facts = {
+        **own,
+        ARRAY_SETTINGS: (run.get("host_array_settings") or {}).get(host, ""),
+        **(run.get("host_targets") or {}).get(host, {}),
+    }
     profile = None if host in (run.get("unclaimed_hosts") or ()) else profile_data(run, host)
-    return HostRecord(host, volume, kind, run_id=run["run_id"], created_at=utc_now(), facts=facts, profile=profile_key(profile) if profile else None)
+    return HostRecord(
+        host,
+        volume,
+        kind,
+        run_id=run["run_id"],
+        created_at=utc_now(),
+        facts=facts,
+        profile=profile_key(profile) if profile else None,
+    )
 
 
 def _group(table: Mapping[str, str], prefix: str) -> dict[str, str] | None:

@@ -18,12 +18,17 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Wo
 
 
 def with_notes(record: HostRecord, notes: Iterable[Finding], words: Words) -> HostRecord:
-    """Return a record with more notes, each once. What hosts send may hold figures that no record can: such a note is left out."""
+    """Return a record with more notes, each once. What hosts send may hold figures that no record can:
+    such a note is left out."""
     known = [note for note in notes if is_finding(note) and note not in record.noted]
-    return replace(record, noted=[*record.noted, *known], notes=[*record.notes, *(in_words(note, words) for note in known)])
+    return replace(
+        record, noted=[*record.noted, *known], notes=[*record.notes, *(in_words(note, words) for note in known)]
+    )
 
 
-def note(directory: RunDirectory, host: str, volume: str, notes: Iterable[Finding], facts: Mapping[str, Any] | None = None) -> bool:
+def note(
+    directory: RunDirectory, host: str, volume: str, notes: Iterable[Finding], facts: Mapping[str, Any] | None = None
+) -> bool:
     """Add notes and facts to a filed record; False if no record is filed. Raises RunDirectoryError."""
 
     def change(record: HostRecord) -> HostRecord:

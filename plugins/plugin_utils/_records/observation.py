@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The record of a volume whose queue manager was observed. A profile judges it only if it says so, and it never certifies."""
+"""The record of a volume whose queue manager was observed. A profile judges it only if it says so,
+and it never certifies."""
 
 from __future__ import annotations
 
@@ -24,7 +25,13 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import
     unusable,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.noted import with_notes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import INTERRUPTED, PREFLIGHT, TOLD, Finding, finding
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import (
+    INTERRUPTED,
+    PREFLIGHT,
+    TOLD,
+    Finding,
+    finding,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
@@ -47,10 +54,12 @@ def observed(
     seen: Mapping[str, Any],
     today: datetime.date,
 ) -> HostRecord:
-    """Return the record of an observation: its tables as ``files``, and what only it has as ``seen`` (see ``_observe/seen.py``).
+    """Return the record of an observation: its tables as ``files``, and what only it has as ``seen`` (see
+    ``_observe/seen.py``).
 
-    ``facts`` are those of the host and of the file system of LogPath, as those of a test, so that its certificate is found. ``workspace`` has ``path``
-    (LogPath) and ``queue_managers`` (the one name). Tables that cannot be read make it the record of an error.
+    ``facts`` are those of the host and of the file system of LogPath, as those of a test, so that its certificate is
+    found. ``workspace`` has ``path`` (LogPath) and ``queue_managers`` (the one name). Tables that cannot be read make
+    it the record of an error.
     """
     try:
         tables = parse_tables(dict(files))
@@ -80,6 +89,8 @@ def _ending(seen: Mapping[str, Any]) -> list[Finding]:
 
 def ready(run: Mapping[str, Any], host: str, volume: str, facts: dict[str, Any]) -> HostRecord:
     """Return the record of a queue manager that could be observed. A preflight does no more, so there is no verdict."""
-    found = finding(PREFLIGHT, None, cause="source", source=facts.get("source"), queue_manager=facts.get("queue_manager"))
+    found = finding(
+        PREFLIGHT, None, cause="source", source=facts.get("source"), queue_manager=facts.get("queue_manager")
+    )
     record = blank(run, host, volume, CHECK_MODE.name, facts)
     return replace(record, qualification=NOTHING_MEASURED, findings=[found], reasons=[in_words(found, words_of(""))])

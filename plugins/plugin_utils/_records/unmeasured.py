@@ -15,8 +15,17 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import H
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, MISSING
 
 
-def file_error(directory: RunDirectory, host: str, volume: str, stage: str, reason: str, facts: Mapping[str, Any], verdict: str = ERROR) -> HostRecord | None:
-    """File the record of a volume with the reason, and return it; None if something is known of the volume, which came first and says more.
+def file_error(
+    directory: RunDirectory,
+    host: str,
+    volume: str,
+    stage: str,
+    reason: str,
+    facts: Mapping[str, Any],
+    verdict: str = ERROR,
+) -> HostRecord | None:
+    """File the record of a volume with the reason, and return it; None if something is known of the volume,
+    which came first and says more.
 
     Raises RunDirectoryError.
     """
@@ -28,8 +37,11 @@ def file_error(directory: RunDirectory, host: str, volume: str, stage: str, reas
     return record
 
 
-def file_skipped(directory: RunDirectory, host: str, volume: str, stage: str, reason: str, queue_manager: str) -> HostRecord:
-    """File the record of a queue manager that was to be left out on a host because its log is not there. Raises RunDirectoryError."""
+def file_skipped(
+    directory: RunDirectory, host: str, volume: str, stage: str, reason: str, queue_manager: str
+) -> HostRecord:
+    """File the record of a queue manager that was to be left out on a host because its log is not there.
+    Raises RunDirectoryError."""
     record = skipped(directory.run, host, volume, stage, reason, queue_manager)
     directory.records.write(record)
     return record

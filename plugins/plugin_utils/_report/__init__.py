@@ -55,10 +55,16 @@ def _places(run_directory: RunDirectory, url: str, kept: bool) -> Iterator[str]:
     if url:
         yield f"report   {url}"
     if kept:
-        yield f"kept     in the history: playbooks/report.yml -e report_run={run_directory.run['run_id']} brings the report back"
+        yield (
+            "kept     in the history: playbooks/report.yml -e "
+            f"report_run={run_directory.run['run_id']} brings the report back"
+        )
     if not vanishes(run_directory.path):
         yield f"report   {os.path.join(run_directory.path, 'index.html')}"
         if os.path.lexists(os.path.join(run_directory.path, SIGNATURE)):
             yield f"signed   {os.path.join(run_directory.path, SIGNATURE)}"
     elif not url and not kept:
-        yield "report   deleted with this job: keep it with gate_keep_report, gate_upload_url, or a gate_report_dir that outlives the job"
+        yield (
+            "report   deleted with this job: keep it with gate_keep_report, gate_upload_url, or a "
+            "gate_report_dir that outlives the job"
+        )

@@ -10,7 +10,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.disturbance import FOREIGN_IO, FREEZE, PROCESSORS, QUOTA, RUN_QUEUE, STEAL
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.disturbance import (
+    FOREIGN_IO,
+    FREEZE,
+    PROCESSORS,
+    QUOTA,
+    RUN_QUEUE,
+    STEAL,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import (
     BASELINE,
     ELSEWHERE,
@@ -54,7 +61,8 @@ def together(advices: Sequence[Advice]) -> str:
 SYMPTOMS = {
     "disturbed": Advice(
         "the host was disturbed",
-        "Measure again without the disturbance: give the virtual machine processors of its own, and keep other work off the disk.",
+        "Measure again without the disturbance: give the virtual machine processors of its own, and "
+        "keep other work off the disk.",
         (VIRTUAL, SYSTEM),
     ),
     "throttled": Advice(
@@ -64,7 +72,8 @@ SYMPTOMS = {
     ),
     "plateau": Advice(
         "the rate fell to an even plateau",
-        "Find the allowance that ran out (burst credits) or the write cache that filled up. A busy queue manager gets no more than this plateau.",
+        "Find the allowance that ran out (burst credits) or the write cache that filled up. A busy queue manager "
+        "gets no more than this plateau.",
         (STORAGE, VIRTUAL),
     ),
     "periodic": Advice(
@@ -74,27 +83,32 @@ SYMPTOMS = {
     ),
     "first_pass": Advice(
         "the first pass over the files was slow",
-        "If the storage allocates or initializes space at the first write (thin provisioning, restored snapshots), write the whole volume once.",
+        "If the storage allocates or initializes space at the first write (thin provisioning, restored snapshots), "
+        "write the whole volume once.",
         (STORAGE, VIRTUAL),
     ),
     "some_slow": Advice(
         "a part of the writes was several times slower than the rest",
-        "Compare the latency and the errors of the volume's paths, one at a time. If it is striped or mirrored, compare its members.",
+        "Compare the latency and the errors of the volume's paths, one at a time. If it is striped or "
+        "mirrored, compare its members.",
         (STORAGE, SYSTEM),
     ),
     "tail": Advice(
         "most writes were fast, and a few very slow",
-        "Find out what else used the storage during the slowest writes (their times are in stalls.csv): backups, snapshots, other hosts.",
+        "Find out what else used the storage during the slowest writes (their times are in stalls.csv): "
+        "backups, snapshots, other hosts.",
         (STORAGE,),
     ),
     "steady": Advice(
         "the latency was high on the whole",
-        "Ask for the latency that the storage itself reports for this volume. If it is lower, look at the paths and the network between host and storage.",
+        "Ask for the latency that the storage itself reports for this volume. If it is lower, look at the paths and "
+        "the network between host and storage.",
         (STORAGE,),
     ),
     "low_rate": Advice(
         "the rate was low all the time",
-        "Compare this rate with the bandwidth that was ordered for the volume and its paths, and find out how much of it others use.",
+        "Compare this rate with the bandwidth that was ordered for the volume and its paths, and find "
+        "out how much of it others use.",
         (STORAGE,),
     ),
     "class": Advice(
@@ -108,16 +122,26 @@ SYMPTOMS = {
 DISTURBANCES = {
     STEAL: Advice(
         "the hypervisor took processor time",
-        "Give the virtual machine processors of its own, or move it to a host that is not overcommitted, and measure again.",
+        "Give the virtual machine processors of its own, or move it to a host that is not "
+        "overcommitted, and measure again.",
         (VIRTUAL,),
     ),
     QUOTA: Advice(
         "a processor quota stopped the tester",
-        "Raise or remove the quota (cpu.max, CPUQuota, limits.cpu of the pod), or test with the quota that MQ has, and measure again.",
+        "Raise or remove the quota (cpu.max, CPUQuota, limits.cpu of the pod), or test with the quota "
+        "that MQ has, and measure again.",
         (SYSTEM, VIRTUAL),
     ),
-    RUN_QUEUE: Advice("the tester waited for a processor", "Stop other work on the host, or give it more processors, and measure again.", (SYSTEM,)),
-    PROCESSORS: Advice("processes waited for a processor", "Stop other work on the host, or give it more processors, and measure again.", (SYSTEM,)),
+    RUN_QUEUE: Advice(
+        "the tester waited for a processor",
+        "Stop other work on the host, or give it more processors, and measure again.",
+        (SYSTEM,),
+    ),
+    PROCESSORS: Advice(
+        "processes waited for a processor",
+        "Stop other work on the host, or give it more processors, and measure again.",
+        (SYSTEM,),
+    ),
     FOREIGN_IO: Advice(
         "others used the disk",
         "Find out which processes read from the disk or write to it, keep them off it, and measure again.",
@@ -129,55 +153,64 @@ DISTURBANCES = {
         (VIRTUAL,),
     ),
 }
-"""What to do about a host that was disturbed, by what was seen; what SYMPTOMS says of it is for records that do not name the kind."""
+"""What to do about a host that was disturbed, by what was seen; what SYMPTOMS says of it is for records that do not
+name the kind."""
 
 OTHERS = {
     "open": Advice(
         "the figures decide nothing",
-        "Set sweep_duration to the seconds that are named, if any are. Storage at its limit has no reserve: ask for a faster class.",
+        "Set sweep_duration to the seconds that are named, if any are. Storage at its limit has no "
+        "reserve: ask for a faster class.",
         (STORAGE,),
     ),
     "too_few": Advice("too few writes", "Measure longer: leave sweep_duration at 0, so that the profile decides.", ()),
     "nothing": Advice(
         "nothing was measured that the limit judges",
-        "Add what the limit judges to sweep_block_sizes and sweep_queue_managers, or in a commit run to sweep_message_sizes and sweep_apps. A commit run "
-        "needs a profile of its own, because it has no block sizes.",
+        "Add what the limit judges to sweep_block_sizes and sweep_queue_managers, or in a commit run to "
+        "sweep_message_sizes and sweep_apps. A commit run needs a profile of its own, because it has no block sizes.",
         (),
     ),
     "no_stream": Advice(
         "nothing was measured that the limit judges",
-        "Measure a workload with the stream and the operation that the limit names (sweep_workload), or judge this one by a profile that is made for it.",
+        "Measure a workload with the stream and the operation that the limit names (sweep_workload), or judge this one "
+        "by a profile that is made for it.",
         (),
     ),
     "pace": Advice(
         "operations were due faster than they were completed",
-        "Try a lower load, or ask for storage that completes more operations per second. If its latency is low nevertheless, give the stream more workers.",
+        "Try a lower load, or ask for storage that completes more operations per second. If its latency is low "
+        "nevertheless, give the stream more workers.",
         (STORAGE,),
     ),
     "capacity": Advice(
         "the volume carries too little load",
-        "See in the part of the report about the capacity which criterion breaks first, and ask for storage that is faster in that.",
+        "See in the part of the report about the capacity which criterion breaks first, and ask for "
+        "storage that is faster in that.",
         (STORAGE,),
     ),
     "headroom": Advice(
         "the volume carries too little",
-        "Ask for storage with a lower latency, or with more bandwidth if the messages are large. If more clients commit at the same time, they share writes.",
+        "Ask for storage with a lower latency, or with more bandwidth if the messages are large. If more clients "
+        "commit at the same time, they share writes.",
         (STORAGE, MQ),
     ),
     "no_target": Advice(
         "it is not known which rate the volume must carry",
-        "Set sweep_target to the operations per second that the volume must carry. If no load kept the other limits, solve that first.",
+        "Set sweep_target to the operations per second that the volume must carry. If no load kept the "
+        "other limits, solve that first.",
         (),
     ),
     "no_headroom": Advice(
         "what the volume carries is not known",
-        "Set sweep_target, and sweep block sizes from 4 KiB up to the log buffer. docs/estimates.md says where estimates hold.",
+        "Set sweep_target, and sweep block sizes from 4 KiB up to the log buffer. "
+        "docs/estimates.md says where estimates hold.",
         (),
     ),
     "waived": Advice("a waiver excuses the limit", "Solve the cause before the waiver expires.", (STORAGE, MQ)),
     "io_error": Advice(
         "a write failed",
-        "Put no recovery log there. Look in the system log of the host for errors of this device, and have the device or path replaced.",
+        "Put no recovery log there. Look in the system log of the host for errors of this device, and have "
+        "the device or path replaced.",
         (STORAGE, SYSTEM),
     ),
     "hung": Advice(
@@ -194,7 +227,8 @@ OTHERS = {
     ),
     "missing": Advice(
         "the host did not report",
-        "Look in Ansible's output for the last task of the host. If its tester was started, playbooks/collect.yml fetches what it measured.",
+        "Look in Ansible's output for the last task of the host. If its tester was started, "
+        "playbooks/collect.yml fetches what it measured.",
         (),
     ),
     "collect": Advice(
@@ -202,20 +236,25 @@ OTHERS = {
         "Run playbooks/collect.yml for this run. If it says the same, measure the host again.",
         (SYSTEM,),
     ),
-    "error": Advice("nothing could be measured", "Correct what the message reports, and measure the host again.", (SYSTEM,)),
+    "error": Advice(
+        "nothing could be measured", "Correct what the message reports, and measure the host again.", (SYSTEM,)
+    ),
     "skipped": Advice(
         "a queue manager's log is not on this host",
-        "Nothing, if this is a passive node. Otherwise mount the file system of the log, or correct LogPath, and measure the host again.",
+        "Nothing, if this is a passive node. Otherwise mount the file system of the log, or correct "
+        "LogPath, and measure the host again.",
         (SYSTEM,),
     ),
     "worse": Advice(
         "worse than its baseline",
-        "Find out what changed since the baseline: firmware, paths, neighbours, settings. playbooks/status.yml names changes that it knows of.",
+        "Find out what changed since the baseline: firmware, paths, neighbours, settings. playbooks/status.yml "
+        "names changes that it knows of.",
         (STORAGE, SYSTEM),
     ),
     "uncompared": Advice(
         "the comparison with the baseline decides nothing",
-        "If the message says that more runs decide it, measure again. If there is no baseline, begin one with gate_baseline_accept: true.",
+        "If the message says that more runs decide it, measure again. If there is no baseline, begin one "
+        "with gate_baseline_accept: true.",
         (),
     ),
     "unqualified": Advice(
@@ -223,7 +262,11 @@ OTHERS = {
         "Measure again as the profile asks. playbooks/preflight.yml says in advance whether a run can certify.",
         (),
     ),
-    "leftovers": Advice("something was left behind", "Run playbooks/cleanup.yml on these hosts as soon as their disks respond.", (SYSTEM,)),
+    "leftovers": Advice(
+        "something was left behind",
+        "Run playbooks/cleanup.yml on these hosts as soon as their disks respond.",
+        (SYSTEM,),
+    ),
 }
 """What else can be the cause."""
 
@@ -284,4 +327,8 @@ def other(key: str, instead: Mapping[str, str] | None = None) -> str:
 def of_key(key: str, of_mq: bool = True, instead: Mapping[str, str] | None = None) -> tuple[str, str]:
     """Return consequence and next step of a cause that is not about a limit."""
     consequence, next_step = _CONSEQUENCES[key], other(key, instead)
-    return (consequence, next_step) if of_mq else (_OF_OTHERS.get(key, consequence), next_step.replace("no recovery log", "no database"))
+    return (
+        (consequence, next_step)
+        if of_mq
+        else (_OF_OTHERS.get(key, consequence), next_step.replace("no recovery log", "no database"))
+    )

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What charts share: the frame with its text alternative, logarithmic axes, ticks and lines, and labels that do not overlap."""
+"""What charts share: the frame with its text alternative, logarithmic axes, ticks and lines,
+and labels that do not overlap."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ LEFT, RIGHT, TOP, BOTTOM = 58, 396, 22, 222
 """The plot within the frame: right of it is room for the names of lines, and below it for the axis."""
 
 MOST_LINES = 8
-"""The largest number of lines in one chart; of more block sizes, the smallest, the largest and those between are drawn."""
+"""The largest number of lines in one chart; of more block sizes, the smallest,
+the largest and those between are drawn."""
 
 MOST_LOADS = 4
 """The largest number of load points for which a kind of chart is drawn."""
@@ -41,7 +43,8 @@ _Item = TypeVar("_Item")
 
 @dataclass(frozen=True, slots=True)
 class LogAxis:
-    """A logarithmic axis that holds values from low to high between two places on the page, the first of which is that of low."""
+    """A logarithmic axis that holds values from low to high between two places on the page,
+    the first of which is that of low."""
 
     low: float
     high: float
@@ -86,12 +89,24 @@ def apart(ticks: Iterable[float], place: Callable[[float], float], distance: flo
     return shown
 
 
-def chart(kind: str, title: str, description: str, body: Markup, height: float = HEIGHT, left: float = 0, right: float = 0) -> Markup:
-    """Return a figure: its picture with a text alternative, and its title below. left and right are more room on these sides, as room_for returns it."""
+def chart(
+    kind: str, title: str, description: str, body: Markup, height: float = HEIGHT, left: float = 0, right: float = 0
+) -> Markup:
+    """Return a figure: its picture with a text alternative, and its title below. left and right are more room on these
+    sides, as room_for returns it."""
     return Markup(
         '<figure class="{kind}"><svg class="chart" viewBox="{left:.0f} 0 {width:.0f} {height:.0f}" role="img">'
-        "<title>{title}</title><desc>{description}</desc>{body}</svg><figcaption>{title}. {description}</figcaption></figure>"
-    ).format(kind=kind, left=-left if left else 0, width=WIDTH + left + right, height=height, title=title, description=description, body=body)
+        "<title>{title}</title><desc>{description}</desc>{body}</svg><figcaption>{title}. "
+        "{description}</figcaption></figure>"
+    ).format(
+        kind=kind,
+        left=-left if left else 0,
+        width=WIDTH + left + right,
+        height=height,
+        title=title,
+        description=description,
+        body=body,
+    )
 
 
 def room_for(labels: Iterable[str]) -> float:
@@ -109,7 +124,10 @@ def upright_grid(axis: LogAxis, title: str, write: Callable[[float], str]) -> Ma
     parts = [text("axis", 4, 12, title)]
     for tick in axis.ticks():
         y = axis.place(tick)
-        parts.append(Markup('<path class="grid" d="M{} {:.1f}H{}"/>').format(LEFT, y, RIGHT) + text("axis", LEFT - 5, y + 4, write(tick), "end"))
+        parts.append(
+            Markup('<path class="grid" d="M{} {:.1f}H{}"/>').format(LEFT, y, RIGHT)
+            + text("axis", LEFT - 5, y + 4, write(tick), "end")
+        )
     return Markup("").join(parts)
 
 
@@ -119,7 +137,8 @@ def duration_grid(axis: LogAxis, title: str) -> Markup:
 
 
 def level_grid(ticks: Iterable[tuple[float, str]], title: str, top: float = TOP, bottom: float = BOTTOM) -> Markup:
-    """Return the grid of a level axis from places and their texts; a text that would touch the one before it is left out."""
+    """Return the grid of a level axis from places and their texts; a text that would touch the one before
+    it is left out."""
     parts, end = [text("axis", (LEFT + RIGHT) / 2, bottom + 32, title, "middle")], -math.inf
     for x, words in ticks:
         parts.append(Markup('<path class="grid" d="M{:.1f} {:.0f}V{:.0f}"/>').format(x, top, bottom))
@@ -141,7 +160,8 @@ def line(name: str, points: Sequence[tuple[float, float]], dots: bool = False) -
 
 
 def end_labels(labels: Iterable[tuple[float, str, str]], lowest: float = BOTTOM, x: float = RIGHT + 6) -> Markup:
-    """Return the names of lines, right of the plot if no other place is given, from (height, class, words): moved apart if they would overlap."""
+    """Return the names of lines, right of the plot if no other place is given, from (height, class, words):
+    moved apart if they would overlap."""
     placed: list[tuple[float, str, str]] = []
     for y, name, words in sorted(labels, key=lambda label: label[0]):
         placed.append((max(y, placed[-1][0] + _LABEL_DISTANCE) if placed else max(y, TOP), name, words))
@@ -165,15 +185,34 @@ class LevelLine:
 
 
 def level_labels(levels: Sequence[LevelLine], lines: Iterable[Sequence[tuple[float, float]]]) -> Markup:
-    """Return the labels of level lines, each above or below its own line at the place at which it covers least of the other labels and of all lines."""
-    drawn = [point for course in (*lines, *(((each.left, each.y), (each.right, each.y)) for each in levels)) for point in _along(course)]
+    """Return the labels of level lines, each above or below its own line at the place at which it covers least of the
+    other labels and of all lines."""
+    drawn = [
+        point
+        for course in (*lines, *(((each.left, each.y), (each.right, each.y)) for each in levels))
+        for point in _along(course)
+    ]
     placed: list[tuple[float, float, float]] = []
     parts = []
     for each in levels:
         width = _CHARACTER * len(each.words)
-        starts = [min(max(start, LEFT), RIGHT - width) for start in (each.left, each.right - width, (each.left + each.right - width) / 2)]
-        places = [(start, each.y + away, width) for away in (_ABOVE, _BELOW) for start in starts if TOP <= each.y + away <= BOTTOM]
-        best = min(places, key=lambda place: (sum(_overlap(place, other) for other in placed), sum(_covers(place, *point) for point in drawn)))
+        starts = [
+            min(max(start, LEFT), RIGHT - width)
+            for start in (each.left, each.right - width, (each.left + each.right - width) / 2)
+        ]
+        places = [
+            (start, each.y + away, width)
+            for away in (_ABOVE, _BELOW)
+            for start in starts
+            if TOP <= each.y + away <= BOTTOM
+        ]
+        best = min(
+            places,
+            key=lambda place: (
+                sum(_overlap(place, other) for other in placed),
+                sum(_covers(place, *point) for point in drawn),
+            ),
+        )
         placed.append(best)
         parts.append(text(each.name, best[0], best[1], each.words))
     return Markup("").join(parts)
@@ -183,7 +222,9 @@ def _along(course: Sequence[tuple[float, float]]) -> Iterable[tuple[float, float
     """Yield places along a line, about as far apart as the strokes of a letter."""
     for (x, y), (next_x, next_y) in zip(course, course[1:]):
         count = 1 + int(max(abs(next_x - x), abs(next_y - y)) / 3)
-        yield from ((x + (next_x - x) * number / count, y + (next_y - y) * number / count) for number in range(count + 1))
+        yield from (
+            (x + (next_x - x) * number / count, y + (next_y - y) * number / count) for number in range(count + 1)
+        )
 
 
 def _overlap(one: tuple[float, float, float], other: tuple[float, float, float]) -> bool:

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Small parts of the page: a verdict as a badge with its sign, so that colour is never all that tells verdicts apart, and names that fit."""
+"""Small parts of the page: a verdict as a badge with its sign, so that colour is never all that tells verdicts apart,
+and names that fit."""
 
 from __future__ import annotations
 
@@ -33,8 +34,13 @@ def brief(text: str, most: int) -> str:
 
 
 def host_link(label: str, number: int | None) -> Markup:
-    """Return the name of a host, as a link to its section if it has one. Its characters cannot change the direction of what surrounds it."""
+    """Return the name of a host, as a link to its section if it has one.
+    Its characters cannot change the direction of what surrounds it."""
     shown = brief(label, LONGEST_NAME)
     name = Markup("<bdi>{}</bdi>").format(shown)
     title = Markup(' title="{}"').format(brief(label, 1000)) if shown != label else Markup("")
-    return Markup('<a href="#h{}"{}>{}</a>').format(number, title, name) if number else Markup("<span{}>{}</span>").format(title, name)
+    return (
+        Markup('<a href="#h{}"{}>{}</a>').format(number, title, name)
+        if number
+        else Markup("<span{}>{}</span>").format(title, name)
+    )

@@ -18,11 +18,19 @@ _WIDTH, _HEIGHT = 120, 20
 _REACH = math.log(10)
 """Ratios up to ten times the limit, and down to a tenth of it, lie within the bar."""
 
-_ALLOWED = {"latency_p50": 0.5, "latency_p90": 0.1, "latency_p99": 0.01, "latency_p99_9": 0.001, "latency_p99_99": 1e-4, "latency_p99_999": 1e-5}
+_ALLOWED = {
+    "latency_p50": 0.5,
+    "latency_p90": 0.1,
+    "latency_p99": 0.01,
+    "latency_p99_9": 0.001,
+    "latency_p99_99": 1e-4,
+    "latency_p99_999": 1e-5,
+}
 
 
 def bound_bar(limit: Mapping[str, Any]) -> Markup:
-    """Return the bar of a limit of the model: the limit in its middle, worse to the right; empty if nothing was measured."""
+    """Return the bar of a limit of the model: the limit in its middle, worse to the right;
+    empty if nothing was measured."""
     found = _ratios(limit)
     if found is None:
         return Markup("")
@@ -30,9 +38,13 @@ def bound_bar(limit: Mapping[str, Any]) -> Markup:
     words = what.format(_times(ratio)) + (f", with confidence at most {_times(bound)}" if bound is not None else "")
     parts = [Markup('<path class="limit" d="M{:.0f} 1V{}"/>').format(_WIDTH / 2, _HEIGHT - 1)]
     if bound is not None:
-        parts.append(Markup('<path class="reach" d="M{:.1f} 10H{b:.1f}M{b:.1f} 6V14"/>').format(_place(ratio), b=_place(bound)))
+        parts.append(
+            Markup('<path class="reach" d="M{:.1f} 10H{b:.1f}M{b:.1f} 6V14"/>').format(_place(ratio), b=_place(bound))
+        )
     parts.append(Markup('<path class="dots p99" d="M{:.1f} 10h0"/>').format(_place(ratio)))
-    return Markup('<svg class="chart bound" viewBox="0 0 {} {}" role="img"><title>{}</title>{}</svg>').format(_WIDTH, _HEIGHT, words, Markup("").join(parts))
+    return Markup('<svg class="chart bound" viewBox="0 0 {} {}" role="img"><title>{}</title>{}</svg>').format(
+        _WIDTH, _HEIGHT, words, Markup("").join(parts)
+    )
 
 
 def _ratios(limit: Mapping[str, Any]) -> tuple[float, float | None, str] | None:
@@ -44,7 +56,11 @@ def _ratios(limit: Mapping[str, Any]) -> tuple[float, float | None, str] | None:
     used = used_share(limit, worst.get("value"))
     if not used:
         return None
-    return used, used_share(limit, worst.get("value_bound")), "what is required is {} the figure" if limit["bound"] == "min" else "figure {} the limit"
+    return (
+        used,
+        used_share(limit, worst.get("value_bound")),
+        "what is required is {} the figure" if limit["bound"] == "min" else "figure {} the limit",
+    )
 
 
 def _place(ratio: float) -> float:

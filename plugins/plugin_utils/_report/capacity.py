@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How much load a volume carries: what each load point of its record came to, with the figure of the criterion that decides."""
+"""How much load a volume carries: what each load point of its record came to,
+with the figure of the criterion that decides."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ LONGEST_REASON = 300
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A load point: its verdict with the reason, the figure of the deciding criterion (empty if there is none), and whether it is above the target."""
+    """A load point: its verdict with the reason, the figure of the deciding criterion (empty if there is none), and
+    whether it is above the target."""
 
     load_point: int
     verdict: str
@@ -37,10 +39,12 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class ShownCapacity:
-    """The highest load that passed and the lowest one that did not with its reason, None if there is none; and what to try next.
+    """The highest load that passed and the lowest one that did not with its reason, None if there is none;
+    and what to try next.
 
-    metric is that of the deciding criterion: the one that the lowest load that did not pass broke, or else the one that came closest. Both it and criterion,
-    which is its limit in full, are empty if nothing was judged. is_asked_for says that the load points were a search, or had a target.
+    metric is that of the deciding criterion: the one that the lowest load that did not pass broke, or else the one that
+    came closest. Both it and criterion, which is its limit in full, are empty if nothing was judged. is_asked_for says
+    that the load points were a search, or had a target.
     """
 
     words: Words
@@ -79,8 +83,14 @@ class ShownCapacity:
     def as_dict(self) -> dict[str, Any]:
         """Return what report.json says of it."""
         return {
-            **{key: getattr(self, key) for key in ("load_unit", "highest_passed", "lowest_not_passed", "reason", "next_load", "criterion")},
-            "points": [{key: getattr(point, key) for key in ("load_point", "verdict", "reason", "figure")} for point in self.points],
+            **{
+                key: getattr(self, key)
+                for key in ("load_unit", "highest_passed", "lowest_not_passed", "reason", "next_load", "criterion")
+            },
+            "points": [
+                {key: getattr(point, key) for key in ("load_point", "verdict", "reason", "figure")}
+                for point in self.points
+            ],
         }
 
 
@@ -106,13 +116,29 @@ def shown_capacity(record: HostRecord) -> ShownCapacity | None:
     asked = bool(record.facts.get(LOAD_SEARCH) or target)
     shown = {"metric": decisive["metric"], "criterion": printable(_criterion(decisive))} if decisive else {}
     figure = printable(figure_in_words(found["finding"], words_of(unit))) if found.get("finding") else ""
-    return ShownCapacity(words_of(unit), unit, highest, lowest, reason, found["next_load"], points, **shown, is_asked_for=asked, figure=figure)
+    return ShownCapacity(
+        words_of(unit),
+        unit,
+        highest,
+        lowest,
+        reason,
+        found["next_load"],
+        points,
+        **shown,
+        is_asked_for=asked,
+        figure=figure,
+    )
 
 
 def _decisive(record: HostRecord, finding: Mapping[str, Any] | None, load_point: int | None) -> Mapping[str, Any]:
-    """Return the judgement that the finding is about, or else the one that uses most of its limit at a load point, a hard one last; empty if there is none."""
+    """Return the judgement that the finding is about, or else the one that uses most of its limit at a load point, a
+    hard one last; empty if there is none."""
     there = [judgement for judgement in record.judgements if judgement["load_point"] == load_point]
-    told = [judgement for judgement in there if finding and finding["kind"] == LIMIT and row_of(judgement) == row_of(finding)]
+    told = [
+        judgement
+        for judgement in there
+        if finding and finding["kind"] == LIMIT and row_of(judgement) == row_of(finding)
+    ]
     return max(told or there, key=lambda judgement: (not judgement["hard"], _used(judgement)), default={})
 
 
@@ -131,7 +157,8 @@ def _figure(record: HostRecord, decisive: Mapping[str, Any], load_point: int) ->
     alike = [
         judgement
         for judgement in record.judgements
-        if (judgement["limit"], judgement.get("rows"), judgement["load_point"]) == (decisive["limit"], decisive.get("rows"), load_point)
+        if (judgement["limit"], judgement.get("rows"), judgement["load_point"])
+        == (decisive["limit"], decisive.get("rows"), load_point)
     ]
     metric = find_metric(decisive["metric"])
     worst = max((judgement for judgement in alike if judgement["value"] is not None), key=_used, default=None)

@@ -18,7 +18,9 @@ SHOWN = 5
 
 def capacity_lines(model: Model) -> list[str]:
     """Return a line for each volume with a capacity, the smallest first, and how many more there are."""
-    found = sorted(((host, host.climbed) for host in model.hosts if host.climbed), key=lambda each: each[1].highest_passed or 0)
+    found = sorted(
+        ((host, host.climbed) for host in model.hosts if host.climbed), key=lambda each: each[1].highest_passed or 0
+    )
     alone = len(model.hosts) == 1
     lines = [capacity.sentence if alone else f"{shorten(host.label)}: {capacity.sentence}" for host, capacity in found]
     return _smallest(lines, "that carry as much or more")

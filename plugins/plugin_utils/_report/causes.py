@@ -4,7 +4,8 @@
 
 """Why hosts do not pass or do not certify, grouped by cause: each cause once, with the hosts that it concerns.
 
-Every host that does not pass is in at least one cause. A cause repeats what was judged and says what follows from it; it judges nothing.
+Every host that does not pass is in at least one cause. A cause repeats what was judged and says what follows from it;
+it judges nothing.
 """
 
 from __future__ import annotations
@@ -22,8 +23,18 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.limits impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import MARGIN, NOT_STARTED, find_metric
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import CHECK_MODE, KINDS, opened_for
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import advice
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.consequences import Excess, consequence_of, consequence_of_stream
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import and_list, fold_names, fold_sizes, natural, shorten
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.consequences import (
+    Excess,
+    consequence_of,
+    consequence_of_stream,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import (
+    and_list,
+    fold_names,
+    fold_sizes,
+    natural,
+    shorten,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import NOT_MEASURED, Host, JudgedRow, Model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import at_text, operations_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.symptoms import Medians, medians_of, symptoms_of
@@ -54,7 +65,8 @@ if TYPE_CHECKING:
     from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.view import View
 
 LIMIT, BASELINE, QUALIFICATION, LEFTOVERS = "limit", "baseline", "qualification", "leftovers"
-"""Kinds of causes. A tester that did not get to its end and a host without a measurement have others, and so have kinds of runs: their views say which."""
+"""Kinds of causes. A tester that did not get to its end and a host without a measurement have others, and so have kinds
+of runs: their views say which."""
 
 SHOWN_SYMPTOMS = 2
 """How many symptoms of the hosts of a cause are told, those of most hosts first."""
@@ -70,11 +82,13 @@ _PARTICULAR = re.compile(r"\S*[0-9]\S*")
 class Cause:
     """One reason why hosts do not pass or do not certify.
 
-    verdict is the verdict on these hosts because of it, also for what does not certify (pass) and in check mode ("not measured"). statement says in one
-    sentence what is wrong and which hosts it concerns; detail is the full sentence of the host that is worst, empty if the statement says as much.
-    consequence says what follows for MQ, seen what the figures of the hosts look like, next_step what to do; each is empty if nothing is known.
-    hosts are the labels of the hosts, the worst first. key is for anchors and the same in each rendering of a run. limit is the limit that the statement
-    begins with, None if it begins with none. limit_id is the id of the criterion if no limit of a profile holds it, else empty.
+    verdict is the verdict on these hosts because of it, also for what does not certify (pass) and in check mode ("not
+    measured"). statement says in one sentence what is wrong and which hosts it concerns; detail is the full sentence of
+    the host that is worst, empty if the statement says as much. consequence says what follows for MQ, seen what the
+    figures of the hosts look like, next_step what to do; each is empty if nothing is known.
+    hosts are the labels of the hosts, the worst first. key is for anchors and the same in each rendering of a run.
+    limit is the limit that the statement begins with, None if it begins with none. limit_id is the id of the criterion
+    if no limit of a profile holds it, else empty.
     """
 
     kind: str
@@ -117,7 +131,9 @@ def _of_findings(model: Model) -> Iterator[Cause]:
     for host in model.hosts:
         for kind, verdict, finding in _findings(host):
             key = "" if kind in _views() else LEFTOVERS if kind == LEFTOVERS else advice.key_of(finding, host.stage)
-            groups.setdefault((kind, verdict, host.stage, key, _shape(finding, host.host)), _Alike(kind, verdict, key)).found.append((host, finding))
+            groups.setdefault(
+                (kind, verdict, host.stage, key, _shape(finding, host.host)), _Alike(kind, verdict, key)
+            ).found.append((host, finding))
     return (_of_alike(model, group) for group in groups.values())
 
 
@@ -128,14 +144,18 @@ def _views() -> dict[str, View]:
 
 
 def _shape(finding: Mapping[str, Any], host: str) -> tuple[Any, ...]:
-    """Return what findings that are the same on several hosts have in common: their texts without the host's name and without words that contain a figure."""
+    """Return what findings that are the same on several hosts have in common: their texts without the host's name and
+    without words that contain a figure."""
     if finding["kind"] == FORESEEN:  # its texts are names of limits, profiles and workloads, which figures tell apart
         return tuple(sorted((key, value) for key, value in finding.items() if isinstance(value, str)))
     # A host's name may be a part of a word, such as su in measure.
     name = re.compile(rf"(?<!\w){re.escape(host)}(?!\w)") if host else None
     texts = {key: name.sub("#", value) if name else value for key, value in finding.items() if isinstance(value, str)}
     about = finding.get("finding")
-    return (*sorted((key, _PARTICULAR.sub("#", text)) for key, text in texts.items()), _shape(about, host) if about else ())
+    return (
+        *sorted((key, _PARTICULAR.sub("#", text)) for key, text in texts.items()),
+        _shape(about, host) if about else (),
+    )
 
 
 def _findings(host: Host) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
@@ -150,21 +170,37 @@ def _findings(host: Host) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
         if finding["kind"] in OF_HISTORY:
             of_runs = next((cause for cause, view in _views().items() if view.remembered == finding["kind"]), BASELINE)
             yield of_runs, finding["verdict"], finding
-    if host.verdict in GOOD and host.qualification and not host.stage:  # or else it was left out, and its reason says so
+    if (
+        host.verdict in GOOD and host.qualification and not host.stage
+    ):  # or else it was left out, and its reason says so
         why = next((finding for finding in host.findings if finding["kind"] == NOT_CERTIFIED), None)
-        yield QUALIFICATION, host.verdict, why or {"kind": RECORDED, "verdict": host.verdict, "cause": NOT_CERTIFIED, "text": host.qualification}
+        yield (
+            QUALIFICATION,
+            host.verdict,
+            why or {"kind": RECORDED, "verdict": host.verdict, "cause": NOT_CERTIFIED, "text": host.qualification},
+        )
     yield from ((LEFTOVERS, ERROR, {"kind": LEFTOVERS, "verdict": ERROR, "text": item}) for item in host.leftovers)
 
 
 def beside_limits(host: Host, limits: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the findings that are reasons for a host's verdict, without those that the worst rows of some of its limits explain."""
+    """Return the findings that are reasons for a host's verdict, without those that the worst rows of some of its
+    limits explain."""
     told = {row_of({**limit, **limit["worst"]}) for limit in limits}
-    return [finding for finding in reasons_among(host.findings) if finding["kind"] != OF_LIMIT or row_of(finding) not in told]
+    return [
+        finding
+        for finding in reasons_among(host.findings)
+        if finding["kind"] != OF_LIMIT or row_of(finding) not in told
+    ]
 
 
 def unexplained(host: Host) -> list[dict[str, Any]]:
-    """Return the findings of a host that are neither about a limit nor added by the history; one without a text if there is no reason at all."""
-    found = [finding for finding in beside_limits(host, (limit for limit in host.limits if limit["verdict"] != PASS)) if finding["kind"] not in OF_HISTORY]
+    """Return the findings of a host that are neither about a limit nor added by the history;
+    one without a text if there is no reason at all."""
+    found = [
+        finding
+        for finding in beside_limits(host, (limit for limit in host.limits if limit["verdict"] != PASS))
+        if finding["kind"] not in OF_HISTORY
+    ]
     return found if found or reasons_among(host.findings) else [{"kind": RECORDED, "verdict": host.verdict}]
 
 
@@ -182,7 +218,15 @@ def _of_alike(model: Model, group: _Alike) -> Cause:
     else:
         statement = f"{who}: {text}" if who else text
     consequence, next_step = _advice_on(model, group, hosts)
-    return _cause(group.kind, group.verdict, statement, hosts, consequence=consequence, next_step=next_step, limit_id=_criterion_of(group))
+    return _cause(
+        group.kind,
+        group.verdict,
+        statement,
+        hosts,
+        consequence=consequence,
+        next_step=next_step,
+        limit_id=_criterion_of(group),
+    )
 
 
 def _criterion_of(group: _Alike) -> str:
@@ -220,7 +264,8 @@ def _count(model: Model, labels: Sequence[str]) -> str:
 
 @dataclass(slots=True)
 class _Broken:
-    """A limit that hosts do not keep for the same kind of reason: for each of them its entry and the rows that have its verdict, the worst first."""
+    """A limit that hosts do not keep for the same kind of reason: for each of them its entry and the rows that have its
+    verdict, the worst first."""
 
     limit: dict[str, Any]
     verdict: str
@@ -248,7 +293,11 @@ def _of_limits(model: Model) -> Iterator[Cause]:
             if limit["verdict"] == PASS or _is_told(host, limit, ends):
                 continue
             why = limit["worst"]["cause"]
-            key = (why, limit["verdict"]) if why == NO_ROW else (limit["limit"], limit["rows"], limit["hard"], limit["verdict"], why, limit["worst"]["waiver"])
+            key = (
+                (why, limit["verdict"])
+                if why == NO_ROW
+                else (limit["limit"], limit["rows"], limit["hard"], limit["verdict"], why, limit["worst"]["waiver"])
+            )
             groups.setdefault(key, _Broken(limit, limit["verdict"], why)).on.append((host, limit, rows))
     for group in groups.values():
         group.on.sort(key=lambda entry: _badness(entry[1]))
@@ -260,15 +309,22 @@ def _of_limits(model: Model) -> Iterator[Cause]:
 def _is_told(host: Host, limit: dict[str, Any], ends: Sequence[Mapping[str, Any]]) -> bool:
     """Whether another cause of the host says more than a limit does.
 
-    If its tester did not get to its end (ends says why), that is why nothing was measured for a limit, and a write that did not return is the slowest one.
-    A limit that is open because the host was disturbed does not matter if another one on the same figure is broken nevertheless.
+    If its tester did not get to its end (ends says why), that is why nothing was measured for a limit, and a write that
+    did not return is the slowest one. A limit that is open because the host was disturbed does not matter if another
+    one on the same figure is broken nevertheless.
     """
     why = limit["worst"]["cause"]
     if why == NO_ROW:
         return bool(ends)
-    if limit["metric"] == "latency_max" and limit["worst"]["value_at_least"] and any(HUNG in (end["kind"], end.get("cause")) for end in ends):
+    if (
+        limit["metric"] == "latency_max"
+        and limit["worst"]["value_at_least"]
+        and any(HUNG in (end["kind"], end.get("cause")) for end in ends)
+    ):
         return True
-    return why == BY_DISTURBANCE and any(_figure_of(other) == _figure_of(limit) and other["verdict"] == FAIL for other in host.limits)
+    return why == BY_DISTURBANCE and any(
+        _figure_of(other) == _figure_of(limit) and other["verdict"] == FAIL for other in host.limits
+    )
 
 
 def _figure_of(limit: dict[str, Any]) -> tuple[str, ...]:
@@ -282,14 +338,17 @@ def _badness(limit: dict[str, Any]) -> float:
 
 
 def _joined(groups: Iterable[_Broken]) -> list[_Broken]:
-    """Return the groups with those made one that say the same of the same hosts: about one metric, such as a limit and a hard limit, or that they are open.
+    """Return the groups with those made one that say the same of the same hosts: about one metric, such as a limit and
+    a hard limit, or that they are open.
 
     A statement names the rows of its first limit, so a limit that is broken at none of them is a cause of its own.
     """
     alike: dict[tuple[Any, ...], list[_Broken]] = {}
     for group in groups:
         figure = () if group.why == OPEN else _figure_of(group.limit)
-        alike.setdefault((figure, group.verdict, group.why, frozenset(host.label for host in group.hosts)), []).append(group)
+        alike.setdefault((figure, group.verdict, group.why, frozenset(host.label for host in group.hosts)), []).append(
+            group
+        )
     joined: list[_Broken] = []
     for same in alike.values():
         first = len(joined)
@@ -304,7 +363,8 @@ def _joined(groups: Iterable[_Broken]) -> list[_Broken]:
 
 
 def _besides(limit: Mapping[str, Any], metric: str) -> str:
-    """Return a limit beside one of a metric, which it only names if it is another one: latency_p99 begins as latency_p99_9 does."""
+    """Return a limit beside one of a metric, which it only names if it is another one:
+    latency_p99 begins as latency_p99_9 does."""
     return ("the hard limit " if limit["hard"] else "") + str(limit["limit"]).removeprefix(f"{metric} ").strip()
 
 
@@ -319,7 +379,11 @@ def _strictness(limit: dict[str, Any]) -> float:
 
 
 def _of_limit(model: Model, group: _Broken, medians: Medians) -> Cause:
-    hosts = sorted(group.hosts, key=lambda host: natural(host.label)) if group.why in (NO_ROW, NO_FIGURE, NO_HEADROOM) else group.hosts
+    hosts = (
+        sorted(group.hosts, key=lambda host: natural(host.label))
+        if group.why in (NO_ROW, NO_FIGURE, NO_HEADROOM)
+        else group.hosts
+    )
     known = group.why in (BROKEN, WAIVED)
     seen, next_step = _look(model, group, medians)
     return _cause(
@@ -337,11 +401,20 @@ def _of_limit(model: Model, group: _Broken, medians: Medians) -> Cause:
 
 def _consequence(model: Model, group: _Broken) -> str:
     worst = group.limit["worst"]
-    excess = Excess(group.limit["metric"], [rows for host, limit, rows in group.on], str(worst["operation"]), str(worst["stream"]))
+    excess = Excess(
+        group.limit["metric"], [rows for host, limit, rows in group.on], str(worst["operation"]), str(worst["stream"])
+    )
     return consequence_of(excess) if model.words.layout.of_mq else consequence_of_stream(excess, model.words)
 
 
-_ADVICE = {WAIVED: "waived", OPEN: "open", NO_HEADROOM: "no_headroom", NO_TARGET: "no_target", NO_FIGURE: "too_few", NO_ROW: "nothing"}
+_ADVICE = {
+    WAIVED: "waived",
+    OPEN: "open",
+    NO_HEADROOM: "no_headroom",
+    NO_TARGET: "no_target",
+    NO_FIGURE: "too_few",
+    NO_ROW: "nothing",
+}
 """Why a limit does not pass, and the advice if the figures do not matter for it."""
 
 
@@ -365,12 +438,20 @@ def _look(model: Model, group: _Broken, medians: Medians) -> tuple[str, str]:
             found.setdefault(key, []).append((host, text))
     common = sorted(found, key=lambda key: -len(found[key]))[:SHOWN_SYMPTOMS]
     seen = "; ".join(_seen(model, group, key, found[key]) for key in common)
-    return seen and f"{seen[0].upper()}{seen[1:]}.", advice.together([each for key in common for each in _advice_on_symptom(key, found[key])])
+    return seen and f"{seen[0].upper()}{seen[1:]}.", advice.together(
+        [each for key in common for each in _advice_on_symptom(key, found[key])]
+    )
 
 
 def _advice_on_symptom(key: str, on: Sequence[tuple[Host, str]]) -> list[advice.Advice]:
     """Return the advice on a symptom of some hosts; on a disturbance, by what was seen."""
-    disturbances = [each for host, dummy in on for finding in host.findings if finding["kind"] == DISTURBED for each in finding["disturbance"]]
+    disturbances = [
+        each
+        for host, dummy in on
+        for finding in host.findings
+        if finding["kind"] == DISTURBED
+        for each in finding["disturbance"]
+    ]
     kinds = dict.fromkeys(each["kind"] for each in disturbances if each["kind"] in advice.DISTURBANCES)
     return [advice.DISTURBANCES[kind] for kind in kinds] if key == "disturbed" and kinds else [advice.SYMPTOMS[key]]
 
@@ -388,7 +469,9 @@ def _seen(model: Model, group: _Broken, key: str, on: Sequence[tuple[Host, str]]
 def _state_broken(model: Model, group: _Broken) -> str:
     waiver = group.on[0][1]["worst"]["waiver"]
     waived = f"; waived ({shorten(waiver)})" if group.why == WAIVED else ""
-    return f"{group.text} broken{_by(model, group)}{_at(model, group)}{_names(model, group)}{_worst(model, group)}{waived}"
+    return (
+        f"{group.text} broken{_by(model, group)}{_at(model, group)}{_names(model, group)}{_worst(model, group)}{waived}"
+    )
 
 
 def _state_disturbed(model: Model, group: _Broken) -> str:
@@ -399,19 +482,32 @@ def _state_disturbed(model: Model, group: _Broken) -> str:
 def _state_open(model: Model, group: _Broken) -> str:
     needed = [limit["worst"].get("seconds_needed") for host, limit, rows in (*group.on, *group.on_others)]
     known = [seconds for seconds in needed if seconds is not None]
-    enough = f"measuring for {_units.format_count(max(known))} s in all should decide it" if known else "it lies at the limit, so no duration decides it"
+    enough = (
+        f"measuring for {_units.format_count(max(known))} s in all should decide it"
+        if known
+        else "it lies at the limit, so no duration decides it"
+    )
     some = ", though some figures lie at the limit" if known and len(known) < len(needed) else ""
-    return f"{group.text} neither kept nor broken beyond chance{_by(model, group, 'on')}{_at(model, group)}{_names(model, group)}; {enough}{some}"
+    return (
+        f"{group.text} neither kept nor broken beyond "
+        f"chance{_by(model, group, 'on')}{_at(model, group)}{_names(model, group)}; {enough}{some}"
+    )
 
 
 def _state_no_figure(model: Model, group: _Broken) -> str:
     because = _because(group)
-    return f"{group.text} cannot be judged{_by(model, group, 'on')}{_at(model, group)}{_names(model, group)}{f'; {because}' if because else ''}"
+    return (
+        f"{group.text} cannot be "
+        f"judged{_by(model, group, 'on')}{_at(model, group)}{_names(model, group)}{f'; {because}' if because else ''}"
+    )
 
 
 def _state_no_headroom(model: Model, group: _Broken) -> str:
     because = _because(group)
-    return f"{group.text} cannot be judged{_by(model, group, 'on')}{_names(model, group)}{f'; {because}' if because else ''}"
+    return (
+        f"{group.text} cannot be "
+        f"judged{_by(model, group, 'on')}{_names(model, group)}{f'; {because}' if because else ''}"
+    )
 
 
 def _because(group: _Broken) -> str:
@@ -422,8 +518,16 @@ def _because(group: _Broken) -> str:
 
 def _state_nothing(model: Model, group: _Broken) -> str:
     limits = list(dict.fromkeys(f"{limit['limit']}{_rows_of(limit)}" for host, limit, rows in group.on))
-    unique = _Broken(group.limit, group.verdict, group.why, list({host.label: (host, limit, rows) for host, limit, rows in group.on}.values()))
-    return f"nothing was measured that {fold_list(limits)} judge{'s' if len(limits) == 1 else ''}{_by(model, unique, 'on')}{_names(model, unique)}"
+    unique = _Broken(
+        group.limit,
+        group.verdict,
+        group.why,
+        list({host.label: (host, limit, rows) for host, limit, rows in group.on}.values()),
+    )
+    return (
+        f"nothing was measured that {fold_list(limits)} "
+        f"judge{'s' if len(limits) == 1 else ''}{_by(model, unique, 'on')}{_names(model, unique)}"
+    )
 
 
 _STATEMENTS: dict[str, Callable[[Model, _Broken], str]] = {
@@ -465,7 +569,10 @@ def _at(model: Model, group: _Broken) -> str:
     if model.words.layout.by_stream:
         rows |= {row for host, limit, others in group.on_others for row in others if row.load_point is not None}
         loads = sorted({row.load_point for row in rows if row.load_point})
-        names = dict.fromkeys(operations_text(row.stream, row.operation) for row in sorted(rows, key=lambda row: (str(row.stream), str(row.operation))))
+        names = dict.fromkeys(
+            operations_text(row.stream, row.operation)
+            for row in sorted(rows, key=lambda row: (str(row.stream), str(row.operation)))
+        )
         load = f" at {_load_text(loads, model.words)}" if measured_loads - set(loads) else ""
         return f" for {and_list(list(names))}{load}"
     sizes = fold_sizes((row.block_size_bytes for row in rows), [step[1] for step in model.steps])
@@ -497,7 +604,8 @@ def _worst(model: Model, group: _Broken) -> str:
     metric = find_metric(str(limit["metric"]))
     value = metric.kind.format(worst["value"]) if metric else str(worst["value"])
     on = "" if len(model.hosts) == 1 else f" on {shorten(host.label)}"
-    return f"; worst {'at least ' if worst['value_at_least'] else ''}{value}{on}{at_text(model.words, (worst['load_point'], worst['block_size_bytes']))}"
+    at = at_text(model.words, (worst["load_point"], worst["block_size_bytes"]))
+    return f"; worst {'at least ' if worst['value_at_least'] else ''}{value}{on}{at}"
 
 
 def _cause(

@@ -62,5 +62,11 @@ def wrapped(title: str, text: str, most_lines: int = 3) -> list[str]:
     """Return lines for a screen: a title in a column of its own and a text beside it, cut if it needs more lines."""
     column = f"  {title:<13} "
     return textwrap.wrap(
-        text, SCREEN_WIDTH, initial_indent=column, subsequent_indent=" " * len(column), max_lines=most_lines, placeholder=" ...", break_on_hyphens=False
+        text,
+        SCREEN_WIDTH,
+        initial_indent=column,
+        subsequent_indent=" " * len(column),
+        max_lines=most_lines,
+        placeholder=" ...",
+        break_on_hyphens=False,
     )

@@ -12,7 +12,14 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import interval_chart
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.changes import change_text, fact_text, figure_text, interval, percent, row_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.changes import (
+    change_text,
+    fact_text,
+    figure_text,
+    interval,
+    percent,
+    row_text,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.comparison_txt import class_sentence, host_sentence
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.template import render_page
 
@@ -24,7 +31,12 @@ MARKS = {"worse": "\u2717", "inconclusive": "?", "non-inferior": "\u2713"}
 
 def render_comparison(comparison: Mapping[str, Any], statement: str) -> Iterator[str]:
     """Yield the page's text piece by piece."""
-    bounds = [each[key] for part in ("classes", "hosts") for each in comparison[part] for key in ("change", "lower_bound", "upper_bound")]
+    bounds = [
+        each[key]
+        for part in ("classes", "hosts")
+        for each in comparison[part]
+        for key in ("change", "lower_bound", "upper_bound")
+    ]
     axis = interval_chart.Axis.around(bounds, comparison["margin"])
     counts = Counter(host["outcome"] for host in comparison["hosts"])
     return render_page(
@@ -40,9 +52,10 @@ def render_comparison(comparison: Mapping[str, Any], statement: str) -> Iterator
         scale=interval_chart.scale(axis),
         groups=[_group(part, axis) for part in comparison["classes"]],
         hosts=_Hosts(comparison["hosts"], axis),
-        changes=[(each["name"], *(fact_text(each["name"], each[side]) for side in ("before", "after")), each["hosts"]) for each in comparison["changes"]][
-            :SHOWN_CHANGES
-        ],
+        changes=[
+            (each["name"], *(fact_text(each["name"], each[side]) for side in ("before", "after")), each["hosts"])
+            for each in comparison["changes"]
+        ][:SHOWN_CHANGES],
         left_out=comparison["left_out"][:SHOWN_LEFT_OUT],
         reasons=Counter(each["reason"] for each in comparison["left_out"]).most_common(),
     )
@@ -84,7 +97,8 @@ def _host(host: Mapping[str, Any], axis: interval_chart.Axis) -> dict[str, Any]:
         "beyond": percent(host["beyond_class"]),
         "worst_row": f"{row_text(row)}: {percent(row['change'])}" if row else "",
         "smallest": "" if host["smallest_named"] is None else percent(host["smallest_named"]),
-        "runs": f"{host['runs_before']} + {host['runs_after']}" + (f" and {host['earlier_runs']} earlier" if host["earlier_runs"] else ""),
+        "runs": f"{host['runs_before']} + {host['runs_after']}"
+        + (f" and {host['earlier_runs']} earlier" if host["earlier_runs"] else ""),
         "sentence": host_sentence(host),
         "changes": [change_text(each, "\u2192") for each in host["changes"]],
     }

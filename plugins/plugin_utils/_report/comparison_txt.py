@@ -11,7 +11,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.changes import change_text, figure_text, interval, percent, row_text, wrapped
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.changes import (
+    change_text,
+    figure_text,
+    interval,
+    percent,
+    row_text,
+    wrapped,
+)
 
 SHOWN_WORSE = 5
 SHOWN_UNDECIDED = 3
@@ -28,13 +35,21 @@ def comparison_text(comparison: Mapping[str, Any], statement: str, page: str) ->
     undecided = [host for host in hosts if host["outcome"] == "inconclusive"]
     lines = [f"{comparison['outcome'].upper()}: {statement}"]
     measure = (
-        f"{figure_text(comparison['figure'])}, margin {_units.format_ratio(comparison['margin'])}, confidence {_units.format_ratio(comparison['confidence'])}"
+        f"{figure_text(comparison['figure'])}, margin {_units.format_ratio(comparison['margin'])}, confidence "
+        f"{_units.format_ratio(comparison['confidence'])}"
     )
     lines += wrapped("figure", measure)
     for side in ("before", "after"):
         lines += wrapped(side, _runs(comparison[side]), 2)
-    lines += _bounded(worse, SHOWN_WORSE, lambda host: wrapped("worse", _worse(host), 4 if len(worse) < 3 else 2), "more became worse")
-    lines += _bounded(_by_reason(undecided), SHOWN_UNDECIDED, lambda each: wrapped("inconclusive", f"{each[0]}: {each[1]}"), "more reasons")
+    lines += _bounded(
+        worse, SHOWN_WORSE, lambda host: wrapped("worse", _worse(host), 4 if len(worse) < 3 else 2), "more became worse"
+    )
+    lines += _bounded(
+        _by_reason(undecided),
+        SHOWN_UNDECIDED,
+        lambda each: wrapped("inconclusive", f"{each[0]}: {each[1]}"),
+        "more reasons",
+    )
     lines += _bounded(
         comparison["classes"],
         SHOWN_CLASSES,
@@ -42,9 +57,19 @@ def comparison_text(comparison: Mapping[str, Any], statement: str, page: str) ->
         "more classes",
     )
     changes = comparison["changes"]
-    lines += _bounded(changes, SHOWN_CHANGES, lambda each: wrapped("changed", f"{change_text(each)} on {_volumes(each['hosts'])}", 2), "more changes")
+    lines += _bounded(
+        changes,
+        SHOWN_CHANGES,
+        lambda each: wrapped("changed", f"{change_text(each)} on {_volumes(each['hosts'])}", 2),
+        "more changes",
+    )
     reasons = Counter(each["reason"] for each in comparison["left_out"]).most_common()
-    lines += _bounded(reasons, SHOWN_REASONS, lambda each: wrapped("left out", f"{_certificates(each[1])}: {each[0]}", 2), "more reasons")
+    lines += _bounded(
+        reasons,
+        SHOWN_REASONS,
+        lambda each: wrapped("left out", f"{_certificates(each[1])}: {each[0]}", 2),
+        "more reasons",
+    )
     lines.append(f"  page          {page}")
     return "\n".join(lines)
 
@@ -59,7 +84,10 @@ def class_sentence(part: Mapping[str, Any]) -> str:
         return f"{worse}too few others to tell"
     bounds = f"{percent(part['change'])} ({interval(part['lower_bound'], part['upper_bound'])})"
     if part["worse_together"]:
-        return f"{worse}{others} became worse together, {bounds}. Only runs in turn (before, after, before, ...) tell the change from the night"
+        return (
+            f"{worse}{others} became worse together, {bounds}. Only runs in turn (before, after, before, ...) "
+            "tell the change from the night"
+        )
     moved = "moved together" if part["moved_together"] else "did not move together"
     return f"{worse}{others} {moved}, {bounds}" + ("" if part["outcome"] != "inconclusive" else ", inconclusive")
 
@@ -82,18 +110,24 @@ def _worse(host: Mapping[str, Any]) -> str:
 
 
 def _by_reason(hosts: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
-    """Return each reason once, with the hosts that have it: one sentence is enough for a class that was measured once."""
+    """Return each reason once, with the hosts that have it: one sentence is enough for a class that was
+    measured once."""
     by_reason: dict[str, list[str]] = {}
     for host in hosts:
         known = "" if host["change"] is None else f"{host['host']} {percent(host['change'])}"
         by_reason.setdefault(host_sentence(host), []).append(known or host["host"])
     ordered = sorted(by_reason.items(), key=lambda each: -len(each[1]))
-    return [(reason, ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")) for reason, names in ordered]
+    return [
+        (reason, ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else ""))
+        for reason, names in ordered
+    ]
 
 
 def _bounded(items: Sequence[Any], most: int, write: Callable[[Any], list[str]], more: str) -> list[str]:
     lines = [line for item in items[:most] for line in write(item)]
-    return lines + ([f"                and {_units.format_count(len(items) - most)} {more}"] if len(items) > most else [])
+    return lines + (
+        [f"                and {_units.format_count(len(items) - most)} {more}"] if len(items) > most else []
+    )
 
 
 def _runs(side: Mapping[str, Any]) -> str:

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a broken limit means for queue managers, in figures that follow from the measured ones. docs/causes.md has the same with its sources."""
+"""What a broken limit means for queue managers, in figures that follow from the measured ones.
+docs/causes.md has the same with its sources."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ _PERCENTILE = re.compile(r"latency_(time_weighted_)?p([0-9]+(?:_[0-9]+)?)\Z")
 
 @dataclass(frozen=True, slots=True)
 class Excess:
-    """A limit's metric with the rows of each host that break it, which are of writes or of another operation, and of the log or another stream."""
+    """A limit's metric with the rows of each host that break it, which are of writes or of another operation,
+    and of the log or another stream."""
 
     metric: str
     rows: Sequence[Sequence[JudgedRow]]
@@ -53,11 +55,15 @@ def consequence_of(excess: Excess) -> str:
 
 
 def consequence_of_stream(excess: Excess, words: Words) -> str:
-    """Return what the figures of a stream mean for whoever waits for its operations, empty if nothing follows from them."""
+    """Return what the figures of a stream mean for whoever waits for its operations,
+    empty if nothing follows from them."""
     if not excess.values:
         return ""
     if excess.metric == "capacity":
-        return f"No load above {words.load_text(int(min(excess.values)))} keeps all limits{'' if len(excess.rows) == 1 else ' on the worst of these hosts'}."
+        return (
+            f"No load above {words.load_text(int(min(excess.values)))} keeps all "
+            f"limits{'' if len(excess.rows) == 1 else ' on the worst of these hosts'}."
+        )
     what = operations_text(excess.stream, excess.operation)
     one = "operation" if excess.operation == ALL_WORKERS else excess.operation
     kind, dummy, figure = excess.metric.partition("_")
@@ -67,7 +73,10 @@ def consequence_of_stream(excess: Excess, words: Words) -> str:
         _who, least, _size = _least(excess)
         said = f"{on}{what} reach only {_RATES[excess.metric](least)}"
     elif excess.metric == NOT_STARTED:
-        said = f"{on}{_units.format_ratio(max(excess.values))} of {_the(what)} that were due did not start: the storage does not keep up with this load"
+        said = (
+            f"{on}{_units.format_ratio(max(excess.values))} of {_the(what)} that were due did not start: the storage "
+            "does not keep up with this load"
+        )
     elif excess.metric == "target_operations_share":
         said = f"{on}{what} reach only {_units.format_ratio(min(excess.values))} of the rate that is asked for"
     elif kind not in ("latency", "response"):
@@ -78,7 +87,10 @@ def consequence_of_stream(excess: Excess, words: Words) -> str:
         said = f"{on}one of {_the(what)} took {_units.format_duration(max(excess.values))}"
     elif percentile and not percentile[1]:
         share = 100 - float(percentile[2].replace("_", "."))
-        said = f"{on}{_units.format_number(share)} % of {_the(what)} take {_units.format_duration(max(excess.values))} or longer"
+        said = (
+            f"{on}{_units.format_number(share)} % of {_the(what)} take "
+            f"{_units.format_duration(max(excess.values))} or longer"
+        )
     else:
         return ""
     if kind == "response":
@@ -98,8 +110,9 @@ def _of_mean(excess: Excess) -> str:
     many = _units.format_count(per_second) if per_second >= 1 else _units.format_number(per_second)
     on = "this host" if len(excess.rows) == 1 else "these hosts"
     return (
-        f"Persistent commits on {on} wait {_units.format_duration(least)} or more on average for a log write of {size_text(smallest)}. One queue manager makes "
-        f"at most about {many} such writes per second, and one application thread as many commits: only simultaneous commits share a write."
+        f"Persistent commits on {on} wait {_units.format_duration(least)} or more on average for a log write of "
+        f"{size_text(smallest)}. One queue manager makes at most about {many} such writes per second, and one "
+        "application thread as many commits: only simultaneous commits share a write."
     )
 
 
@@ -112,11 +125,20 @@ def _of_percentile(excess: Excess, match: re.Match[str]) -> str:
     share = 100 - float(match[2].replace("_", "."))
     on = "" if len(excess.rows) == 1 else "on the worst of these hosts, "
     if match[1]:
-        said = f"{on}for {_units.format_number(share)} % of the time a log write is under way that takes {longest} or longer, and all persistent commits wait"
+        said = (
+            f"{on}for {_units.format_number(share)} % of the time a log write is under way that takes {longest} or "
+            "longer, and all persistent commits wait"
+        )
     elif share > 10:
-        said = f"{on}{_units.format_number(share)} % of the log writes take {longest} or longer, and so do the persistent commits in them"
+        said = (
+            f"{on}{_units.format_number(share)} % of the log writes take {longest} or longer, and so do "
+            "the persistent commits in them"
+        )
     else:
-        said = f"{on}one log write in {_units.format_number(100 / share)} takes {longest} or longer, and so do all persistent commits that wait for it"
+        said = (
+            f"{on}one log write in {_units.format_number(100 / share)} takes {longest} or longer, and so do all "
+            "persistent commits that wait for it"
+        )
     return f"{said[0].upper()}{said[1:]}."
 
 
@@ -125,7 +147,10 @@ def _of_commits(excess: Excess, match: re.Match[str] | None) -> str:
     longest = _units.format_duration(max(excess.values))
     if match and not match[1]:
         share = 100 - float(match[2].replace("_", "."))
-        said = f"{_units.format_number(share)} % of the commits take {longest} or longer, and the applications wait for them"
+        said = (
+            f"{_units.format_number(share)} % of the commits take {longest} or longer, and "
+            "the applications wait for them"
+        )
     elif excess.metric == "latency_mean":
         said = f"an application waits {longest} on average for a commit"
     elif excess.metric == "latency_max":
@@ -137,13 +162,16 @@ def _of_commits(excess: Excess, match: re.Match[str] | None) -> str:
 
 
 def _of_minimum(excess: Excess) -> str:
-    return f"Even the fastest log write takes {_units.format_duration(min(excess.values))}, so no persistent commit waits for less."
+    return (
+        f"Even the fastest log write takes {_units.format_duration(min(excess.values))}, so no "
+        "persistent commit waits for less."
+    )
 
 
 def _of_maximum(excess: Excess) -> str:
     return (
-        f"For up to {_units.format_duration(max(excess.values))} a queue manager would complete no persistent commit: it has one log write outstanding, and "
-        "all commits wait for it."
+        f"For up to {_units.format_duration(max(excess.values))} a queue manager would complete no persistent commit: "
+        "it has one log write outstanding, and all commits wait for it."
     )
 
 
@@ -151,8 +179,9 @@ def _of_rate(excess: Excess) -> str:
     who, least, size = _least(excess)
     messages = least / log_bytes(MESSAGE_BYTES)
     return (
-        f"{who} cannot log more than {_units.format_rate(least)} in writes of {size}: at most about {_units.format_number(messages, 2)} persistent "
-        f"messages of {_units.format_size(MESSAGE_BYTES)} per second, each put and got once."
+        f"{who} cannot log more than {_units.format_rate(least)} in writes of {size}: at most about "
+        f"{_units.format_number(messages, 2)} persistent messages of {_units.format_size(MESSAGE_BYTES)} per "
+        "second, each put and got once."
     )
 
 
@@ -170,12 +199,19 @@ def _of_headroom(excess: Excess) -> str:
     least = min(excess.values)
     on = "The volume" if len(excess.rows) == 1 else "On the worst of these hosts, the volume"
     if least < 0:
-        return f"{on} carries {_units.format_ratio(-least)} less than required: at that rate, messages arrive faster than they can be committed."
-    return f"{on} carries only {_units.format_ratio(least)} more than required: in a peak beyond that, messages arrive faster than they can be committed."
+        return (
+            f"{on} carries {_units.format_ratio(-least)} less than required: at that rate, messages arrive "
+            "faster than they can be committed."
+        )
+    return (
+        f"{on} carries only {_units.format_ratio(least)} more than required: in a peak beyond that, messages arrive "
+        "faster than they can be committed."
+    )
 
 
 def _least(excess: Excess) -> tuple[str, float, str]:
-    """Return who wrote when the figure was least, the figure, and the block size. What one queue manager reaches is not a bound for several."""
+    """Return who wrote when the figure was least, the figure, and the block size.
+    What one queue manager reaches is not a bound for several."""
     row = min((row for rows in excess.rows for row in rows if row.value is not None), key=lambda row: row.value or 0.0)
     who = "one queue manager" if row.load_point == 1 else f"{row.load_point} queue managers together"
     text = who if len(excess.rows) == 1 else f"on the worst of these hosts, {who}"
@@ -191,7 +227,8 @@ _WAITING = {
     (True, "write"): ", and commits of the database or queue manager that this log belongs to wait for them",
     (False, "read"): ", and users wait for what is read",
 }
-"""Who waits for an operation, by whether it is of a log and by its kind. Nobody waits at once for a write that is no part of a commit."""
+"""Who waits for an operation, by whether it is of a log and by its kind.
+Nobody waits at once for a write that is no part of a commit."""
 
 _CONSEQUENCES: dict[str, Callable[[Excess], str]] = {
     "latency_mean": _of_mean,

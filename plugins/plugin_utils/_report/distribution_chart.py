@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How the latencies of a step are distributed: the percentile curve as far as the number of writes supports it, and a strip for each block size."""
+"""How the latencies of a step are distributed: the percentile curve as far as the number of writes supports it,
+and a strip for each block size."""
 
 from __future__ import annotations
 
@@ -33,8 +34,22 @@ from markupsafe import Markup
 BEYOND = 10
 """A percentile is drawn if at least so many writes took longer."""
 
-_QUANTILES = ((0.5, "50 %"), (0.9, "90 %"), (0.99, "99 %"), (0.999, "99.9 %"), (0.9999, "99.99 %"), (0.99999, "99.999 %"))
-_METRICS = {"latency_p50": 0.5, "latency_p90": 0.9, "latency_p99": 0.99, "latency_p99_9": 0.999, "latency_p99_99": 0.9999, "latency_p99_999": 0.99999}
+_QUANTILES = (
+    (0.5, "50 %"),
+    (0.9, "90 %"),
+    (0.99, "99 %"),
+    (0.999, "99.9 %"),
+    (0.9999, "99.99 %"),
+    (0.99999, "99.999 %"),
+)
+_METRICS = {
+    "latency_p50": 0.5,
+    "latency_p90": 0.9,
+    "latency_p99": 0.99,
+    "latency_p99_9": 0.999,
+    "latency_p99_99": 0.9999,
+    "latency_p99_999": 0.99999,
+}
 _STEPS_PER_DECADE = 10
 _BINS_PER_DECADE = 20
 _STRIP = 24
@@ -89,19 +104,36 @@ def _percentiles(host: Host, load: str, histograms: Mapping[Series, Counts]) -> 
     limits = _limits(host, list(curves))
     last = max(1 / points[-1][0] for points in curves.values())
     x = LogAxis.around((2, max(last, 10)), LEFT, RIGHT)
-    y = LogAxis.around([value for points in curves.values() for share, value in points] + [value for share, value in limits], BOTTOM, TOP)
+    y = LogAxis.around(
+        [value for points in curves.values() for share, value in points] + [value for share, value in limits],
+        BOTTOM,
+        TOP,
+    )
     ticks = [(x.place(1 / (1 - share)), words) for share, words in _QUANTILES if x.holds(1 / (1 - share))]
-    parts = [duration_grid(y, "Latency"), level_grid(ticks, f"Share of {host.words.shown_operation}s that took no longer")]
+    parts = [
+        duration_grid(y, "Latency"),
+        level_grid(ticks, f"Share of {host.words.shown_operation}s that took no longer"),
+    ]
     for share, value in limits:
         if x.holds(1 / (1 - share)):
             place = x.place(1 / (1 - share)), y.place(value)
-            parts.append(Markup('<path class="limit" d="M{:.1f} {:.1f}h24m-12 -5v10"/>').format(place[0] - 12, place[1]))
-    places = {series: [(x.place(1 / share), y.place(value)) for share, value in points] for series, points in curves.items()}
+            parts.append(
+                Markup('<path class="limit" d="M{:.1f} {:.1f}h24m-12 -5v10"/>').format(place[0] - 12, place[1])
+            )
+    places = {
+        series: [(x.place(1 / share), y.place(value)) for share, value in points] for series, points in curves.items()
+    }
     colours = colours_of(host, list(curves))
     parts += [line(f"size {colours[series]}", points) for series, points in places.items()]
     parts.append(end_labels((points[-1][1], colours[series], series.label) for series, points in places.items()))
     words = _percentile_text(host.words, curves, limits)
-    return chart("percentiles", f"Percentiles{load}", words, Markup("").join(parts), right=room_for(series.label for series in curves))
+    return chart(
+        "percentiles",
+        f"Percentiles{load}",
+        words,
+        Markup("").join(parts),
+        right=room_for(series.label for series in curves),
+    )
 
 
 def _limits(host: Host, shown: Sequence[Series]) -> list[tuple[float, float]]:
@@ -114,7 +146,9 @@ def _limits(host: Host, shown: Sequence[Series]) -> list[tuple[float, float]]:
     return sorted(found.items())
 
 
-def _percentile_text(words: Words, curves: Mapping[Series, Sequence[tuple[float, int]]], limits: Sequence[tuple[float, float]]) -> str:
+def _percentile_text(
+    words: Words, curves: Mapping[Series, Sequence[tuple[float, int]]], limits: Sequence[tuple[float, float]]
+) -> str:
     furthest, points = max(curves.items(), key=lambda item: item[1][-1][1])
     drawn = f"Drawn as long as at least {BEYOND} {words.shown_operation}s took longer."
     named = f"{furthest.label[0].upper()}{furthest.label[1:]}"
@@ -129,16 +163,28 @@ def _strips(host: Host, load: str, histograms: Mapping[Series, Counts]) -> Marku
         return Markup("")
     x = LogAxis.around(uppers, LEFT, RIGHT)
     bottom = TOP + (_STRIP + 6) * len(histograms)
-    parts = [level_grid(((x.place(tick), _units.format_duration(tick)) for tick in x.ticks()), "Latency, logarithmic", bottom=bottom)]
+    parts = [
+        level_grid(
+            ((x.place(tick), _units.format_duration(tick)) for tick in x.ticks()), "Latency, logarithmic", bottom=bottom
+        )
+    ]
     colours = colours_of(host, list(histograms))
     for number, (series, counts) in enumerate(histograms.items()):
         base = TOP + (_STRIP + 6) * (number + 1)
         parts.append(_strip(colours[series], counts, x, base) + text("axis", LEFT - 5, base - 3, series.label, "end"))
     middle = {series: quantile_ns(counts, (0.05, 0.95)) for series, counts in histograms.items() if counts}
-    words = "; ".join(f"{series.label} {_units.format_duration(low)} to {_units.format_duration(high)}" for series, (low, high) in middle.items())
+    words = "; ".join(
+        f"{series.label} {_units.format_duration(low)} to {_units.format_duration(high)}"
+        for series, (low, high) in middle.items()
+    )
     room = room_for(series.label for series in histograms)
     return chart(
-        "distribution", f"Distribution{load}", f"Nine of ten {host.words.shown_operation}s took: {words}.", Markup("").join(parts), bottom + 42, left=room
+        "distribution",
+        f"Distribution{load}",
+        f"Nine of ten {host.words.shown_operation}s took: {words}.",
+        Markup("").join(parts),
+        bottom + 42,
+        left=room,
     )
 
 

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Figures side by side on one line for each block size: queue managers against each other, one against several, and the first pass against later ones."""
+"""Figures side by side on one line for each block size: queue managers against each other, one against several, and the
+first pass against later ones."""
 
 from __future__ import annotations
 
@@ -49,8 +50,14 @@ def worker_charts(host: Host) -> list[Markup]:
     """Return how workers compare at each load point that has several, and from load point to load point."""
     steps: dict[int, dict[int, list[tuple[str, Figures]]]] = {}
     for row, figures in host.results():
-        if figures["operation"] == host.words.shown_operation and figures["block_size_bytes"] and figures["latency_p99_ns"]:
-            steps.setdefault(figures["load_point"], {}).setdefault(figures["block_size_bytes"], []).append((row.worker_name, figures))
+        if (
+            figures["operation"] == host.words.shown_operation
+            and figures["block_size_bytes"]
+            and figures["latency_p99_ns"]
+        ):
+            steps.setdefault(figures["load_point"], {}).setdefault(figures["block_size_bytes"], []).append(
+                (row.worker_name, figures)
+            )
     loads = thinned(sorted(steps), MOST_LOADS)
     found = [_fairness(host, load, steps[load]) for load in loads]
     if len(loads) > 1:
@@ -72,18 +79,29 @@ def first_pass_charts(host: Host) -> list[Markup]:
     pairs = {series: tuple(steps[series][column] for column in passes) for series in shown_series(host, steps)}
     most, (first, later) = max(pairs.items(), key=lambda item: max(item[1][0] / item[1][1], item[1][1] / item[1][0]))
     words = "Mean of the first pass (red) and of later passes (blue) over the files. "
-    words += f"They differ most {host.words.at} {most.label}: {_units.format_duration(first)}, later {_units.format_duration(later)}."
+    words += (
+        f"They differ most {host.words.at} {most.label}: {_units.format_duration(first)}, later "
+        f"{_units.format_duration(later)}."
+    )
     lines = [(series.label, [("p99", later), ("max", first)]) for series, (first, later) in pairs.items()]
     return [_dots("passes", "First pass against later passes", words, lines)]
 
 
 def _fairness(host: Host, load: int, sizes: Mapping[int, Sequence[tuple[str, Figures]]]) -> Markup:
-    workers = {size: [(name, figures) for name, figures in sizes[size] if figures["worker"] != ALL_WORKERS] for size in thinned(sorted(sizes))}
+    workers = {
+        size: [(name, figures) for name, figures in sizes[size] if figures["worker"] != ALL_WORKERS]
+        for size in thinned(sorted(sizes))
+    }
     workers = {size: found for size, found in workers.items() if len(found) > 1}
     if not workers:
         return Markup("")
-    lines = [(size_text(size), [("p99", figures["latency_p99_ns"]) for name, figures in found]) for size, found in workers.items()]
-    return _dots("fairness", f"p99 of each {host.words.worker}, {load} {host.words.load}", _fairness_text(host, workers), lines)
+    lines = [
+        (size_text(size), [("p99", figures["latency_p99_ns"]) for name, figures in found])
+        for size, found in workers.items()
+    ]
+    return _dots(
+        "fairness", f"p99 of each {host.words.worker}, {load} {host.words.load}", _fairness_text(host, workers), lines
+    )
 
 
 def _fairness_text(host: Host, workers: Mapping[int, Sequence[tuple[str, Figures]]]) -> str:
@@ -92,11 +110,14 @@ def _fairness_text(host: Host, workers: Mapping[int, Sequence[tuple[str, Figures
     size, (fast, slow) = max(extremes.items(), key=lambda item: _ratio(item[1][1], item[1][0]))
     ratio = _ratio(slow, fast)
     if ratio <= _FAIR:
-        return f"All {host.words.workers} are alike: their p99 latencies differ by at most {max(1, math.ceil(100 * (ratio - 1)))} %."
+        return (
+            f"All {host.words.workers} are alike: their p99 latencies differ by at most "
+            f"{max(1, math.ceil(100 * (ratio - 1)))} %."
+        )
     return (
         f"They differ most at {size_text(size)}: {slow[0]} has {_units.format_duration(slow[1]['latency_p99_ns'])} and "
-        f"{_units.format_rate(slow[1]['bytes_per_s'] or 0)}, {fast[0]} has {_units.format_duration(fast[1]['latency_p99_ns'])} and "
-        f"{_units.format_rate(fast[1]['bytes_per_s'] or 0)}."
+        f"{_units.format_rate(slow[1]['bytes_per_s'] or 0)}, {fast[0]} has "
+        f"{_units.format_duration(fast[1]['latency_p99_ns'])} and {_units.format_rate(fast[1]['bytes_per_s'] or 0)}."
     )
 
 
@@ -109,25 +130,43 @@ def _degradation(host: Host, steps: Mapping[int, Mapping[int, Sequence[tuple[str
     curves: dict[int, list[tuple[int, Figures]]] = {}
     for load, sizes in steps.items():
         for size, found in sizes.items():
-            curves.setdefault(size, []).extend((load, figures) for name, figures in found if figures["worker"] == ALL_WORKERS)
-    curves = {size: curves[size] for size in thinned(sorted(size for size, points in curves.items() if len(points) > 1))}
+            curves.setdefault(size, []).extend(
+                (load, figures) for name, figures in found if figures["worker"] == ALL_WORKERS
+            )
+    curves = {
+        size: curves[size] for size in thinned(sorted(size for size, points in curves.items() if len(points) > 1))
+    }
     if not curves:
         return Markup("")
     x = LogAxis.around(steps, LEFT, RIGHT)
-    y = LogAxis.around((figures["latency_p99_ns"] for points in curves.values() for load, figures in points), BOTTOM, TOP)
-    places = {size: [(x.place(load), y.place(figures["latency_p99_ns"])) for load, figures in points] for size, points in curves.items()}
+    y = LogAxis.around(
+        (figures["latency_p99_ns"] for points in curves.values() for load, figures in points), BOTTOM, TOP
+    )
+    places = {
+        size: [(x.place(load), y.place(figures["latency_p99_ns"])) for load, figures in points]
+        for size, points in curves.items()
+    }
     parts = [
         duration_grid(y, "p99"),
-        level_grid(((x.place(load), f"{load} {host.words.load}") for load in steps), f"{host.words.loads} at a time".capitalize()),
+        level_grid(
+            ((x.place(load), f"{load} {host.words.load}") for load in steps),
+            f"{host.words.loads} at a time".capitalize(),
+        ),
     ]
     parts += [line(f"size s{number}", points, dots=True) for number, points in enumerate(places.values())]
-    parts.append(end_labels((points[-1][1], f"s{number}", size_text(size)) for number, (size, points) in enumerate(places.items())))
-    size, points = max(curves.items(), key=lambda item: item[1][-1][1]["latency_p99_ns"] / item[1][0][1]["latency_p99_ns"])
+    parts.append(
+        end_labels(
+            (points[-1][1], f"s{number}", size_text(size)) for number, (size, points) in enumerate(places.items())
+        )
+    )
+    size, points = max(
+        curves.items(), key=lambda item: item[1][-1][1]["latency_p99_ns"] / item[1][0][1]["latency_p99_ns"]
+    )
     (first, before), (last, after) = points[0], points[-1]
     p99s, rates = ([write(figures[column] or 0) for figures in (after, before)] for column, write in _COMPARED)
     words = (
-        f"It changes most at {size_text(size)}: with {last} instead of {first} {host.words.load}, p99 is {p99s[0]} instead of {p99s[1]}, "
-        f"and all together {host.words.shown_operation} {rates[0]} instead of {rates[1]}."
+        f"It changes most at {size_text(size)}: with {last} instead of {first} {host.words.load}, p99 is {p99s[0]} "
+        f"instead of {p99s[1]}, and all together {host.words.shown_operation} {rates[0]} instead of {rates[1]}."
     )
     return chart("degradation", f"p99 over the number of {host.words.loads}", words, Markup("").join(parts))
 
@@ -136,7 +175,11 @@ def _dots(kind: str, title: str, words: str, lines: Sequence[tuple[str, Dots]]) 
     """Return a chart with a line of dots for each title."""
     x = LogAxis.around(_values(lines), LEFT, RIGHT)
     bottom = TOP + _STRIP * len(lines)
-    parts = [level_grid(((x.place(tick), _units.format_duration(tick)) for tick in x.ticks()), "Latency, logarithmic", bottom=bottom)]
+    parts = [
+        level_grid(
+            ((x.place(tick), _units.format_duration(tick)) for tick in x.ticks()), "Latency, logarithmic", bottom=bottom
+        )
+    ]
     for number, (name, dots) in enumerate(lines):
         y = TOP + _STRIP * (number + 0.5)
         places = [x.place(value) for kind, value in dots]

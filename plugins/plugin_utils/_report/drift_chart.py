@@ -2,9 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A chart of a volume's certificates as inline SVG: a line for each block size, what changed at which certificate, and the control limit.
+"""A chart of a volume's certificates as inline SVG: a line for each block size, what changed at which certificate,
+and the control limit.
 
-The figures of a row are shares of what is usual for it, on a logarithmic scale on which up is worse, so that rows of 100 us and of 1 ms can be seen together.
+The figures of a row are shares of what is usual for it, on a logarithmic scale on which up is worse, so that rows of
+100 us and of 1 ms can be seen together.
 """
 
 from __future__ import annotations
@@ -35,7 +37,9 @@ _TICK_DISTANCE = 14
 _WIDEST = (math.log(0.1), math.log(10))
 
 
-def chart(series: Mapping[str, Any], certificates: Sequence[Mapping[str, Any]], events: Iterable[Mapping[str, Any]]) -> Markup:
+def chart(
+    series: Mapping[str, Any], certificates: Sequence[Mapping[str, Any]], events: Iterable[Mapping[str, Any]]
+) -> Markup:
     """Return the chart of one figure, "" if no certificate has it."""
     rates = series["figure"].endswith("_per_s")
     left_out = {each["place"] for each in series["left_out"]}
@@ -68,7 +72,8 @@ def _share(value: float, usual: float, rates: bool) -> float:
 
 
 def _logarithms(row: Mapping[str, Any], left_out: set[int], rates: bool) -> list[float | None]:
-    """Return how much worse each value of a row is than what is usual: the mean that the limit is drawn from, else that of the values that count."""
+    """Return how much worse each value of a row is than what is usual: the mean that the limit is drawn from,
+    else that of the values that count."""
     known = [value for place, value in enumerate(row["values"]) if value is not None and place not in left_out]
     known = known or [value for value in row["values"] if value is not None]
     usual = row["usual"] or (math.exp(fmean(map(math.log, known))) if known else 1.0)
@@ -94,7 +99,10 @@ class _Canvas:
         held = [tick for tick in _TICKS if self._low <= math.log1p(tick) <= self._high]
         shown = apart(held, lambda tick: self.y(math.log1p(tick)), _TICK_DISTANCE)
         return Markup("").join(
-            Markup('<line class="{}" x1="{}" y1="{y:.1f}" x2="{}" y2="{y:.1f}"/><text x="{}" y="{:.1f}" text-anchor="end">{}</text>').format(
+            Markup(
+                '<line class="{}" x1="{}" y1="{y:.1f}" x2="{}" y2="{y:.1f}"/><text x="{}" '
+                'y="{:.1f}" text-anchor="end">{}</text>'
+            ).format(
                 "grid" if tick else "zero",
                 _LEFT,
                 WIDTH - _RIGHT,
@@ -126,7 +134,8 @@ class _Canvas:
         )
 
     def marks(self, certificates: Sequence[Mapping[str, Any]]) -> Markup:
-        """Return a mark below each certificate that was imported, and letters below each before which something changed."""
+        """Return a mark below each certificate that was imported, and letters below each before which
+        something changed."""
         parts = []
         for place, certificate in enumerate(certificates):
             letters = dict.fromkeys(MARKS.get(change["name"], OTHER_MARK) for change in certificate["changes"])
@@ -138,7 +147,9 @@ class _Canvas:
         return Markup("").join(parts)
 
     def _letters(self, place: int, letters: str) -> Markup:
-        return Markup('<text class="mark" x="{:.1f}" y="{}" text-anchor="middle">{}</text>').format(self.x(place), HEIGHT - 21, letters)
+        return Markup('<text class="mark" x="{:.1f}" y="{}" text-anchor="middle">{}</text>').format(
+            self.x(place), HEIGHT - 21, letters
+        )
 
     def event(self, event: Mapping[str, Any]) -> Markup:
         """Return a change point: a line before the first certificate afterwards, and the change."""
@@ -151,13 +162,20 @@ class _Canvas:
         return _vertical(name, place) + text
 
     def limit(self, value: float) -> Markup:
-        return Markup('<line class="limit" x1="{}" y1="{y:.1f}" x2="{}" y2="{y:.1f}"/>').format(_LEFT, WIDTH - _RIGHT, y=self.y(value))
+        return Markup('<line class="limit" x1="{}" y1="{y:.1f}" x2="{}" y2="{y:.1f}"/>').format(
+            _LEFT, WIDTH - _RIGHT, y=self.y(value)
+        )
 
-    def line(self, colour: int, values: Sequence[float | None], left_out: set[int], conspicuous: Sequence[int]) -> Markup:
-        """Return a line through the certificates that count, a dot for each, a pale one for each that does not, and a ring round a conspicuous one."""
+    def line(
+        self, colour: int, values: Sequence[float | None], left_out: set[int], conspicuous: Sequence[int]
+    ) -> Markup:
+        """Return a line through the certificates that count, a dot for each, a pale one for each that does not,
+        and a ring round a conspicuous one."""
         counted = [(place, value) for place, value in enumerate(values) if value is not None and place not in left_out]
         pale = [(place, value) for place, value in enumerate(values) if value is not None and place in left_out]
-        parts = [_path(f"row c{colour}", "L".join(f"{self.x(place):.1f} {self.y(value):.1f}" for place, value in counted))]
+        parts = [
+            _path(f"row c{colour}", "L".join(f"{self.x(place):.1f} {self.y(value):.1f}" for place, value in counted))
+        ]
         parts.append(_path(f"dots c{colour}", self._dots(counted)))
         parts.append(_path(f"dots pale c{colour}", self._dots(pale)))
         parts += [
@@ -176,4 +194,6 @@ def _path(name: str, course: str) -> Markup:
 
 
 def _vertical(name: str, place: float) -> Markup:
-    return Markup('<line class="{}" x1="{x:.1f}" y1="{}" x2="{x:.1f}" y2="{}"/>').format(name, _TOP, HEIGHT - _BOTTOM + 2, x=place)
+    return Markup('<line class="{}" x1="{x:.1f}" y1="{}" x2="{x:.1f}" y2="{}"/>').format(
+        name, _TOP, HEIGHT - _BOTTOM + 2, x=place
+    )

@@ -11,8 +11,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.changes import UNKNOWN, change_text, figure_text, percent
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.drift_chart import IMPORTED_MARK, MARKS, OTHER_MARK, chart, legend
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.changes import (
+    UNKNOWN,
+    change_text,
+    figure_text,
+    percent,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.drift_chart import (
+    IMPORTED_MARK,
+    MARKS,
+    OTHER_MARK,
+    chart,
+    legend,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.drift_txt import (
     STATES,
     class_sentence,
@@ -49,7 +60,11 @@ def render_drift(drift: Mapping[str, Any]) -> Iterator[str]:
         states=STATES,
         classes=CLASSES,
         signs=SIGNS,
-        marks={**{letter: name for name, letter in MARKS.items()}, OTHER_MARK: "another fact", IMPORTED_MARK: "imported from mqldt"},
+        marks={
+            **{letter: name for name, letter in MARKS.items()},
+            OTHER_MARK: "another fact",
+            IMPORTED_MARK: "imported from mqldt",
+        },
         volumes=_Volumes(drift["volumes"]),
         nights=[night_sentence(night) for night in drift.get("nights", ())],
         alike=[class_sentence(part, drift["figure"]) for part in drift["classes"]],
@@ -94,7 +109,9 @@ def _volume(volume: Mapping[str, Any]) -> dict[str, Any]:
         "label": label_of(volume),
         "state": volume["state"],
         "group": volume["class"],
-        "summary": limit_sentence(volume) if volume["state"] in ("drifting", "conspicuous") else STATES[volume["state"]],
+        "summary": limit_sentence(volume)
+        if volume["state"] in ("drifting", "conspicuous")
+        else STATES[volume["state"]],
         "count": len(certificates),
         "span": f"{certificates[0]['judged_at'][:10]} to {certificates[-1]['judged_at'][:10]}",
         "charts": [_chart(series, volume) for series in volume["series"]],

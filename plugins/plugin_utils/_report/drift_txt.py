@@ -12,7 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.changes import change_text, figure_text, percent, row_text, wrapped
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.changes import (
+    change_text,
+    figure_text,
+    percent,
+    row_text,
+    wrapped,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import host_label
 
 SHOWN_DRIFTING = 6
@@ -40,8 +46,15 @@ def drift_outcome(drift: Mapping[str, Any]) -> str:
 def drift_statement(drift: Mapping[str, Any]) -> str:
     """Return the drift of a fleet as one sentence."""
     total, counts = len(drift["volumes"]), drift["states"]
-    drifted = [f"{counts['drifting']} of {_volumes(total)} drifted beyond the control limit, two certificates in a row"] if counts["drifting"] else []
-    drifted += [f"the volumes of {name} became slower all together, two nights in a row" for name in dict.fromkeys(map(_class_of, gating_nights(drift)))]
+    drifted = (
+        [f"{counts['drifting']} of {_volumes(total)} drifted beyond the control limit, two certificates in a row"]
+        if counts["drifting"]
+        else []
+    )
+    drifted += [
+        f"the volumes of {name} became slower all together, two nights in a row"
+        for name in dict.fromkeys(map(_class_of, gating_nights(drift)))
+    ]
     if drifted:
         return "; ".join(drifted)
     if drift_outcome(drift) == "unknown":
@@ -53,14 +66,18 @@ def drift_statement(drift: Mapping[str, Any]) -> str:
 
 
 def gating_nights(drift: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the newest nights that were slow for whole classes, two in a row. Runs of earlier versions did not look for them."""
+    """Return the newest nights that were slow for whole classes, two in a row.
+    Runs of earlier versions did not look for them."""
     return [night for night in drift.get("nights", ()) if night["gates"]]
 
 
 def night_sentence(night: Mapping[str, Any]) -> str:
     """Return by how much a class was slower on a night that was slow for all of it."""
     figure, limit = figure_text(night["figure"]), percent(night["limit"])
-    return f"{night['judged_at'][:10]} all {_volumes(night['volumes'])} of {_class_of(night)}: {figure} {percent(night['change'])} together (limit {limit})"
+    return (
+        f"{night['judged_at'][:10]} all {_volumes(night['volumes'])} of {_class_of(night)}: {figure} "
+        f"{percent(night['change'])} together (limit {limit})"
+    )
 
 
 def _class_of(night: Mapping[str, Any]) -> str:
@@ -68,7 +85,8 @@ def _class_of(night: Mapping[str, Any]) -> str:
 
 
 def figures_text(drift: Mapping[str, Any]) -> str:
-    """Return which figures are followed: the one that was asked for, and of volumes with imported results what can be compared with these."""
+    """Return which figures are followed: the one that was asked for, and of volumes with imported results what can be
+    compared with these."""
     others = {series["figure"] for volume in drift["volumes"] for series in volume["series"]} - {drift["figure"]}
     also = f" (with imported results also {', '.join(map(figure_text, sorted(others)))})" if others else ""
     return f"{figure_text(drift['figure'])}{also}"
@@ -84,11 +102,21 @@ def drift_text(drift: Mapping[str, Any], page: str) -> str:
     lines += wrapped("volumes", f"{counts}; {figures_text(drift)}, margin {_units.format_ratio(drift['margin'])}")
     nights = sorted(drift.get("nights", ()), key=lambda each: each["judged_at"], reverse=True)
     lines += _bounded(nights, SHOWN_NIGHTS, lambda each: wrapped("slow night", night_sentence(each), 2))
-    lines += _bounded(by_state["drifting"], SHOWN_DRIFTING, lambda each: wrapped("drifting", f"{label_of(each)}: {limit_sentence(each)}", 3))
-    lines += _bounded(by_state["conspicuous"], SHOWN_OTHERS, lambda each: wrapped("conspicuous", f"{label_of(each)}: {limit_sentence(each)}", 2))
+    lines += _bounded(
+        by_state["drifting"],
+        SHOWN_DRIFTING,
+        lambda each: wrapped("drifting", f"{label_of(each)}: {limit_sentence(each)}", 3),
+    )
+    lines += _bounded(
+        by_state["conspicuous"],
+        SHOWN_OTHERS,
+        lambda each: wrapped("conspicuous", f"{label_of(each)}: {limit_sentence(each)}", 2),
+    )
     events = [(volume, event) for volume in drift["volumes"] for event in volume["events"]]
     events.sort(key=lambda each: each[1]["judged_at"], reverse=True)
-    lines += _bounded(events, SHOWN_OTHERS, lambda each: wrapped("changed", f"{label_of(each[0])}: {event_sentence(each[1])}", 2))
+    lines += _bounded(
+        events, SHOWN_OTHERS, lambda each: wrapped("changed", f"{label_of(each[0])}: {event_sentence(each[1])}", 2)
+    )
     unlike = [part for part in drift["classes"] if part["unlike"]]
     lines += _bounded(unlike, SHOWN_CLASSES, lambda part: wrapped("unlike", class_sentence(part, drift["figure"]), 2))
     lines.append(f"  page          {page}")
@@ -108,7 +136,9 @@ def limit_sentence(volume: Mapping[str, Any]) -> str:
         return ""
     beyond = f"{sum(row['newest_is_conspicuous'] for row in rows)} of {len(rows)} rows"
     text = f"{beyond} beyond the limit, most {worst.name}: {percent(worst.change)} (limit {percent(worst.limit)})"
-    return text + (f"; changed at the newest: {', '.join(map(change_text, newest['changes']))}" if newest["changes"] else "")
+    return text + (
+        f"; changed at the newest: {', '.join(map(change_text, newest['changes']))}" if newest["changes"] else ""
+    )
 
 
 def event_sentence(event: Mapping[str, Any], arrow: str = "->") -> str:
@@ -119,12 +149,18 @@ def event_sentence(event: Mapping[str, Any], arrow: str = "->") -> str:
     text = f"{event['judged_at'][:10]} {figure_text(event['figure'])} {span} at {rows}"
     if event["preliminary"]:
         text += ", preliminary: it may be a spike"
-    return text + (f"; changed then: {', '.join(change_text(each, arrow) for each in event['changes'])}" if event["changes"] else "")
+    return text + (
+        f"; changed then: {', '.join(change_text(each, arrow) for each in event['changes'])}"
+        if event["changes"]
+        else ""
+    )
 
 
 def class_sentence(part: Mapping[str, Any], figure: str) -> str:
     """Return which volumes of a class are unlike the others, or the range of them all."""
-    write: Callable[[float], str] = _units.format_duration if figure.endswith("_ns") else (lambda value: _units.format_number(1 / value))
+    write: Callable[[float], str] = (
+        _units.format_duration if figure.endswith("_ns") else (lambda value: _units.format_number(1 / value))
+    )
     name = f"{part['class']} ({_volumes(part['volumes'])})"
     text = f"{name}: {write(part['lowest'])} to {write(part['highest'])}, middle {write(part['middle'])}"
     unlike = [f"{each['host']} {percent(each['deviation'])}" for each in part["unlike"]]
@@ -134,7 +170,8 @@ def class_sentence(part: Mapping[str, Any], figure: str) -> str:
 
 @dataclass(frozen=True)
 class Newest:
-    """How much worse than usual the newest certificate of a row is, how much worse it may be, and which figure and row it is."""
+    """How much worse than usual the newest certificate of a row is, how much worse it may be,
+    and which figure and row it is."""
 
     change: float
     limit: float
@@ -142,14 +179,19 @@ class Newest:
 
 
 def newest_of(volume: Mapping[str, Any]) -> Newest | None:
-    """Return the row of a volume that is most beyond its limit, or nearest to it; None if too few certificates draw one."""
+    """Return the row of a volume that is most beyond its limit, or nearest to it;
+    None if too few certificates draw one."""
     known = [_newest(series, row) for series in volume["series"] for row in series["rows"] if row["limit"]]
     return max(known, key=lambda each: math.log1p(each.change) - math.log1p(each.limit), default=None)
 
 
 def _newest(series: Mapping[str, Any], row: Mapping[str, Any]) -> Newest:
     left_out = {each["place"] for each in series["left_out"]}
-    newest = next(value for place, value in reversed(list(enumerate(row["values"]))) if value is not None and place not in left_out)
+    newest = next(
+        value
+        for place, value in reversed(list(enumerate(row["values"])))
+        if value is not None and place not in left_out
+    )
     name = f"{figure_text(series['figure'])} at {row_text(row)}"
     if series["figure"].endswith("_per_s"):
         return Newest(row["usual"] / newest - 1, row["usual"] / row["limit"] - 1, name)

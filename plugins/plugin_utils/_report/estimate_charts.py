@@ -44,7 +44,8 @@ def estimate_charts(basis: Basis, shown: ShownEstimates) -> list[Markup]:
     return [
         _chart(
             "Throughput over message size",
-            f"The dashed line is the log's limit: in full writes it takes {peak}, of which {OVERHEAD_BYTES:,} B per message are not the message.",
+            f"The dashed line is the log's limit: in full writes it takes {peak}, of which {OVERHEAD_BYTES:,} B per "
+            "message are not the message.",
             curves,
             basis.measured,
             [(size, size * rate) for size, rate in limit],
@@ -79,33 +80,48 @@ def _chart(
     limit: list[tuple[float, float]],
     figure: tuple[str, Callable[[float], str], Callable[[Estimate], float], Callable[[int, Measured], float]],
 ) -> Markup:
-    """Return a chart of the figure of each curve: its title, how it is written, and how it is read from an estimate and from a measurement."""
+    """Return a chart of the figure of each curve: its title, how it is written,
+    and how it is read from an estimate and from a measurement."""
     name, write, estimated, found = figure
     sizes = [size for size, rate in limit]
-    dots = {key: found(key[0], one) for key, one in measured.items() if key[1] in curves and sizes[0] <= key[0] <= sizes[-1]}
+    dots = {
+        key: found(key[0], one) for key, one in measured.items() if key[1] in curves and sizes[0] <= key[0] <= sizes[-1]
+    }
     x = LogAxis.around(sizes, LEFT, RIGHT)
     values = [estimated(estimate) for curve in curves.values() for size, estimate in curve]
     y = LogAxis.around([*values, *(rate for size, rate in limit), *dots.values()], BOTTOM, TOP)
-    parts = [upright_grid(y, name, write), level_grid(((x.place(tick), _units.format_size(tick)) for tick in _TICKS if x.holds(tick)), "Message size")]
+    parts = [
+        upright_grid(y, name, write),
+        level_grid(((x.place(tick), _units.format_size(tick)) for tick in _TICKS if x.holds(tick)), "Message size"),
+    ]
     labels = []
     for number, (count, curve) in enumerate(curves.items()):
         places = [(x.place(size), y.place(estimated(estimate)), not estimate.reservations) for size, estimate in curve]
         # Drawn full as far as the model claims to hold.
         parts += [line(f"s{number}{' beyond' * beyond}", stretch) for stretch, beyond in _stretches(places)]
-        marks = "".join(f"M{x.place(key[0]):.1f} {y.place(value):.1f}h0" for key, value in dots.items() if key[1] == count)
+        marks = "".join(
+            f"M{x.place(key[0]):.1f} {y.place(value):.1f}h0" for key, value in dots.items() if key[1] == count
+        )
         parts.append(Markup('<path class="dots s{}" d="{}"/>').format(number, marks) if marks else Markup(""))
         # The lines meet on the right, at the log's limit.
         labels.append((places[0][1] - 9, f"s{number}", _units.format_count(count)))
-    parts.append(Markup('<path class="limit log" d="M{}"/>').format("L".join(f"{x.place(size):.1f} {y.place(rate):.1f}" for size, rate in limit)))
+    parts.append(
+        Markup('<path class="limit log" d="M{}"/>').format(
+            "L".join(f"{x.place(size):.1f} {y.place(rate):.1f}" for size, rate in limit)
+        )
+    )
     parts += [end_labels(labels, x=LEFT + 6), end_labels([(y.place(limit[-1][1]), "log", "limit")])]
     beyond = any(estimate.reservations for curve in curves.values() for size, estimate in curve)
-    more = (" Dotted: the model does not claim to hold there." if beyond else "") + (" Dots were measured by the commit workload." if dots else "")
+    more = (" Dotted: the model does not claim to hold there." if beyond else "") + (
+        " Dots were measured by the commit workload." if dots else ""
+    )
     description = f"Estimates for {_counts(list(curves))} that commit without think time. {words}{more}"
     return chart("estimate", title, description, Markup("").join(parts))
 
 
 def _stretches(places: list[tuple[float, float, bool]]) -> list[tuple[list[tuple[float, float]], bool]]:
-    """Return the stretches of a curve in which the model holds and those beyond; neighbours share their point, so that the curve has no gap."""
+    """Return the stretches of a curve in which the model holds and those beyond; neighbours share their point,
+    so that the curve has no gap."""
     found: list[tuple[list[tuple[float, float]], bool]] = []
     for x, y, holds in places:
         if found and found[-1][1] == (not holds):

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which estimates a report shows of a volume, the same in every format: message sizes by clients, distances, request/reply, and what was measured."""
+"""Which estimates a report shows of a volume, the same in every format: message sizes by clients, distances,
+request/reply, and what was measured."""
 
 from __future__ import annotations
 
@@ -11,7 +12,10 @@ from dataclasses import dataclass
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.basis import Estimate
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.commits import NS_PER_KM
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.reservations import reservations
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.round_trips import RoundTrips, estimate_round_trips
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.round_trips import (
+    RoundTrips,
+    estimate_round_trips,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target import target_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.axes import thinned
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host
@@ -23,14 +27,17 @@ MESSAGE_BYTES, ROUND_TRIP_CLIENTS = 2 << 10, 60
 """What distances and request/reply are estimated for if the volume has no target."""
 
 MOST_SIZES, MOST_CLIENTS = 10, 6
-"""The largest numbers of message sizes and of clients for which estimates are shown; of more, the smallest, the largest and those between."""
+"""The largest numbers of message sizes and of clients for which estimates are shown; of more, the smallest,
+the largest and those between."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShownEstimates:
-    """The estimates of a volume: by message size and clients, by distance and clients for one message size, and of request/reply clients.
+    """The estimates of a volume: by message size and clients, by distance and clients for one message size,
+    and of request/reply clients.
 
-    log_bytes_per_s is what the log can hold of commits that fill each of its writes. reservations are those of the request/reply estimate.
+    log_bytes_per_s is what the log can hold of commits that fill each of its writes.
+    reservations are those of the request/reply estimate.
     """
 
     message_sizes: list[int]
@@ -62,7 +69,9 @@ def shown_estimates(host: Host) -> ShownEstimates | None:
     message_sizes, clients = thinned(sorted(sizes), MOST_SIZES), thinned(sorted(counts), MOST_CLIENTS)
     message_bytes = target.message_bytes if target else MESSAGE_BYTES
     round_trip_clients = target.clients if target else ROUND_TRIP_CLIENTS
-    round_trips = estimate_round_trips(basis.line.latency_ns, round_trip_clients, message_bytes, basis.load.buffer_bytes)
+    round_trips = estimate_round_trips(
+        basis.line.latency_ns, round_trip_clients, message_bytes, basis.load.buffer_bytes
+    )
     buffer_bytes = basis.load.buffer_bytes
     return ShownEstimates(
         message_sizes=message_sizes,
@@ -70,7 +79,9 @@ def shown_estimates(host: Host) -> ShownEstimates | None:
         commits={(size, count): basis.estimate(size, count) for size in message_sizes for count in clients},
         log_bytes_per_s=1e9 * buffer_bytes / (basis.line.latency_ns(buffer_bytes) + basis.load.remote_delay_ns),
         message_bytes=message_bytes,
-        distances={km: [basis.estimate(message_bytes, count, NS_PER_KM * km) for count in clients] for km in DISTANCES_KM},
+        distances={
+            km: [basis.estimate(message_bytes, count, NS_PER_KM * km) for count in clients] for km in DISTANCES_KM
+        },
         round_trip_clients=round_trip_clients,
         round_trips=round_trips,
         reservations=reservations(basis.line, round_trips.write_bytes, round_trips.write_ns),

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Facts as people read them: grouped by what they are about, named, with units, and with a hint if a value says something about a queue manager's log."""
+"""Facts as people read them: grouped by what they are about, named, with units, and with a hint if a value says
+something about a queue manager's log."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ Hint = Callable[[Any, Mapping[str, Any]], str]
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A fact that is known here: its key in a record, its group, what people call it, how its value is written, and what it hints at."""
+    """A fact that is known here: its key in a record, its group, what people call it, how its value is written,
+    and what it hints at."""
 
     name: str
     group: str
@@ -49,8 +51,11 @@ class ShownFact:
     hint: str = ""
 
 
-def grouped_facts(facts: Mapping[str, Any], workspace: Mapping[str, Any], tester: Mapping[str, Any]) -> list[tuple[str, list[ShownFact]]]:
-    """Return the groups that have a fact with their facts, known ones first; those with nothing in them are left out."""
+def grouped_facts(
+    facts: Mapping[str, Any], workspace: Mapping[str, Any], tester: Mapping[str, Any]
+) -> list[tuple[str, list[ShownFact]]]:
+    """Return the groups that have a fact with their facts, known ones first;
+    those with nothing in them are left out."""
     known = {
         **facts,
         **{f"workspace_{key}": value for key, value in workspace.items()},
@@ -61,14 +66,26 @@ def grouped_facts(facts: Mapping[str, Any], workspace: Mapping[str, Any], tester
     groups: dict[str, list[ShownFact]] = {group: [] for group in GROUPS}
     for name in order:
         fact = _FACTS.get(name) or _unknown(name)
-        groups[fact.group].append(ShownFact(fact.title, fact.write(filled[name]), fact.hint(filled[name], filled) if fact.hint else ""))
+        groups[fact.group].append(
+            ShownFact(fact.title, fact.write(filled[name]), fact.hint(filled[name], filled) if fact.hint else "")
+        )
     return [(group, shown) for group, shown in groups.items() if shown]
 
 
 def _unknown(name: str) -> Fact:
     """Return what can be said of a fact by its name alone: a newer tester may have more of them."""
-    prefixes = {"filesystem_": FILE_SYSTEM, "mount_": FILE_SYSTEM, "nfs_": FILE_SYSTEM, "backing_": FILE_SYSTEM, "device_": DEVICE, "volume_": DEVICE}
-    group = next((group for prefix, group in prefixes.items() if name.startswith(prefix)), TESTER if name.startswith(("tester_", "workspace_")) else HOST)
+    prefixes = {
+        "filesystem_": FILE_SYSTEM,
+        "mount_": FILE_SYSTEM,
+        "nfs_": FILE_SYSTEM,
+        "backing_": FILE_SYSTEM,
+        "device_": DEVICE,
+        "volume_": DEVICE,
+    }
+    group = next(
+        (group for prefix, group in prefixes.items() if name.startswith(prefix)),
+        TESTER if name.startswith(("tester_", "workspace_")) else HOST,
+    )
     return Fact(name, group, name, _size if name.endswith("_bytes") else _text)
 
 
@@ -79,7 +96,8 @@ def _text(value: Any) -> str:
 
 
 def _number(value: Any) -> int | None:
-    """Return a fact as a whole number that is not negative, None if it is not one; those from the tester's tables are text."""
+    """Return a fact as a whole number that is not negative, None if it is not one;
+    those from the tester's tables are text."""
     if isinstance(value, str):
         return int(value) if _DIGITS.match(value) else None
     return value if fits(value, _WHOLE) else None
@@ -105,7 +123,11 @@ def _duration(scale: int) -> Callable[[Any], str]:
 
 def _offset(value: Any) -> str:
     number = _real(value)
-    return _text(value) if number is None else f"{_units.format_duration(abs(number) * 1e9)} {'behind' if number < 0 else 'ahead of'} the controller"
+    return (
+        _text(value)
+        if number is None
+        else f"{_units.format_duration(abs(number) * 1e9)} {'behind' if number < 0 else 'ahead of'} the controller"
+    )
 
 
 def _choice(**texts: str) -> Callable[[Any], str]:
@@ -118,7 +140,9 @@ def _when(texts: Mapping[str, str]) -> Hint:
 
 
 def _scheduler_hint(value: Any, facts: Mapping[str, Any]) -> str:
-    return "" if value == "none" else "it may hold writes back to order them; for flash and storage arrays, none is usual"
+    return (
+        "" if value == "none" else "it may hold writes back to order them; for flash and storage arrays, none is usual"
+    )
 
 
 def _free_hint(value: Any, facts: Mapping[str, Any]) -> str:
@@ -127,11 +151,16 @@ def _free_hint(value: Any, facts: Mapping[str, Any]) -> str:
 
 
 def _barrier_hint(value: Any, facts: Mapping[str, Any]) -> str:
-    return "write barriers are off: a power failure may lose writes that were reported as complete" if _BARRIERS_OFF & {*str(value).split(",")} else ""
+    return (
+        "write barriers are off: a power failure may lose writes that were reported as complete"
+        if _BARRIERS_OFF & {*str(value).split(",")}
+        else ""
+    )
 
 
 def _flush_hint(value: Any, facts: Mapping[str, Any]) -> str:
-    """Return what a synchronous write does, by its median over that of a plain one. Between the known cases nothing is said."""
+    """Return what a synchronous write does, by its median over that of a plain one.
+    Between the known cases nothing is said."""
     number = _real(float(value)) if isinstance(value, str) and DECIMAL_PATTERN.match(value) else _real(value)
     if number is None:
         return ""
@@ -151,29 +180,44 @@ def _physical_hint(value: Any, facts: Mapping[str, Any]) -> str:
 
 def _logical_hint(value: Any, facts: Mapping[str, Any]) -> str:
     number = _number(value)
-    return "more than a page of MQ's log (4 KiB): MQ cannot write to it with direct I/O" if number is not None and number > 4096 else ""
+    return (
+        "more than a page of MQ's log (4 KiB): MQ cannot write to it with direct I/O"
+        if number is not None and number > 4096
+        else ""
+    )
 
 
 def _throttled_hint(value: Any, facts: Mapping[str, Any]) -> str:
     reached_s, elapsed_s = _real(value), _real(facts.get("volume_limits_elapsed_s"))
-    return f"{_units.format_ratio(reached_s / elapsed_s)} of the time between the two readings" if reached_s and elapsed_s else ""
+    return (
+        f"{_units.format_ratio(reached_s / elapsed_s)} of the time between the two readings"
+        if reached_s and elapsed_s
+        else ""
+    )
 
 
 _KIND_HINT = _when(
     {
         **dict.fromkeys(_MEMORY, "memory, not storage"),
-        **dict.fromkeys(("nfs", "nfs4", "cifs", "smb3"), "each write waits for the network and for the server's storage"),
+        **dict.fromkeys(
+            ("nfs", "nfs4", "cifs", "smb3"), "each write waits for the network and for the server's storage"
+        ),
         "overlay": "a container's layers; the figures are those of the file system below",
     }
 )
 _CACHE_HINT = _when(
     {
-        "write back": "power-loss protection not known: the kernel must flush the cache, or write past it, for each write of the log",
+        "write back": (
+            "power-loss protection not known: the kernel must flush the cache, or write past "
+            "it, for each write of the log"
+        ),
         "write through": "no volatile cache that the kernel must flush",
     }
 )
 _ROTATIONAL_HINT = _when({"1": "many virtual disks say this without being a hard disk"})
-_MERGES_HINT = _when({"0": "2 turns the search for neighbouring requests off, which helped IBM's own measurements on a SAN"})
+_MERGES_HINT = _when(
+    {"0": "2 turns the search for neighbouring requests off, which helped IBM's own measurements on a SAN"}
+)
 
 
 def _device_facts(prefix: str, title: Callable[[str], str]) -> tuple[Fact, ...]:
@@ -182,7 +226,13 @@ def _device_facts(prefix: str, title: Callable[[str], str]) -> tuple[Fact, ...]:
         Fact(f"{prefix}model", DEVICE, title("Model"), _text),
         Fact(f"{prefix}write_cache", DEVICE, title("Write cache"), _text, _CACHE_HINT),
         Fact(f"{prefix}scheduler", DEVICE, title("Scheduler"), _text, _scheduler_hint),
-        Fact(f"{prefix}rotational", DEVICE, title("Kind"), _choice(v0="not rotational", v1="rotational"), _ROTATIONAL_HINT),
+        Fact(
+            f"{prefix}rotational",
+            DEVICE,
+            title("Kind"),
+            _choice(v0="not rotational", v1="rotational"),
+            _ROTATIONAL_HINT,
+        ),
         Fact(
             f"{prefix}nomerges",
             DEVICE,
@@ -271,7 +321,13 @@ _FACTS = {
         Fact("target_messages_per_s", HOST, "Required load: messages per second", _text),
         Fact("target_clients", HOST, "Required load: clients", _text),
         Fact("array_settings", DEVICE, "Settings of the array, as the inventory says", _text),
-        Fact("device_shared_with", DEVICE, "Tests of other runs on the same disks", _text, lambda value, facts: "these figures include their load"),
+        Fact(
+            "device_shared_with",
+            DEVICE,
+            "Tests of other runs on the same disks",
+            _text,
+            lambda value, facts: "these figures include their load",
+        ),
         Fact("device_read_bytes", DEVICE, "Read during the test", _size),
         Fact("device_written_bytes", DEVICE, "Written during the test", _size),
         Fact("volume_limits_devices", DEVICE, "Volumes with counters of their limits", _text),
@@ -281,7 +337,12 @@ _FACTS = {
         Fact("sync_probe_sync_p50_ns", DEVICE, "Median direct write that is synchronous", _duration(1)),
         Fact("sync_probe_ratio", DEVICE, "Synchronous over plain", _text, _flush_hint),
         Fact("tester_version", TESTER, "Version", _text),
-        Fact("tester_method", TESTER, "How it was installed", _choice(vcompile="compiled on the host", vbinary="copied as a static binary")),
+        Fact(
+            "tester_method",
+            TESTER,
+            "How it was installed",
+            _choice(vcompile="compiled on the host", vbinary="copied as a static binary"),
+        ),
         Fact("promised_user", TESTER, "Runs as", _text),
         Fact("workspace_path", TESTER, "Path under test", _text),
         Fact("workspace_queue_managers", TESTER, "Queue managers", _text),

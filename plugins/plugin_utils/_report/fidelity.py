@@ -27,7 +27,8 @@ class Achieved:
 
 @dataclass(frozen=True, slots=True)
 class Property:
-    """A property of a stream, or of the workload, with what was achieved at each load point, None if it was not measured."""
+    """A property of a stream, or of the workload, with what was achieved at each load point,
+    None if it was not measured."""
 
     stream: str
     title: str
@@ -46,18 +47,30 @@ def fidelity_of(host: Host) -> tuple[list[str], list[Property]]:
 
 def _property(key: tuple[Any, ...], rows: Mapping[int, Mapping[str, Any]], loads: Sequence[int]) -> Property:
     stream, name, item = key
-    return Property("all" if stream == "all" else stream, _title(name, item), tuple(_achieved(name, rows[load]) if load in rows else None for load in loads))
+    return Property(
+        "all" if stream == "all" else stream,
+        _title(name, item),
+        tuple(_achieved(name, rows[load]) if load in rows else None for load in loads),
+    )
 
 
 def _title(name: str, item: str | None) -> str:
     if name == "size_share":
-        return f"operations of {size_text(int(item))}" if item and item.isascii() and item.isdigit() else f"operations of {item}"
+        return (
+            f"operations of {size_text(int(item))}"
+            if item and item.isascii() and item.isdigit()
+            else f"operations of {item}"
+        )
     if name == "capacity_share":
         return f"capacity of place {item}"
     return _TITLES.get(name, name)
 
 
-_TITLES = {"read_share": "reads", "operations_share": "share of all operations", "operations_per_s": "operations per second"}
+_TITLES = {
+    "read_share": "reads",
+    "operations_share": "share of all operations",
+    "operations_per_s": "operations per second",
+}
 
 
 def _achieved(name: str, row: Mapping[str, Any]) -> Achieved:

@@ -14,12 +14,25 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import NOT_STARTED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.axes import MOST_LINES, MOST_LOADS, thinned
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import Series, SeriesKey, series_of, stream_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import (
+    Series,
+    SeriesKey,
+    series_of,
+    stream_text,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS, Step
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import WORST_FIRST
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words, mean_size_text, size_text
 
-MARKS = {"pass": "\u2713", "warn": "!", "inconclusive": "?", "missing": "\u2205", "unreachable": "\u21af", "error": "\u2715", "fail": "\u2717"}
+MARKS = {
+    "pass": "\u2713",
+    "warn": "!",
+    "inconclusive": "?",
+    "missing": "\u2205",
+    "unreachable": "\u21af",
+    "error": "\u2715",
+    "fail": "\u2717",
+}
 """A sign for each verdict, so that colour is never all that tells them apart."""
 
 FIGURES = (
@@ -63,12 +76,15 @@ def figure(figures: Mapping[str, Any], column: str, write: Any) -> str:
     value = figures.get(column)
     if value is None:
         return ""
-    too_low = (column == "latency_max_ns" and figures.get("latency_max_in_flight") == 1) or (column.startswith("response_") and is_behind(figures))
+    too_low = (column == "latency_max_ns" and figures.get("latency_max_in_flight") == 1) or (
+        column.startswith("response_") and is_behind(figures)
+    )
     return ("\u2265 " if too_low else "") + write(value)
 
 
 def is_behind(figures: Mapping[str, Any]) -> bool:
-    """Whether operations of a row were due and had not started when the step ended, so that its response figures are too low."""
+    """Whether operations of a row were due and had not started when the step ended,
+    so that its response figures are too low."""
     return bool(figures.get("operations_not_started"))
 
 
@@ -76,9 +92,16 @@ def shown_figures(host: Host) -> tuple[tuple[str, str, Any], ...]:
     """Return what tables show of the rows of a host: title, column, formatter."""
     if not host.words.layout.paced:
         return FIGURES
-    columns = {column for dummy, figures in host.results() for title, column, write in _RESPONSES.values() if figures.get(column)}
+    columns = {
+        column
+        for dummy, figures in host.results()
+        for title, column, write in _RESPONSES.values()
+        if figures.get(column)
+    }
     added = ((each, _RESPONSES.get(each[1], each)) for each in FIGURES)
-    return tuple(figure for each, response in added for figure in ((each, response) if response[1] in columns else (each,)))
+    return tuple(
+        figure for each, response in added for figure in ((each, response) if response[1] in columns else (each,))
+    )
 
 
 def figures_of(figures: Mapping[str, Any], shown: tuple[tuple[str, str, Any], ...] = FIGURES) -> list[str]:
@@ -96,7 +119,8 @@ def _titles(operation: str, shown: tuple[tuple[str, str, Any], ...] = FIGURES) -
 
 
 def step_cell(host: Host, figures: Mapping[str, Any]) -> str:
-    """Write the size of a row's step, with the operation if the step has rows of several; of streams, which one it is with its own size."""
+    """Write the size of a row's step, with the operation if the step has rows of several; of streams,
+    which one it is with its own size."""
     if host.words.layout.mixed:
         return mean_size_text(figures["block_size_bytes"]) if figures["block_size_bytes"] else str(figures["stream"])
     size = size_text(figures["block_size_bytes"])
@@ -129,7 +153,10 @@ def cells(host: Host) -> dict[Step, Cell]:
             used[step] = max(row.used, used.get(step, 0.0))
         if host.words.layout.stands_for_step(figures):
             together[step] = figures
-    return {step: _cell(verdicts[step], used.get(step), figures, _titles(host.words.shown_operation)) for step, figures in together.items()}
+    return {
+        step: _cell(verdicts[step], used.get(step), figures, _titles(host.words.shown_operation))
+        for step, figures in together.items()
+    }
 
 
 def _cell(verdict: str, used: float | None, figures: Mapping[str, Any], titles: list[str]) -> Cell:
@@ -147,7 +174,8 @@ def _cell(verdict: str, used: float | None, figures: Mapping[str, Any], titles: 
 
 
 def shown_series(host: Host, found: Iterable[Series], most: int = MOST_LINES) -> list[Series]:
-    """Return the series that a chart shows: by size, or streams as they were found; of too many streams those that a limit judges come first."""
+    """Return the series that a chart shows: by size, or streams as they were found;
+    of too many streams those that a limit judges come first."""
     ordered = list(dict.fromkeys(found))
     if not host.words.layout.by_stream:
         return thinned(sorted(ordered, key=lambda series: series.block_size_bytes or 0), most)
@@ -157,13 +185,19 @@ def shown_series(host: Host, found: Iterable[Series], most: int = MOST_LINES) ->
 
 
 def judged_series(host: Host) -> set[SeriesKey]:
-    """Return the streams and operations that the limits of a profile judge, but for those of every run, which judge nearly all."""
-    own = ((limit, span) for limit, span in zip(host.limits, host.spans, strict=True) if not limit["hard"] and limit["metric"] != NOT_STARTED)
+    """Return the streams and operations that the limits of a profile judge, but for those of every run,
+    which judge nearly all."""
+    own = (
+        (limit, span)
+        for limit, span in zip(host.limits, host.spans, strict=True)
+        if not limit["hard"] and limit["metric"] != NOT_STARTED
+    )
     return {key for limit, span in own for key in span.series}
 
 
 def shown_loads(host: Host, found: Iterable[int]) -> list[int]:
-    """Return the load points for which charts of a kind are drawn: those around the capacity, and some of the others."""
+    """Return the load points for which charts of a kind are drawn: those around the capacity,
+    and some of the others."""
     ordered = sorted({*found})
     capacity = host.climbed
     around = {capacity.highest_passed, capacity.lowest_not_passed}.intersection(ordered) if capacity else set()
@@ -171,7 +205,8 @@ def shown_loads(host: Host, found: Iterable[int]) -> list[int]:
 
 
 def colours_of(host: Host, shown: Sequence[Series]) -> dict[Series, str]:
-    """Return the class of the line of each series: that of its place, or in every chart of a host the same for a stream."""
+    """Return the class of the line of each series: that of its place,
+    or in every chart of a host the same for a stream."""
     if not host.words.layout.by_stream:
         return {series: f"s{number}" for number, series in enumerate(shown)}
     known = dict.fromkeys(series for dummy, figures in host.results() if (series := series_of(host.words, figures)))

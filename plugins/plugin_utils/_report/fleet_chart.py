@@ -1,10 +1,12 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The fleet at a glance: for each size of a step a strip with a mark for every host on one logarithmic axis, as inline SVG.
+"""The fleet at a glance: for each size of a step a strip with a mark for every host on one logarithmic axis,
+as inline SVG.
 
-p99 is a dot above the strip's line, the mean a square below it. Marks at the same place are piled up; a pile that would leave its strip is drawn as one bar
-of the same height for each host, so that the picture stays small and legible with any number of hosts. The worst hosts are named beside their strip.
+p99 is a dot above the strip's line, the mean a square below it. Marks at the same place are piled up; a pile that would
+leave its strip is drawn as one bar of the same height for each host, so that the picture stays small and legible with
+any number of hosts. The worst hosts are named beside their strip.
 """
 
 from __future__ import annotations
@@ -68,8 +70,11 @@ class Strip:
     figures: str = ""
 
     def worst(self) -> list[Mark]:
-        """Return the hosts to name, the worst first: of a few all, else those that fail and those that are far from the others."""
-        known = sorted((mark for mark in self.marks if mark.p99_ns), key=lambda mark: (not mark.fails, -(mark.p99_ns or 0)))
+        """Return the hosts to name, the worst first: of a few all, else those that fail and those that are
+        far from the others."""
+        known = sorted(
+            (mark for mark in self.marks if mark.p99_ns), key=lambda mark: (not mark.fails, -(mark.p99_ns or 0))
+        )
         if len(known) <= NAMED:
             return known
         far = _FAR * median(mark.p99_ns or 0 for mark in known)
@@ -81,12 +86,17 @@ class Strip:
         title = ", ".join(filter(None, (self.title, self.subtitle, self.figures)))
         if not known:
             return f"{title}: nothing was measured."
-        text = f"{title}: {_units.format_count(len(known))} host{'' if len(known) == 1 else 's'}, p99 median {_units.format_duration(median(known))}"
+        text = (
+            f"{title}: {_units.format_count(len(known))} host{'' if len(known) == 1 else 's'}, p99 median "
+            f"{_units.format_duration(median(known))}"
+        )
         if len(known) > 1:
             text += f", from {_units.format_duration(known[0])} to {_units.format_duration(known[-1])}"
         if self.p99_limit_ns:
             text += f", limit {_units.format_duration(self.p99_limit_ns)}"
-        named = [f"{brief(mark.label, _NAME)} {_units.format_duration(mark.p99_ns or 0)}" for mark in self.worst()[:NAMED]]
+        named = [
+            f"{brief(mark.label, _NAME)} {_units.format_duration(mark.p99_ns or 0)}" for mark in self.worst()[:NAMED]
+        ]
         return f"{text}; worst: {', '.join(named)}." if named and len(known) > NAMED else f"{text}."
 
 
@@ -106,7 +116,8 @@ def fleet_chart(strips: Sequence[Strip], size_word: str = "block size") -> Marku
         y, previous = y + height, limits
     return Markup(
         '<svg class="fleet" viewBox="0 0 {w} {h:.0f}" role="img" aria-labelledby="fleet-title fleet-desc">'
-        '<title id="fleet-title">Latency of every host at each {size_word}</title><desc id="fleet-desc">{desc}</desc>{grid}{body}</svg>'
+        '<title id="fleet-title">Latency of every host at each {size_word}</title><desc '
+        'id="fleet-desc">{desc}</desc>{grid}{body}</svg>'
     ).format(
         w=_WIDTH,
         h=y + 4,
@@ -122,9 +133,10 @@ def _grid(axis: LogAxis, top: float, bottom: float) -> Markup:
     parts = [Markup('<text class="axis" x="0" y="12">Latency, logarithmic</text>')]
     for tick in _ticks(axis):
         parts.append(
-            Markup('<path class="grid" d="M{x:.1f} {top:.1f}V{bottom:.1f}"/><text class="axis" x="{x:.1f}" y="12" text-anchor="middle">{text}</text>').format(
-                x=axis.place(tick), top=top - 4, bottom=bottom, text=_units.format_duration(tick)
-            )
+            Markup(
+                '<path class="grid" d="M{x:.1f} {top:.1f}V{bottom:.1f}"/><text class="axis" x="{x:.1f}" y="12" '
+                'text-anchor="middle">{text}</text>'
+            ).format(x=axis.place(tick), top=top - 4, bottom=bottom, text=_units.format_duration(tick))
         )
     return Markup("").join(parts)
 
@@ -143,7 +155,9 @@ def _strip(strip: Strip, axis: LogAxis, top: float, size: int, labels: bool) -> 
     below = _LABEL if labels and strip.mean_limit_ns else 0
     line = top + above + _LANE
     parts = [
-        Markup('<text class="step" x="0" y="{:.1f}">{}</text><path class="line" d="M{} {:.1f}H{}"/>').format(line + 4, strip.title, _LEFT, line, _RIGHT),
+        Markup('<text class="step" x="0" y="{:.1f}">{}</text><path class="line" d="M{} {:.1f}H{}"/>').format(
+            line + 4, strip.title, _LEFT, line, _RIGHT
+        ),
         *(_aside(words, y) for words, y in ((strip.figures, line - 12), (strip.subtitle, line + 18)) if words),
         _pile("p99", ((mark.p99_ns, mark.fails) for mark in strip.marks), axis, line, -1, size),
         _pile("mean", ((mark.mean_ns, mark.fails) for mark in strip.marks), axis, line, 1, size),
@@ -159,8 +173,11 @@ def _aside(words: str, y: float) -> Markup:
     return Markup('<text class="axis" x="0" y="{:.1f}">{}</text>').format(y, brief(words, _NAME))
 
 
-def _pile(name: str, values: Iterable[tuple[float | None, bool]], axis: LogAxis, line: float, direction: int, size: int) -> Markup:
-    """Return the marks of one figure, piled up away from the line: first those that do not fail, on top of them those that do."""
+def _pile(
+    name: str, values: Iterable[tuple[float | None, bool]], axis: LogAxis, line: float, direction: int, size: int
+) -> Markup:
+    """Return the marks of one figure, piled up away from the line: first those that do not fail,
+    on top of them those that do."""
     piles: dict[int, list[int]] = {}
     for value, fails in values:
         if value:
@@ -173,7 +190,9 @@ def _pile(name: str, values: Iterable[tuple[float | None, bool]], axis: LogAxis,
     for place, (good, bad) in sorted(piles.items()):
         x = (place + 0.5) * size
         for path, below, count in zip(paths, (0, good), (good, bad), strict=True):
-            path.extend(_marks(x, [first + direction * pitch * number for number in range(below, below + count)], pitch < size))
+            path.extend(
+                _marks(x, [first + direction * pitch * number for number in range(below, below + count)], pitch < size)
+            )
     kinds = ("", " fails")
     return Markup("").join(
         Markup('<path class="{}{}" stroke-width="{}" d="{}"/>').format(name, kind, size - 0.6, "".join(path))
@@ -201,17 +220,23 @@ def _limit(name: str, value: float | None, axis: LogAxis, line: float, direction
     y = line - _LANE - 4 if direction < 0 else line + _LANE + _LABEL - 1
     anchor = "end" if x > (_LEFT + _RIGHT) / 2 else "start"
     text = f"limit of {name} {_units.format_duration(value)}"
-    return mark + Markup('<text class="limit" x="{:.1f}" y="{:.1f}" text-anchor="{}">{}</text>').format(x, y, anchor, text)
+    return mark + Markup('<text class="limit" x="{:.1f}" y="{:.1f}" text-anchor="{}">{}</text>').format(
+        x, y, anchor, text
+    )
 
 
 def _names(strip: Strip, line: float) -> Markup:
     """Return the names of the worst hosts of a strip, beside it."""
     worst = strip.worst()
-    lines = [(f"{_units.format_duration(mark.p99_ns or 0)} {brief(mark.label, _NAME)}", mark.fails) for mark in worst[:NAMED]]
+    lines = [
+        (f"{_units.format_duration(mark.p99_ns or 0)} {brief(mark.label, _NAME)}", mark.fails) for mark in worst[:NAMED]
+    ]
     if len(worst) > NAMED:
         lines = [*lines[: NAMED - 1], (f"and {_units.format_count(len(worst) - NAMED + 1)} more", False)]
     first = line + 4 - (len(lines) - 1) * 7.5
     return Markup("").join(
-        Markup('<text class="{}" x="{}" y="{:.1f}">{}</text>').format("name fails" if fails else "name", _RIGHT + 10, first + 15 * place, text)
+        Markup('<text class="{}" x="{}" y="{:.1f}">{}</text>').format(
+            "name fails" if fails else "name", _RIGHT + 10, first + 15 * place, text
+        )
         for place, (text, fails) in enumerate(lines)
     )

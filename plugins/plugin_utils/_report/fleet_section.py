@@ -39,7 +39,8 @@ _LATENCY, _RESPONSE = "latency", "response"
 
 @dataclass(frozen=True)
 class Filter:
-    """What the page can filter hosts by beside their names and verdicts: its name, its title, the values that occur, and the value of a host."""
+    """What the page can filter hosts by beside their names and verdicts: its name, its title,
+    the values that occur, and the value of a host."""
 
     name: str
     title: str
@@ -68,18 +69,22 @@ def _volume_of(host: Host) -> str:
 class FleetRow:
     """A host as a row of the matrix.
 
-    number is that of its section on the page, None if it has none; filters are what the page can filter by, as names and numbers of values.
+    number is that of its section on the page, None if it has none; filters are what the page can filter by,
+    as names and numbers of values.
     """
 
     def __init__(self, host: Host, number: int | None, steps: Sequence[Step], filters: Sequence[Filter]) -> None:
         self.of = host
         self.number = number
-        self.filters = [(each.name, each.values.index(each.of(host)) + 1) for each in filters if each.of(host) in each.values]
+        self.filters = [
+            (each.name, each.values.index(each.of(host)) + 1) for each in filters if each.of(host) in each.values
+        ]
         self._steps = steps
 
     @property
     def certified(self) -> str:
-        """Until when the host is certified, or whether it is; empty if its record is of a kind that certifies nothing."""
+        """Until when the host is certified, or whether it is; empty if its record is of a kind that
+        certifies nothing."""
         if self.of.of_kind.own_key:
             return ""
         return (self.of.valid_until or "yes") if self.of.certified else "no"
@@ -108,7 +113,8 @@ def level(cell: Cell) -> str:
 
 
 def used_text(cell: Cell) -> str:
-    """Return the share that a cell uses of the limit that it comes closest to, such as "42 %" or "15 \u00d7", empty if nothing judged it."""
+    """Return the share that a cell uses of the limit that it comes closest to, such as "42 %" or "15 \u00d7",
+    empty if nothing judged it."""
     if cell.used is None:
         return ""
     if cell.used >= 10:
@@ -117,7 +123,8 @@ def used_text(cell: Cell) -> str:
 
 
 def strips_of(model: Model, steps: Sequence[Step], titles: Sequence[str]) -> list[Strip]:
-    """Return a strip for each load point and block size, with every host that measured it; of streams one for each that a limit judges."""
+    """Return a strip for each load point and block size, with every host that measured it;
+    of streams one for each that a limit judges."""
     if model.words.layout.by_stream:
         return _strips_by_stream(model, steps, titles)
     marks: dict[Step, list[Mark]] = {step: [] for step in steps}
@@ -132,7 +139,8 @@ def strips_of(model: Model, steps: Sequence[Step], titles: Sequence[str]) -> lis
 
 
 def _strips_by_stream(model: Model, steps: Sequence[Step], titles: Sequence[str]) -> list[Strip]:
-    """Return the strips of those streams and operations that limits judge; they show the response if only that is judged."""
+    """Return the strips of those streams and operations that limits judge;
+    they show the response if only that is judged."""
     shown = _judged_streams(model.hosts) or {(ALL_WORKERS, ALL_WORKERS): _LATENCY}
     marks: dict[tuple[int, SeriesKey], list[Mark]] = {}
     for host in model.hosts:
@@ -140,7 +148,9 @@ def _strips_by_stream(model: Model, steps: Sequence[Step], titles: Sequence[str]
             key = figures["stream"], figures["operation"]
             if key in shown and figures["worker"] == ALL_WORKERS:
                 p99_ns, mean_ns = (figures.get(f"{shown[key]}_{figure}_ns") for figure in ("p99", "mean"))
-                marks.setdefault((figures["load_point"], key), []).append(Mark(host.label, p99_ns, mean_ns, row.verdict == FAIL))
+                marks.setdefault((figures["load_point"], key), []).append(
+                    Mark(host.label, p99_ns, mean_ns, row.verdict == FAIL)
+                )
     return [
         Strip(
             title,
@@ -156,27 +166,44 @@ def _strips_by_stream(model: Model, steps: Sequence[Step], titles: Sequence[str]
 
 
 def _judged_streams(hosts: Iterable[Host]) -> dict[SeriesKey, str]:
-    """Return the streams and operations that limits on durations judge, each with whether it is shown by its latency or its response."""
+    """Return the streams and operations that limits on durations judge,
+    each with whether it is shown by its latency or its response."""
     kinds: dict[SeriesKey, set[str]] = {}
     for host in hosts:
         for limit, span in zip(host.limits, host.spans, strict=True):
             if limit["unit"] == "ns" and not limit["hard"]:
                 for key in span.series:
                     kinds.setdefault(key, set()).add(str(limit["metric"]).partition("_")[0])
-    order = dict.fromkeys((figures["stream"], figures["operation"]) for host in hosts for dummy, figures in host.results())
+    order = dict.fromkeys(
+        (figures["stream"], figures["operation"]) for host in hosts for dummy, figures in host.results()
+    )
     return {key: _RESPONSE if kinds[key] == {_RESPONSE} else _LATENCY for key in order if key in kinds}
 
 
 def _tightest(model: Model, metric: str, step: Step, key: SeriesKey | None = None) -> float | None:
     stream, operation, step_size = model.words.layout.of_step
     stream, operation = key or (stream, operation)
-    row = {"worker": "all", "load_point": step[0], "block_size_bytes": step[1], "stream": stream, "operation": operation}
-    return min((limit.value for dummy, limit in model.criteria if limit.metric.name == metric and limit.applies_to(row, step_size)), default=None)
+    row = {
+        "worker": "all",
+        "load_point": step[0],
+        "block_size_bytes": step[1],
+        "stream": stream,
+        "operation": operation,
+    }
+    return min(
+        (
+            limit.value
+            for dummy, limit in model.criteria
+            if limit.metric.name == metric and limit.applies_to(row, step_size)
+        ),
+        default=None,
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class VolumeClass:
-    """A class of alike volumes: its hosts, their median of the mean latency over the block sizes, the range, and who departs from it by how much."""
+    """A class of alike volumes: its hosts, their median of the mean latency over the block sizes, the range,
+    and who departs from it by how much."""
 
     name: str
     count: int
@@ -202,7 +229,9 @@ def _class(name: str, volumes: dict[str, dict[Any, float]]) -> VolumeClass | Non
     common = set.intersection(*(set(means) for means in volumes.values()))
     if not common:
         return None
-    alike = likeness({label: [means[step] for step in sorted(common)] for label, means in volumes.items()}, margin=_ALIKE_MARGIN)
+    alike = likeness(
+        {label: [means[step] for step in sorted(common)] for label, means in volumes.items()}, margin=_ALIKE_MARGIN
+    )
     departing = sorted(alike.conspicuous.items(), key=lambda item: -item[1])
     named = [f"{brief(label, LONGEST_NAME)} ({_departure(share)})" for label, share in departing[:_NAMED]]
     named += [f"and {_units.format_count(len(departing) - _NAMED)} more"] if len(departing) > _NAMED else []

@@ -60,13 +60,21 @@ def fold_sizes(sizes: Iterable[int | None], measured: Sequence[int | None]) -> s
             runs[-1].append(size)
         else:
             runs.append([size])
-    texts = [text for run in runs for text in (map(size_text, run) if len(run) < _SHORTEST_RANGE else [_range_text(run[0], run[-1])])]
+    texts = [
+        text
+        for run in runs
+        for text in (map(size_text, run) if len(run) < _SHORTEST_RANGE else [_range_text(run[0], run[-1])])
+    ]
     return and_list(texts + ([size_text(None)] if None in given else []))
 
 
 def _range_text(first: int, last: int) -> str:
     texts = size_text(first).split(), size_text(last).split()
-    return f"{texts[0][0]} to {' '.join(texts[1])}" if texts[0][1:] == texts[1][1:] else f"{' '.join(texts[0])} to {' '.join(texts[1])}"
+    return (
+        f"{texts[0][0]} to {' '.join(texts[1])}"
+        if texts[0][1:] == texts[1][1:]
+        else f"{' '.join(texts[0])} to {' '.join(texts[1])}"
+    )
 
 
 def _parts(name: str) -> tuple[str, int | None, str]:

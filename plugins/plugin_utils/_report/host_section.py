@@ -38,7 +38,8 @@ from markupsafe import Markup
 
 SETTINGS = "Options that differ between hosts"
 SHOWN_ROWS = 400
-"""The largest number of rows that a host's table of figures shows; beyond it, only those of all queue managers and those that do not pass."""
+"""The largest number of rows that a host's table of figures shows; beyond it,
+only those of all queue managers and those that do not pass."""
 
 
 _MOST_CHANGE = 1e6
@@ -51,7 +52,9 @@ class HostSection:
     and defaults those of the options that a command repeats.
     """
 
-    def __init__(self, host: Host, number: int, alone: bool, parameters: Mapping[str, Any], defaults: Mapping[str, Any]) -> None:
+    def __init__(
+        self, host: Host, number: int, alone: bool, parameters: Mapping[str, Any], defaults: Mapping[str, Any]
+    ) -> None:
         self.of = host
         self.number = number
         self.alone = alone
@@ -90,7 +93,9 @@ class HostSection:
                 "verdict": limit["verdict"],
                 "sentence": limit["worst"]["reason"],
                 "bar": bound_bar(limit) if self.of.intervals else "",
-                "share": f"{limit['rows_not_passed']} of {limit['rows_judged']}" if limit["rows_judged"] else "none judged",
+                "share": f"{limit['rows_not_passed']} of {limit['rows_judged']}"
+                if limit["rows_judged"]
+                else "none judged",
             }
             for limit in self.of.limits
         ]
@@ -102,7 +107,8 @@ class HostSection:
 
     @property
     def drift(self) -> dict[str, Any]:
-        """What holding the host against its earlier certificates said, and its picture if the change is known; empty if it was not asked for."""
+        """What holding the host against its earlier certificates said, and its picture if the change is known;
+        empty if it was not asked for."""
         said = self.of.comparison
         if not said:
             return {}
@@ -122,16 +128,22 @@ class HostSection:
             return ""
         rate, slowest_ns = self.of.initial_write
         return (
-            f"Formatting the test files, which is the first touch of the storage and no part of any latency here, ran at {_units.format_rate(rate)}; "
-            f"its slowest write took {_units.format_duration(slowest_ns)}."
+            "Formatting the test files, which is the first touch of the storage and no part of any latency here, ran "
+            f"at {_units.format_rate(rate)}; its slowest write took {_units.format_duration(slowest_ns)}."
         )
 
     @property
     def latency_charts(self) -> list[Any]:
-        """Charts of what was measured over block sizes and percentiles, as safe markup, for hosts of which the tables were read."""
+        """Charts of what was measured over block sizes and percentiles, as safe markup,
+        for hosts of which the tables were read."""
         if not self.of.intervals:
             return []
-        over_size = (latency_charts, distribution_charts, worker_charts, first_pass_charts)  # the workers of a stream are alike
+        over_size = (
+            latency_charts,
+            distribution_charts,
+            worker_charts,
+            first_pass_charts,
+        )  # the workers of a stream are alike
         drawn = (load_charts, distribution_charts, first_pass_charts) if self.of.words.layout.over_load else over_size
         return [chart for draw in drawn for chart in draw(self.of)]
 
@@ -153,7 +165,11 @@ class HostSection:
         loads = {*shown_loads(self.of, (row["load_point"] for row in self.of.intervals))}
         found = (series_of(self.of.words, row) for row in self.of.intervals)
         shown = {series.key for series in shown_series(self.of, (series for series in found if series))}
-        return [row for row in self.of.intervals if row["load_point"] in loads and (row["stream"], row["operation"]) in shown]
+        return [
+            row
+            for row in self.of.intervals
+            if row["load_point"] in loads and (row["stream"], row["operation"]) in shown
+        ]
 
     @property
     def estimates(self) -> EstimateSection | None:
@@ -169,7 +185,10 @@ class HostSection:
     def facts(self) -> list[tuple[str, list[ShownFact]]]:
         """Facts, workspace, how the tester ended, and the options that are not the same for all hosts, by group."""
         settings = [ShownFact(name, shorten(str(value)), "") for name, value in self.of.settings.items()]
-        return [*grouped_facts(self.of.facts, self.of.workspace, self.of.tester), *([(SETTINGS, settings)] if settings else [])]
+        return [
+            *grouped_facts(self.of.facts, self.of.workspace, self.of.tester),
+            *([(SETTINGS, settings)] if settings else []),
+        ]
 
     @property
     def reproduction(self) -> Reproduction | None:
@@ -196,12 +215,20 @@ class HostSection:
 
     @cached_property
     def _shared(self) -> set[tuple[Any, ...]]:
-        return {(figures["step"], figures["stream"], figures["operation"]) for dummy, figures in self.of.results() if figures["worker"] == 2}
+        return {
+            (figures["step"], figures["stream"], figures["operation"])
+            for dummy, figures in self.of.results()
+            if figures["worker"] == 2
+        }
 
     def _who(self, name: str, figures: dict[str, Any]) -> str:
         load = figures["load_point"]
         if self.of.words.layout.over_load:
-            return self.of.words.load_text(load) if name == "all" or not self._has_several(figures) else f"worker {name} of {self.of.words.load_text(load)}"
+            return (
+                self.of.words.load_text(load)
+                if name == "all" or not self._has_several(figures)
+                else f"worker {name} of {self.of.words.load_text(load)}"
+            )
         if not self.of.words.load_is_workers:
             return f"{name}, {self.of.words.load_text(load)}"
         return f"all {load}" if name == "all" and self._has_several(figures) else name

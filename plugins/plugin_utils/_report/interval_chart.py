@@ -51,7 +51,10 @@ def scale(axis: Axis) -> Markup:
     """Return the axis itself, with its ticks, for the head of the table."""
     shown = apart([tick for tick in _TICKS if not axis.is_beyond(tick)], axis.place, _TICK_DISTANCE)
     ticks = Markup("").join(
-        Markup('<text x="{:.1f}" y="15" text-anchor="middle">{}</text>').format(axis.place(tick), f"{100 * tick:+.0f}%" if tick else "0") for tick in shown
+        Markup('<text x="{:.1f}" y="15" text-anchor="middle">{}</text>').format(
+            axis.place(tick), f"{100 * tick:+.0f}%" if tick else "0"
+        )
+        for tick in shown
     )
     return _svg(ticks, f"logarithmic axis of the change; the margin is {percent(axis.margin)}")
 
@@ -64,9 +67,15 @@ def picture(axis: Axis, change: float | None, lower: float | None, upper: float 
     parts = [_vertical("zero", axis.place(0.0)), _vertical("margin", axis.place(axis.margin))]
     if lower is not None and upper is not None:
         left, right = axis.place(lower), axis.place(upper)
-        parts.append(Markup('<line class="interval {}" x1="{:.1f}" y1="{}" x2="{:.1f}" y2="{}"/>').format(outcome, left, middle, right, middle))
+        parts.append(
+            Markup('<line class="interval {}" x1="{:.1f}" y1="{}" x2="{:.1f}" y2="{}"/>').format(
+                outcome, left, middle, right, middle
+            )
+        )
         parts += [_end(axis, bound, outcome) for bound in (lower, upper)]
-    parts.append(Markup('<circle class="point {}" cx="{:.1f}" cy="{}" r="3.5"/>').format(outcome, axis.place(change), middle))
+    parts.append(
+        Markup('<circle class="point {}" cx="{:.1f}" cy="{}" r="3.5"/>').format(outcome, axis.place(change), middle)
+    )
     return _svg(Markup("").join(parts), f"{percent(change)}, {interval(lower, upper)}")
 
 
@@ -76,7 +85,9 @@ def _end(axis: Axis, bound: float, outcome: str) -> Markup:
     if not axis.is_beyond(bound):
         return Markup('<line class="interval {}" x1="{x:.1f}" y1="7" x2="{x:.1f}" y2="15"/>').format(outcome, x=place)
     side = 6 if bound > 0 else -6
-    return Markup('<path class="interval {}" d="M{:.1f} 7L{:.1f} {}L{:.1f} 15"/>').format(outcome, place, place + side, middle, place)
+    return Markup('<path class="interval {}" d="M{:.1f} 7L{:.1f} {}L{:.1f} 15"/>').format(
+        outcome, place, place + side, middle, place
+    )
 
 
 def _vertical(name: str, place: float) -> Markup:
@@ -84,6 +95,7 @@ def _vertical(name: str, place: float) -> Markup:
 
 
 def _svg(body: Markup, label: str) -> Markup:
-    return Markup('<svg class="intervals" viewBox="0 0 {w} {h}" width="{w}" height="{h}" role="img" aria-label="{label}">{body}</svg>').format(
-        w=WIDTH, h=HEIGHT, label=label, body=body
-    )
+    return Markup(
+        '<svg class="intervals" viewBox="0 0 {w} {h}" width="{w}" height="{h}" role="img" '
+        'aria-label="{label}">{body}</svg>'
+    ).format(w=WIDTH, h=HEIGHT, label=label, body=body)

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Latency and response over the load, with a line for each stream's operation, the limits on them, and the highest load that passed."""
+"""Latency and response over the load, with a line for each stream's operation, the limits on them,
+and the highest load that passed."""
 
 from __future__ import annotations
 
@@ -44,7 +45,8 @@ Points = Sequence[tuple[int, float]]
 
 @dataclass(frozen=True, slots=True)
 class _Bound:
-    """A limit in nanoseconds, what it is on (empty if on every line), its class, and from which load point to which one it judges."""
+    """A limit in nanoseconds, what it is on (empty if on every line), its class,
+    and from which load point to which one it judges."""
 
     value: float
     on: str
@@ -58,7 +60,8 @@ class _Bound:
 
 
 def capacity_chart(host: Host) -> Markup:
-    """Return the chart of what decides the capacity, or of the mean if that is not a latency; empty if it has no figures at two load points."""
+    """Return the chart of what decides the capacity, or of the mean if that is not a latency;
+    empty if it has no figures at two load points."""
     return load_chart(host, _capacity_metric(host)) if host.climbed else Markup("")
 
 
@@ -69,7 +72,11 @@ def _capacity_metric(host: Host) -> str:
 
 def load_charts(host: Host) -> list[Markup]:
     """Return a chart for each other metric of streams that has figures at two load points or more."""
-    judged = [str(limit["metric"]) for limit in host.limits if limit["unit"] == "ns" and limit["bound"] == "max" and not limit["hard"]]
+    judged = [
+        str(limit["metric"])
+        for limit in host.limits
+        if limit["unit"] == "ns" and limit["bound"] == "max" and not limit["hard"]
+    ]
     shown = dict.fromkeys((*judged, *METRICS))
     if host.climbed:
         shown.pop(_capacity_metric(host), None)
@@ -94,12 +101,22 @@ def load_chart(host: Host, metric: str) -> Markup:
     colours = colours_of(host, list(curves))
     bounds = _bounds(host, metric, colours)
     x = LogAxis.around(loads, LEFT, RIGHT)
-    y = LogAxis.around([*(value for points in curves.values() for load, value in points), *(bound.value for bound in bounds)], BOTTOM, TOP)
+    y = LogAxis.around(
+        [*(value for points in curves.values() for load, value in points), *(bound.value for bound in bounds)],
+        BOTTOM,
+        TOP,
+    )
     places = {series: [(x.place(load), y.place(value)) for load, value in points] for series, points in curves.items()}
-    levels = [LevelLine(x.place(bound.first) - 6, x.place(bound.last) + 6, y.place(bound.value), bound.name, bound.words) for bound in bounds]
+    levels = [
+        LevelLine(x.place(bound.first) - 6, x.place(bound.last) + 6, y.place(bound.value), bound.name, bound.words)
+        for bound in bounds
+    ]
     parts = [duration_grid(y, "Response" if reserved else "Latency")]
     parts.append(level_grid(((x.place(load), f"{load}") for load in loads), f"Load in {host.words.loads}"))
-    parts += [Markup('<path class="{}" d="M{:.1f} {:.1f}H{:.1f}"/>').format(level.name, level.left, level.y, level.right) for level in levels]
+    parts += [
+        Markup('<path class="{}" d="M{:.1f} {:.1f}H{:.1f}"/>').format(level.name, level.left, level.y, level.right)
+        for level in levels
+    ]
     parts += [line(f"size {colours[series]}", points, dots=True) for series, points in places.items()]
     highest = host.climbed.highest_passed if host.climbed else None
     if highest in loads:
@@ -107,7 +124,13 @@ def load_chart(host: Host, metric: str) -> Markup:
     parts.append(level_labels(levels, places.values()))
     parts.append(end_labels((points[-1][1], colours[series], series.label) for series, points in places.items()))
     words = _description(host, curves, bounds, highest if highest in loads else None, behind)
-    return chart("load", f"{title} over the load{reserved}", words, Markup("").join(parts), right=room_for(series.label for series in curves))
+    return chart(
+        "load",
+        f"{title} over the load{reserved}",
+        words,
+        Markup("").join(parts),
+        right=room_for(series.label for series in curves),
+    )
 
 
 def _curves(host: Host, metric: str) -> tuple[dict[Series, Points], bool]:
@@ -124,17 +147,29 @@ def _curves(host: Host, metric: str) -> tuple[dict[Series, Points], bool]:
 
 
 def _bounds(host: Host, metric: str, colours: Mapping[Series, str]) -> list[_Bound]:
-    """Return the limits without the hard ones: of streams the tightest of each, and otherwise each once, because it is the same for all block sizes."""
+    """Return the limits without the hard ones: of streams the tightest of each, and otherwise each once,
+    because it is the same for all block sizes."""
     found: dict[Any, _Bound] = {}
     limits = [
         (float(limit["limit_value"]), span)
         for limit, span in zip(host.limits, host.spans, strict=True)
-        if limit["metric"] == metric and limit["bound"] == "max" and limit["limit_value"] and not limit["hard"] and span.loads
+        if limit["metric"] == metric
+        and limit["bound"] == "max"
+        and limit["limit_value"]
+        and not limit["hard"]
+        and span.loads
     ]
-    for (value, span), (series, colour) in itertools.product(sorted(limits, key=lambda limit: limit[0]), colours.items()):
+    for (value, span), (series, colour) in itertools.product(
+        sorted(limits, key=lambda limit: limit[0]), colours.items()
+    ):
         if span.judges(series):
             by_stream = host.words.layout.by_stream
-            bound = _Bound(value, series.label if by_stream else "", f"limit {colour}" if by_stream else "limit any", *(span.loads or ()))
+            bound = _Bound(
+                value,
+                series.label if by_stream else "",
+                f"limit {colour}" if by_stream else "limit any",
+                *(span.loads or ()),
+            )
             found.setdefault(series if by_stream else value, bound)
     return list(found.values())
 
@@ -142,14 +177,21 @@ def _bounds(host: Host, metric: str, colours: Mapping[Series, str]) -> list[_Bou
 def _mark(x: float) -> Markup:
     """Return the line at the highest load that passed."""
     anchor = "middle" if x > LEFT + 60 else "start"
-    return Markup('<path class="line passed" d="M{:.1f} {}V{}"/>').format(x, TOP - 8, BOTTOM) + text("passed", x, TOP - 11, "passed up to here", anchor)
+    return Markup('<path class="line passed" d="M{:.1f} {}V{}"/>').format(x, TOP - 8, BOTTOM) + text(
+        "passed", x, TOP - 11, "passed up to here", anchor
+    )
 
 
-def _description(host: Host, curves: Mapping[Series, Points], bounds: Sequence[_Bound], highest: int | None, behind: bool) -> str:
+def _description(
+    host: Host, curves: Mapping[Series, Points], bounds: Sequence[_Bound], highest: int | None, behind: bool
+) -> str:
     steepest, points = max(curves.items(), key=lambda item: item[1][-1][1] / item[1][0][1])
     (first, before), (last, after) = points[0], points[-1]
     name = f"{steepest.label[0].upper()}{steepest.label[1:]}"
-    parts = [f"{name}: {_units.format_duration(before)} at {host.words.load_text(first)} and {_units.format_duration(after)} at {host.words.load_text(last)}."]
+    parts = [
+        f"{name}: {_units.format_duration(before)} at {host.words.load_text(first)} and "
+        f"{_units.format_duration(after)} at {host.words.load_text(last)}."
+    ]
     if bounds:
         parts.append(f"Dashed: {', '.join(bound.words for bound in bounds)}.")
     if highest is not None:

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The model of a report: everything that the renderers show, gathered once from a run directory and judged by nobody again."""
+"""The model of a report: everything that the renderers show, gathered once from a run directory and judged
+by nobody again."""
 
 from __future__ import annotations
 
@@ -33,10 +34,20 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.capacity import ShownCapacity, shown_capacity
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import and_list
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.reproduce import run_options
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import Series, SeriesKey, judges_text, series_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import (
+    Series,
+    SeriesKey,
+    judges_text,
+    series_of,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.shares import used_share
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.stalls import stall_period
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_OPERATIONS, ALL_WORKERS, KEY_COLUMNS, Step
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import (
+    ALL_OPERATIONS,
+    ALL_WORKERS,
+    KEY_COLUMNS,
+    Step,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_text, profiles_by_sha256
@@ -45,7 +56,16 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError, printable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables, parse_tables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import with_variables
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, FAIL, GOOD, INCONCLUSIVE, PASS, WARN, WORST_FIRST, rank
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import (
+    ERROR,
+    FAIL,
+    GOOD,
+    INCONCLUSIVE,
+    PASS,
+    WARN,
+    WORST_FIRST,
+    rank,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_class import volume_class
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words, words_of
 
@@ -105,9 +125,11 @@ _SHOWN_WORST_KEYS = (
 
 @dataclass(frozen=True, slots=True)
 class ResultRow:
-    """A row of a host's results.csv: its figures in the order of the host's columns, and the worst judgement on it with its reasons.
+    """A row of a host's results.csv: its figures in the order of the host's columns,
+    and the worst judgement on it with its reasons.
 
-    used is the share that the row uses of the limit that it comes closest to: 0.5 is half of it, above 1 is broken; None if nothing judged it.
+    used is the share that the row uses of the limit that it comes closest to: 0.5 is half of it,
+    above 1 is broken; None if nothing judged it.
     """
 
     values: tuple[Any, ...]
@@ -119,7 +141,8 @@ class ResultRow:
 
 @dataclass(frozen=True, slots=True)
 class JudgedRow:
-    """A row that a limit judged, and its figure in the unit of the limit; the row is empty if nothing was measured that the limit judges."""
+    """A row that a limit judged, and its figure in the unit of the limit;
+    the row is empty if nothing was measured that the limit judges."""
 
     block_size_bytes: int | None
     load_point: int | None
@@ -136,7 +159,8 @@ class JudgedRow:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Which rows a limit judges: the smallest and the largest block size and load point, None if the rows have none, and the series."""
+    """Which rows a limit judges: the smallest and the largest block size and load point,
+    None if the rows have none, and the series."""
 
     sizes: tuple[int, int] | None
     loads: tuple[int, int] | None
@@ -145,24 +169,29 @@ class Span:
     def judges(self, series: Series) -> bool:
         """Whether the limit judges a series at some load point."""
         size = series.block_size_bytes
-        return series.key in self.series and (size is None or (self.sizes is not None and self.sizes[0] <= size <= self.sizes[1]))
+        return series.key in self.series and (
+            size is None or (self.sizes is not None and self.sizes[0] <= size <= self.sizes[1])
+        )
 
 
 @dataclass(slots=True)
 class Host:
     """What a report shows of one host's volume. Text is printable; nothing in it is escaped for any format.
 
-    findings are those of its record. notes are also those of its record, and what was noticed later, such as what it left behind. profile is the name of
-    the profile that judged it, and profile_sha256 the SHA-256 of that, both empty if none did. settings are the options that differ between hosts. decisive
-    holds for each of limits the rows that have its verdict, none if that is pass. volume_class is what it has in common with volumes that are alike.
-    valid_until is the last day of its certificate and certificate the SHA-256 of that, both empty if there is none. comparison is what holding it against
-    its baseline said, empty if no comparison was asked for. power_cuts is what the history said of power cuts of a volume that was measured. stall_period
-    says at which interval stalls came, empty if at none or if nobody looked. options are those that the tester repeated in run.csv, and method says which
-    version of it measured, empty if none did. spans holds for each of limits which rows it judges. distributions, the counts of operations by upper bound
-    for each load point and series, stalls, the slowest operations, and fidelity, what streams asked for and achieved, are for charts and empty in a large
-    fleet. basis is what estimates of the volume rest on, None if nothing wrote to a log. headroom is what the volume carries beside its target; if it has a
-    target but no headroom, no_headroom says why. capacity is None if only one load was measured. own is what only records of its kind hold,
-    empty if it holds nothing.
+    findings are those of its record. notes are also those of its record, and what was noticed later, such as what it
+    left behind. profile is the name of the profile that judged it, and profile_sha256 the SHA-256 of that, both empty
+    if none did. settings are the options that differ between hosts. decisive holds for each of limits the rows that
+    have its verdict, none if that is pass. volume_class is what it has in common with volumes that are alike.
+    valid_until is the last day of its certificate and certificate the SHA-256 of that, both empty if there is none.
+    comparison is what holding it against its baseline said, empty if no comparison was asked for. power_cuts is what
+    the history said of power cuts of a volume that was measured. stall_period says at which interval stalls came, empty
+    if at none or if nobody looked. options are those that the tester repeated in run.csv, and method says which version
+    of it measured, empty if none did. spans holds for each of limits which rows it judges. distributions, the counts of
+    operations by upper bound for each load point and series, stalls, the slowest operations, and fidelity, what streams
+    asked for and achieved, are for charts and empty in a large fleet. basis is what estimates of the volume rest on,
+    None if nothing wrote to a log. headroom is what the volume carries beside its target; if it has a target but no
+    headroom, no_headroom says why. capacity is None if only one load was measured. own is what only records of its kind
+    hold, empty if it holds nothing.
     """
 
     host: str
@@ -218,7 +247,8 @@ class Host:
 
     @property
     def climbed(self) -> ShownCapacity | None:
-        """Its capacity if people asked for it: of streams, and of other workloads if the load points were a search or had a target."""
+        """Its capacity if people asked for it: of streams, and of other workloads if the load points were a search or
+        had a target."""
         return self.capacity if self.capacity and (self.words.layout.over_load or self.capacity.is_asked_for) else None
 
     @property
@@ -234,7 +264,8 @@ class Host:
 
 @dataclass(frozen=True, slots=True)
 class ShownProfile:
-    """A profile that judged hosts: its name and version, its SHA-256, what run.json holds of it, its limits, and the labels of the volumes that it judged."""
+    """A profile that judged hosts: its name and version, its SHA-256, what run.json holds of it, its limits, and the
+    labels of the volumes that it judged."""
 
     text: str
     sha256: str
@@ -245,7 +276,8 @@ class ShownProfile:
 
 @dataclass(slots=True)
 class Model:
-    """A whole report. run is run.json, fleet is verdict.json without its hosts, profiles are those that judged hosts, that of most hosts first.
+    """A whole report. run is run.json, fleet is verdict.json without its hosts,
+    profiles are those that judged hosts, that of most hosts first.
 
     found_causes are for causes.causes, which finds them once.
     """
@@ -262,9 +294,14 @@ class Model:
 
     @property
     def criteria(self) -> list[tuple[str, Limit]]:
-        """The limits of all profiles, each with its id and text, which begin with the name of its profile if there are several."""
+        """The limits of all profiles, each with its id and text, which begin with the name of its profile
+        if there are several."""
         several = len(self.profiles) > 1
-        texts = ((profile, f"{limit.id} {limit.text}".strip(), limit) for profile in self.profiles for limit in profile.limits)
+        texts = (
+            (profile, f"{limit.id} {limit.text}".strip(), limit)
+            for profile in self.profiles
+            for limit in profile.limits
+        )
         return [(f"{profile.text}: {text}" if several else text, limit) for profile, text, limit in texts]
 
     def judged_by(self, limit: Limit) -> str:
@@ -281,7 +318,9 @@ class Model:
         """Name and version of the profile that judged the hosts, or how many volumes each one judged."""
         if len(self.profiles) < 2:
             return self.profiles[0].text if self.profiles else "no profile"
-        return and_list([f"{profile.text} ({format_count(len(profile.labels))} of {self.size})" for profile in self.profiles])
+        return and_list(
+            [f"{profile.text} ({format_count(len(profile.labels))} of {self.size})" for profile in self.profiles]
+        )
 
     @property
     def run_id(self) -> str:
@@ -324,7 +363,9 @@ class Model:
     @property
     def disclaimers(self) -> list[str]:
         """What the workloads of streams are not."""
-        found = dict.fromkeys(str(host.facts.get(WORKLOAD_IS_NOT) or "") for host in self.hosts if host.words.layout.described)
+        found = dict.fromkeys(
+            str(host.facts.get(WORKLOAD_IS_NOT) or "") for host in self.hosts if host.words.layout.described
+        )
         return [text for text in found if text]
 
     @property
@@ -361,7 +402,9 @@ class Model:
     @property
     def bad_verdicts_told(self) -> list[str]:
         """The same of those that are not good."""
-        return [f"{count} {verdict}" for verdict, count in counts_worst_first(self.fleet["counts"]) if verdict not in GOOD]
+        return [
+            f"{count} {verdict}" for verdict, count in counts_worst_first(self.fleet["counts"]) if verdict not in GOOD
+        ]
 
     @property
     def gate_statement(self) -> str:
@@ -374,13 +417,20 @@ class Model:
         if not merged:
             return ""
         runs = f"Merged from {format_count(merged)} run{'' if merged == 1 else 's'}"
-        return f"{runs}; {format_count(unclaimed)} of the hosts {'is' if unclaimed == 1 else 'are'} in none of them." if unclaimed else f"{runs}."
+        return (
+            f"{runs}; {format_count(unclaimed)} of the hosts {'is' if unclaimed == 1 else 'are'} in none of them."
+            if unclaimed
+            else f"{runs}."
+        )
 
     @property
     def _policy_statement(self) -> str:
         """What decided instead of what the run recorded when it was opened, empty if nothing did."""
         policy = self.fleet["policy"]
-        replaced = [f"gate_{key}: {_setting_text(policy.get(key))} instead of {_setting_text(value)}" for key, value in (policy.get(INSTEAD_OF) or {}).items()]
+        replaced = [
+            f"gate_{key}: {_setting_text(policy.get(key))} instead of {_setting_text(value)}"
+            for key, value in (policy.get(INSTEAD_OF) or {}).items()
+        ]
         return f"This report was given {' and '.join(replaced)}, which the run recorded." if replaced else ""
 
     @property
@@ -396,13 +446,15 @@ class Model:
 
     @property
     def chance_statement(self) -> str:
-        """How many hosts chance alone may have failed, in one sentence, empty if none failed or that is not more than one."""
+        """How many hosts chance alone may have failed, in one sentence,
+        empty if none failed or that is not more than one."""
         expected = self.fleet.get("wrong_fails_expected")
         if not expected or not self.fleet["counts"].get(FAIL):
             return ""
         return (
-            f"At the confidence of the profile, up to {format_count(expected)} of so many hosts may fail by chance although their storage keeps every limit. "
-            "If a host only just fails, measure it again before you act on it."
+            f"At the confidence of the profile, up to {format_count(expected)} of so many hosts may "
+            "fail by chance although their storage keeps every limit. If a host only just fails, "
+            "measure it again before you act on it."
         )
 
     @property
@@ -413,7 +465,9 @@ class Model:
         if not left_out:
             return text
         more = f" and {format_count(len(left_out) - _SHOWN_LEFT_OUT)} more" if len(left_out) > _SHOWN_LEFT_OUT else ""
-        return f"{text}; the limit left out {', '.join(printable(str(host)) for host in left_out[:_SHOWN_LEFT_OUT])}{more}"
+        return (
+            f"{text}; the limit left out {', '.join(printable(str(host)) for host in left_out[:_SHOWN_LEFT_OUT])}{more}"
+        )
 
 
 def build_model(run_directory: RunDirectory) -> Model:
@@ -430,7 +484,16 @@ def build_model(run_directory: RunDirectory) -> Model:
     hosts += [reader.host("", record) for record in missing_hosts(run_directory)]
     hosts.sort(key=lambda host: (rank(host.verdict), host.host, host.volume))
     gate_ran = fleet.get("asked_by") == GATE
-    return Model(run_directory.path, run, fleet, gate_ran, run_directory.is_check_mode, hosts, reader.columns, _name_profiles(run, hosts))
+    return Model(
+        run_directory.path,
+        run,
+        fleet,
+        gate_ran,
+        run_directory.is_check_mode,
+        hosts,
+        reader.columns,
+        _name_profiles(run, hosts),
+    )
 
 
 def counts_worst_first(counts: Mapping[str, int]) -> list[tuple[str, int]]:
@@ -439,7 +502,11 @@ def counts_worst_first(counts: Mapping[str, int]) -> list[tuple[str, int]]:
 
 
 def _setting_text(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else printable(", ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value))
+    return (
+        str(value).lower()
+        if isinstance(value, bool)
+        else printable(", ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value))
+    )
 
 
 def _workload(host: Host) -> str:
@@ -489,7 +556,9 @@ class _Reader:
             stage=printable(str((record.error or {}).get("stage") or "")),
             created_at=printable(record.created_at),
             reasons=[printable(reason) for reason in (entry["reasons"] if measured else record.reasons)],
-            findings=[_safe(each) for each in (findings_of(record) if entry["findings"] is None else entry["findings"])],
+            findings=[
+                _safe(each) for each in (findings_of(record) if entry["findings"] is None else entry["findings"])
+            ],
             notes=[printable(note) for note in record.notes],
             facts=_plain(record.facts),
             workspace=_plain(record.workspace),
@@ -499,7 +568,9 @@ class _Reader:
             profile=printable(profile_text(record.profile)) if record.profile or kind.judged_by_profile else "",
             profile_sha256=printable(str((record.profile or {}).get("sha256") or "")),
             settings=_safe(self._settings.get(record.host) or {}),
-            volume_class=printable(volume_class(self._classes.get(record.host), record.facts)) if record.facts and not kind.is_live else "",
+            volume_class=printable(volume_class(self._classes.get(record.host), record.facts))
+            if record.facts and not kind.is_live
+            else "",
             comparison=_plain(record.comparison),
             power_cuts=_plain(record.power_cuts),
             own=_safe(record.own or {}),
@@ -532,7 +603,12 @@ class _Reader:
 
     def _add_tables(self, host: Host, record: HostRecord) -> None:
         detailed = ["intervals.csv", "histogram.csv", "fidelity.csv"] if self._charted else []
-        wanted = ["run.csv", "results.csv", *detailed, *(["stalls.csv"] if self._charted or self._wants_stalls(host) else [])]
+        wanted = [
+            "run.csv",
+            "results.csv",
+            *detailed,
+            *(["stalls.csv"] if self._charted or self._wants_stalls(host) else []),
+        ]
         try:
             tables = parse_tables(self._run_directory.records.tables(record, wanted))
         except (TablesError, RunDirectoryError) as error:
@@ -548,7 +624,11 @@ class _Reader:
         host.basis = None if host.of_kind.is_live else basis_of(tables, record.facts)
         _add_headroom(host)
         if not host.of_kind.is_live:  # its problems are among its notes
-            host.notes.extend(f"The tester warns: {with_variables(value)}" for key, value in tables.run.items() if key.startswith("warning_") and value)
+            host.notes.extend(
+                f"The tester warns: {with_variables(value)}"
+                for key, value in tables.run.items()
+                if key.startswith("warning_") and value
+            )
         try:
             host.intervals = tables.intervals
         except TablesError as error:
@@ -558,7 +638,8 @@ class _Reader:
             _add_charted(host, tables)
 
     def _wants_stalls(self, host: Host) -> bool:
-        """Whether to look at the stalls of a host: they can only explain why it does not pass, and a large fleet has too many of them."""
+        """Whether to look at the stalls of a host: they can only explain why it does not pass,
+        and a large fleet has too many of them."""
         wanted = self._stalls_left > 0 and host.verdict in (FAIL, INCONCLUSIVE, WARN)
         self._stalls_left -= wanted
         return wanted
@@ -590,7 +671,9 @@ def _add_charted(host: Host, tables: Tables) -> None:
 
 def _method(tables: Tables) -> str:
     """Return the version of the tester, of its way of measuring, and the beginning of the hash of its sources."""
-    version, method, sources = (tables.run.get(key) or "unknown" for key in ("version", "method_version", "source_hash"))
+    version, method, sources = (
+        tables.run.get(key) or "unknown" for key in ("version", "method_version", "source_hash")
+    )
     return sys.intern(f"logdisk {version}, method {method}, sources {sources[:16]}")
 
 
@@ -605,9 +688,14 @@ def _rows(record: HostRecord, tables: Tables) -> list[ResultRow]:
         judgements = judged.get(tuple(key[column] for column in _ROW_KEYS), [])
         if tables.layout.adds_up and row["worker"] == ALL_WORKERS != row["operation"]:
             # What a stream's reads and writes come to together has no row of its own.
-            judgements = [*judgements, *judged.get(tuple({**row, "operation": ALL_OPERATIONS}[column] for column in _ROW_KEYS), [])]
+            judgements = [
+                *judgements,
+                *judged.get(tuple({**row, "operation": ALL_OPERATIONS}[column] for column in _ROW_KEYS), []),
+            ]
         reasons = tuple(printable(judgement["reason"]) for judgement in judgements if judgement["verdict"] != PASS)
-        name = ALL_WORKERS if row["worker"] == ALL_WORKERS else worker_name(row["worker"], names, tables.workers_of(row))
+        name = (
+            ALL_WORKERS if row["worker"] == ALL_WORKERS else worker_name(row["worker"], names, tables.workers_of(row))
+        )
         rows.append(ResultRow(tuple(row.values()), printable(name), _worst(judgements), reasons, _used(judgements)))
     return rows
 
@@ -632,7 +720,8 @@ def _by_limit(judgements: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
 
 
 def _limit(group: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the entry of a limit: what it asks, how many rows it judged, how many of them do not pass, and its worst row."""
+    """Return the entry of a limit: what it asks, how many rows it judged, how many of them do not pass,
+    and its worst row."""
     rows = [judgement for judgement in group if judgement["worker"] is not None or judgement["value"] is not None]
     first = min(rows or group, key=lambda judgement: (_is_untested(judgement), *badness(judgement)))
     return {
@@ -640,7 +729,10 @@ def _limit(group: list[dict[str, Any]]) -> dict[str, Any]:
         "verdict": _worst(group),
         "rows_judged": len(rows),
         "rows_not_passed": sum(judgement.get("verdict") != PASS for judgement in rows),
-        "worst": {**{key: _printable_value(first.get(key)) for key in _SHOWN_WORST_KEYS}, "details": _safe(first.get("details"))},
+        "worst": {
+            **{key: _printable_value(first.get(key)) for key in _SHOWN_WORST_KEYS},
+            "details": _safe(first.get("details")),
+        },
     }
 
 
@@ -659,13 +751,18 @@ def _decisive(group: list[dict[str, Any]]) -> tuple[JudgedRow, ...]:
 
 
 def _span(group: list[dict[str, Any]]) -> Span:
-    sizes, loads = (sorted(judgement[key] for judgement in group if judgement[key]) for key in ("block_size_bytes", "load_point"))
-    series = frozenset((_printable_value(judgement["stream"]), _printable_value(judgement["operation"])) for judgement in group)
+    sizes, loads = (
+        sorted(judgement[key] for judgement in group if judgement[key]) for key in ("block_size_bytes", "load_point")
+    )
+    series = frozenset(
+        (_printable_value(judgement["stream"]), _printable_value(judgement["operation"])) for judgement in group
+    )
     return Span((sizes[0], sizes[-1]) if sizes else None, (loads[0], loads[-1]) if loads else None, series)
 
 
 def _is_untested(judgement: Mapping[str, Any]) -> bool:
-    """Return whether a figure passed without confidence. If all rows of a limit pass, its worst row is one with confidence."""
+    """Return whether a figure passed without confidence. If all rows of a limit pass,
+    its worst row is one with confidence."""
     return judgement["verdict"] == PASS and judgement["method"] == AS_IT_STANDS
 
 
@@ -689,12 +786,15 @@ def _printable_value(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return ", ".join(printable(str(item)) for item in value)
     if isinstance(value, Mapping):
-        return ", ".join(f"{printable(str(key))}={printable(str(item))}" for key, item in value.items() if item is not None)
+        return ", ".join(
+            f"{printable(str(key))}={printable(str(item))}" for key, item in value.items() if item is not None
+        )
     return printable(str(value))
 
 
 def _name_profiles(run: Mapping[str, Any], hosts: list[Host]) -> list[ShownProfile]:
-    """Return the profiles that judged hosts, that of most hosts first. Those with the same name and version get a part of their SHA-256 as well."""
+    """Return the profiles that judged hosts, that of most hosts first.
+    Those with the same name and version get a part of their SHA-256 as well."""
     known = profiles_by_sha256(run)
     labels: dict[tuple[str, str], list[str]] = {}
     for host in hosts:
@@ -705,7 +805,10 @@ def _name_profiles(run: Mapping[str, Any], hosts: list[Host]) -> list[ShownProfi
     for host in hosts:
         host.profile = names.get((host.profile, host.profile_sha256), "")
     ordered = sorted(labels, key=lambda key: (-len(labels[key]), names[key]))
-    return [ShownProfile(names[key], key[1], known.get(key[1]) or {}, _limits_of(run, known.get(key[1]) or {}), labels[key]) for key in ordered]
+    return [
+        ShownProfile(names[key], key[1], known.get(key[1]) or {}, _limits_of(run, known.get(key[1]) or {}), labels[key])
+        for key in ordered
+    ]
 
 
 def _limits_of(run: Mapping[str, Any], profile: Mapping[str, Any]) -> list[Limit]:

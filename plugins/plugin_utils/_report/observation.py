@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a record keeps of an observation, made safe to be shown, and the sentences about it that several formats have."""
+"""What a record keeps of an observation, made safe to be shown, and the sentences about it that several
+formats have."""
 
 from __future__ import annotations
 
@@ -29,9 +30,14 @@ HIGH = 0.7
 
 
 def observation_lines(model: Model) -> list[str]:
-    """Return what was observed of each queue manager, in a line, and how it relates to its certificate, in another one."""
+    """Return what was observed of each queue manager, in a line, and how it relates to its certificate,
+    in another one."""
     observed = sorted(model.hosts_with_own, key=lambda host: -(ratio_of(host) or 0.0))
-    lines = [f"{shorten(host.label)}: {text}" for host in observed[:SHOWN] for text in (figures_text(host), " ".join([certificate_text(host), *caveats(host)]))]
+    lines = [
+        f"{shorten(host.label)}: {text}"
+        for host in observed[:SHOWN]
+        for text in (figures_text(host), " ".join([certificate_text(host), *caveats(host)]))
+    ]
     return [*lines, f"and {more_hosts(len(observed) - SHOWN)}"] if len(observed) > SHOWN else lines
 
 
@@ -59,13 +65,19 @@ def _writes_text(host: Host, figures: Mapping[str, Any]) -> str:
     if figures:
         return "no log write was seen"
     watched = {each.get("stream") for each in host.own.get("intervals") or ()}
-    return "only calls were watched, not its log" if host.rows and LOG not in watched else "its log writes are not known"
+    return (
+        "only calls were watched, not its log" if host.rows and LOG not in watched else "its log writes are not known"
+    )
 
 
 def certificate_text(host: Host) -> str:
     """Return how what was observed relates to the certificate of the volume, in words."""
     held = host.own.get("certificate")
-    return "It was not compared with a certificate, because the gate did not come to it." if held is None else str(held.get("text") or "")
+    return (
+        "It was not compared with a certificate, because the gate did not come to it."
+        if held is None
+        else str(held.get("text") or "")
+    )
 
 
 def caveats(host: Host) -> list[str]:
@@ -80,7 +92,10 @@ def trend_text(host: Host) -> str:
     if abs(change) < CLEAR_TREND:
         return ""
     direction = "rising" if change > 0 else "falling"
-    return f" and {direction} (trend: {_units.format_number(100 * abs(change))} percentage points in {_units.format_duration(elapsed_s * 1e9, 2)})"
+    return (
+        f" and {direction} (trend: {_units.format_number(100 * abs(change))} percentage points in "
+        f"{_units.format_duration(elapsed_s * 1e9, 2)})"
+    )
 
 
 def ratio_of(host: Host) -> float | None:
@@ -90,7 +105,9 @@ def ratio_of(host: Host) -> float | None:
 
 def log_figures(host: Host) -> dict[str, Any]:
     """Return the figures of the log's writes by column, empty if there are none."""
-    return next((figures for dummy, figures in host.results() if (figures["stream"], figures["worker"]) == ("log", "all")), {})
+    return next(
+        (figures for dummy, figures in host.results() if (figures["stream"], figures["worker"]) == ("log", "all")), {}
+    )
 
 
 def size_of(figures: Mapping[str, Any]) -> float | None:

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The parts above and below the hosts in every format for people: counts, parameters, and the requirements of the profile in addition to its limits."""
+"""The parts above and below the hosts in every format for people: counts, parameters, and the requirements of the
+profile in addition to its limits."""
 
 from __future__ import annotations
 
@@ -19,10 +20,13 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import
 
 
 def counts_of(model: Model) -> list[tuple[str, int]]:
-    """Return every verdict with its count, the worst first, and what was not measured, or was observed without a verdict."""
+    """Return every verdict with its count, the worst first, and what was not measured,
+    or was observed without a verdict."""
     counts = model.fleet.get("counts") or {}
     without = [(word, sum(host.verdict == word for host in model.hosts)) for word in UNJUDGED]
-    return [(verdict, counts.get(verdict, 0)) for verdict in WORST_FIRST] + [(word, count) for word, count in without if count]
+    return [(verdict, counts.get(verdict, 0)) for verdict in WORST_FIRST] + [
+        (word, count) for word, count in without if count
+    ]
 
 
 def steps_of(model: Model) -> tuple[list[Step], list[str]]:
@@ -53,7 +57,10 @@ def qualifies_of(model: Model) -> str:
     if not model.can_certify:
         return ""
     several = len(model.profiles) > 1
-    return " ".join(_qualifies(model, profile.data.get("qualifies") or {}, f"{profile.text}: " if several else "") for profile in model.profiles)
+    return " ".join(
+        _qualifies(model, profile.data.get("qualifies") or {}, f"{profile.text}: " if several else "")
+        for profile in model.profiles
+    )
 
 
 def _qualifies(model: Model, asked: Mapping[str, Any], whose: str) -> str:
@@ -70,7 +77,11 @@ def _qualifies(model: Model, asked: Mapping[str, Any], whose: str) -> str:
 def waivers_of(model: Model) -> list[str]:
     """Return the waivers of all profiles, a sentence each."""
     waivers = (waiver for profile in model.profiles for waiver in profile.data.get("waivers") or [])
-    sentences = (f"{waiver.get('host')}: {waiver.get('metric') or waiver.get('id')} until {waiver.get('until')}: {waiver.get('reason')}" for waiver in waivers)
+    sentences = (
+        f"{waiver.get('host')}: {waiver.get('metric') or waiver.get('id')} until "
+        f"{waiver.get('until')}: {waiver.get('reason')}"
+        for waiver in waivers
+    )
     return list(dict.fromkeys(map(printable, sentences)))
 
 

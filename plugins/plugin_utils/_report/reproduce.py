@@ -29,7 +29,8 @@ _OF_A_RUN = re.compile(r"/logdisk-[^/]*(?:/[^/]*)?\Z")
 
 @dataclass(frozen=True, slots=True)
 class Reproduction:
-    """The commands that repeat a measurement, and which variables the first one lacks because they vary. A command is empty if it cannot be told."""
+    """The commands that repeat a measurement, and which variables the first one lacks because they vary.
+    A command is empty if it cannot be told."""
 
     ansible: str
     varying: tuple[str, ...]
@@ -45,10 +46,14 @@ def run_options(run_table: Mapping[str, str]) -> dict[str, str]:
 
 
 def reproduction(
-    host: str, workspace: Mapping[str, Any], options: Mapping[str, str], parameters: Mapping[str, Any], defaults: Mapping[str, Any]
+    host: str,
+    workspace: Mapping[str, Any],
+    options: Mapping[str, str],
+    parameters: Mapping[str, Any],
+    defaults: Mapping[str, Any],
 ) -> Reproduction:
-    """Return what repeats the measurement of a host. parameters are those of the run, defaults those of the options that a command repeats, and options are
-    from run_options."""
+    """Return what repeats the measurement of a host. parameters are those of the run, defaults those of the options
+    that a command repeats, and options are from run_options."""
     path = str(workspace.get("path") or "")
     own = {name: value for name, value in parameters.items() if name in defaults and value != defaults[name]}
     varying = tuple(sorted(name for name, value in own.items() if value == VARIES))
@@ -85,7 +90,8 @@ def _tester_command(path: str, options: Mapping[str, str]) -> str:
 
 
 def _described(options: Mapping[str, str]) -> list[str]:
-    """Return the options that describe places and streams; a place with directories of its own gets one beside each of them."""
+    """Return the options that describe places and streams; a place with directories of its own gets one
+    beside each of them."""
     words = []
     for key, value in options.items():
         match = _DESCRIBED.match(key)
@@ -100,7 +106,9 @@ def _repeated(place: str) -> Callable[[re.Match[str]], str]:
 
     def replace(match: re.Match[str]) -> str:
         directories = match[1].split("+")
-        return "dir=" + "+".join(f"{_OF_A_RUN.sub('', directory).rstrip('/')}/repeat-{name[1] if name else ''}" for directory in directories)
+        return "dir=" + "+".join(
+            f"{_OF_A_RUN.sub('', directory).rstrip('/')}/repeat-{name[1] if name else ''}" for directory in directories
+        )
 
     return replace
 

@@ -20,13 +20,15 @@ FEWEST = 5
 SHORTEST_SHARE = 1 / 3
 """Writes count as stalls that took at least this share of the longest one."""
 REGULAR = 1.3
-"""Up to this ratio of the longest to the shortest gap, stalls come at a regular interval. Five at random do so in fewer than 1 % of all cases."""
+"""Up to this ratio of the longest to the shortest gap, stalls come at a regular interval.
+Five at random do so in fewer than 1 % of all cases."""
 ONE_STALL_NS = 100_000_000
 """Slow writes that begin within so long belong to one stall, because it holds up every queue manager."""
 
 
 def stall_period(tables: Tables) -> str:
-    """Return at which interval the stalls of a step came, for the first step of which that can be told; empty if there is none."""
+    """Return at which interval the stalls of a step came, for the first step of which that can be told;
+    empty if there is none."""
     steps: dict[tuple[Any, ...], list[Row]] = {}
     try:
         for row in tables.stalls:
@@ -37,12 +39,16 @@ def stall_period(tables: Tables) -> str:
     for rows in steps.values():
         period = period_of([(row["start_offset_ns"], row["latency_ns"]) for row in rows])
         if period:
-            return f"about every {_units.format_duration(period[0], 2)}, {period[1]} times{at_text(tables.words, tables.layout.step_of(rows[0]))}"
+            return (
+                f"about every {_units.format_duration(period[0], 2)}, {period[1]} "
+                f"times{at_text(tables.words, tables.layout.step_of(rows[0]))}"
+            )
     return ""
 
 
 def period_of(writes: Sequence[tuple[float, float]]) -> tuple[float, int] | None:
-    """Return the interval in nanoseconds and the number of stalls among slow writes, given as (start, latency); None if they are not regular."""
+    """Return the interval in nanoseconds and the number of stalls among slow writes, given as (start, latency);
+    None if they are not regular."""
     longest = max((latency for start, latency in writes), default=0)
     starts: list[float] = []
     for start in sorted(start for start, latency in writes if latency >= SHORTEST_SHARE * longest):

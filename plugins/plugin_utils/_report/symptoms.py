@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the figures of a host that does not keep a limit look like. It is a hint where to look, and never changes a verdict."""
+"""What the figures of a host that does not keep a limit look like. It is a hint where to look,
+and never changes a verdict."""
 
 from __future__ import annotations
 
@@ -42,7 +43,8 @@ class Median:
 
 
 def medians_of(hosts: Iterable[Host]) -> dict[str, Median]:
-    """Return for each class of alike volumes the median of their mean latencies at the smallest block size, if enough were measured."""
+    """Return for each class of alike volumes the median of their mean latencies at the smallest block size,
+    if enough were measured."""
     found: dict[tuple[str, Step], list[float]] = {}
     for host in hosts:
         if host.volume_class and (smallest := _smallest(host)):
@@ -56,7 +58,8 @@ def medians_of(hosts: Iterable[Host]) -> dict[str, Median]:
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
-    """A host that does not keep a limit (an entry of its limits), with the figures of its rows of all queue managers that the limit is about."""
+    """A host that does not keep a limit (an entry of its limits), with the figures of its rows of all queue managers
+    that the limit is about."""
 
     host: Host
     limit: Mapping[str, Any]
@@ -82,7 +85,8 @@ class Suspect:
 
     @property
     def strictest_ns(self) -> float:
-        """The strictest latency that the host does not keep in the worst row: writes that took longer were not fast, whichever limit this is about."""
+        """The strictest latency that the host does not keep in the worst row: writes that took longer were not fast,
+        whichever limit this is about."""
         step = _step(self.worst)
         there = [
             limit["limit_value"]
@@ -92,8 +96,11 @@ class Suspect:
         return min([self.limit["limit_value"], *there])
 
 
-def symptoms_of(host: Host, limit: Mapping[str, Any], decisive: Sequence[JudgedRow], medians: Medians) -> list[tuple[str, str]]:
-    """Return what was seen as (key, figures): what explains best why a limit is not kept, and whether the volume departs from its class."""
+def symptoms_of(
+    host: Host, limit: Mapping[str, Any], decisive: Sequence[JudgedRow], medians: Medians
+) -> list[tuple[str, str]]:
+    """Return what was seen as (key, figures): what explains best why a limit is not kept,
+    and whether the volume departs from its class."""
     steps = {row.step for row in decisive}
     rows = [row for row in _all_rows(host) if _step(row) in steps]
     suspect = Suspect(host, limit, rows)
@@ -112,7 +119,9 @@ def _throttled(suspect: Suspect) -> str:
 
 
 def _plateau(suspect: Suspect) -> str:
-    return next((in_words(finding, suspect.host.words) for finding in suspect.host.findings if finding["kind"] == PLATEAU), "")
+    return next(
+        (in_words(finding, suspect.host.words) for finding in suspect.host.findings if finding["kind"] == PLATEAU), ""
+    )
 
 
 def _periodic(suspect: Suspect) -> str:
@@ -123,7 +132,10 @@ def _slow_first_pass(suspect: Suspect) -> str:
     for row in suspect.rows:
         first, later = row.get("first_pass_latency_mean_ns"), row.get("later_passes_latency_mean_ns")
         if first and later and first >= SLOW_FIRST_PASS * later:
-            return f"mean {_units.format_duration(first)} in the first pass and {_units.format_duration(later)} later{suspect.at(row)}"
+            return (
+                f"mean {_units.format_duration(first)} in the first pass and "
+                f"{_units.format_duration(later)} later{suspect.at(row)}"
+            )
     return ""
 
 
@@ -132,15 +144,27 @@ def _some_slow(suspect: Suspect) -> str:
     median, p90 = row.get("latency_p50_ns"), row.get("latency_p90_ns")
     if not suspect.is_latency or not median or not p90 or p90 < SEVERAL_TIMES * median:
         return ""
-    return f"half of them took at most {_units.format_duration(median)}, but one in ten took {_units.format_duration(p90)} or longer{suspect.at(row)}"
+    return (
+        f"half of them took at most {_units.format_duration(median)}, but one in ten took "
+        f"{_units.format_duration(p90)} or longer{suspect.at(row)}"
+    )
 
 
 def _tail(suspect: Suspect) -> str:
     row, metric = suspect.worst, suspect.limit["metric"]
     median, value = row.get("latency_p50_ns"), row.get(f"{metric}_ns")
-    if not suspect.is_latency or not median or not value or median > suspect.strictest_ns or value < SEVERAL_TIMES * median:
+    if (
+        not suspect.is_latency
+        or not median
+        or not value
+        or median > suspect.strictest_ns
+        or value < SEVERAL_TIMES * median
+    ):
         return ""
-    return f"p50 {_units.format_duration(median)}, {metric.removeprefix('latency_').replace('_', '.')} {_units.format_duration(value)}{suspect.at(row)}"
+    return (
+        f"p50 {_units.format_duration(median)}, {metric.removeprefix('latency_').replace('_', '.')} "
+        f"{_units.format_duration(value)}{suspect.at(row)}"
+    )
 
 
 def _steady(suspect: Suspect) -> str:
@@ -148,12 +172,17 @@ def _steady(suspect: Suspect) -> str:
     mean, median = row.get("latency_mean_ns"), row.get("latency_p50_ns")
     if not suspect.is_latency or not mean:
         return ""
-    return f"mean {_units.format_duration(mean)}{f', p50 {_units.format_duration(median)}' if median else ''}{suspect.at(row)}"
+    return (
+        "mean "
+        f"{_units.format_duration(mean)}{f', p50 {_units.format_duration(median)}' if median else ''}{suspect.at(row)}"
+    )
 
 
 def _low_rate(suspect: Suspect) -> str:
     row, metric = suspect.worst, find_metric(suspect.limit["metric"])
-    return f"{metric.kind.format(row[metric.column])}{suspect.at(row)}" if row and metric and metric.bound == "min" else ""
+    return (
+        f"{metric.kind.format(row[metric.column])}{suspect.at(row)}" if row and metric and metric.bound == "min" else ""
+    )
 
 
 def _departure(host: Host, medians: Medians) -> str:
@@ -161,8 +190,8 @@ def _departure(host: Host, medians: Medians) -> str:
     if not median or not own or own[0] != median.step or own[1] < DEPARTS * median.mean_ns:
         return ""
     return (
-        f"mean {_units.format_duration(own[1])}{at_text(host.words, own[0])}; median of the {_units.format_count(median.volumes)} volumes "
-        f"{_units.format_duration(median.mean_ns)}"
+        f"mean {_units.format_duration(own[1])}{at_text(host.words, own[0])}; median of the "
+        f"{_units.format_count(median.volumes)} volumes {_units.format_duration(median.mean_ns)}"
     )
 
 
@@ -184,9 +213,14 @@ def _all_rows(host: Host) -> list[dict[str, Any]]:
 
 
 def _smallest(host: Host) -> tuple[Step, float] | None:
-    """Return load point and block size of the smallest step of a host, and its mean latency; None if nothing was measured."""
+    """Return load point and block size of the smallest step of a host, and its mean latency;
+    None if nothing was measured."""
     layout = host.words.layout
-    rows = [row for row in _all_rows(host) if row.get("latency_mean_ns") and (layout.stands_for_step(row) if layout.by_stream else row["block_size_bytes"])]
+    rows = [
+        row
+        for row in _all_rows(host)
+        if row.get("latency_mean_ns") and (layout.stands_for_step(row) if layout.by_stream else row["block_size_bytes"])
+    ]
     if not rows:
         return None
     row = min(rows, key=lambda row: (row["load_point"], row["block_size_bytes"] or 0))

@@ -34,7 +34,8 @@ def render_part(name: str, **variables: Any) -> Markup:
 
 
 def render_page(name: str, styles: Iterable[str], **variables: Any) -> Iterator[str]:
-    """Yield the text of a self-contained page, whose template extends page/frame.html.j2; styles are in addition to page/page.css."""
+    """Yield the text of a self-contained page, whose template extends page/frame.html.j2;
+    styles are in addition to page/page.css."""
     style = "".join(read_resource(f"page/{style}") for style in ("page.css", *styles))
     script = read_resource("page/page.js")
     digest = "sha256-" + base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
@@ -44,7 +45,11 @@ def render_page(name: str, styles: Iterable[str], **variables: Any) -> Iterator[
 def read_resource(name: str) -> str:
     """Return the text of a file in the templates' folder, or below kinds/ of one in the folder of a kind of run."""
     of_kind = name.startswith("kinds/")
-    content = pkgutil.get_data(_kinds.__name__, name.removeprefix("kinds/")) if of_kind else pkgutil.get_data(__package__, f"templates/{name}")
+    content = (
+        pkgutil.get_data(_kinds.__name__, name.removeprefix("kinds/"))
+        if of_kind
+        else pkgutil.get_data(__package__, f"templates/{name}")
+    )
     if content is None:
         raise FileNotFoundError(name)
     return content.decode("utf-8")

@@ -56,7 +56,8 @@ def head(verdict: str, text: str) -> str:
 def fit(text: str, width: int = UNWRAPPED, most: int = MOST_LINES) -> str:
     """Return a summary with lines that are not wider, and not more of them.
 
-    The first cause is kept with its first details, then the first of each other verdict, then as many others as possible, and then further details.
+    The first cause is kept with its first details, then the first of each other verdict, then as many others as
+    possible, and then further details.
     Fitting a text again changes nothing.
     """
     before, parts, after, left_out = _read(text, max(NARROWEST, width))
@@ -108,7 +109,8 @@ def _add_details(kept: _Part, details: Sequence[list[str]], room: int) -> int:
 
 
 def _read(text: str, width: int) -> tuple[list[str], list[_Part], list[str], int]:
-    """Return a summary's lines before the causes, the causes, the lines after them, all wrapped, and how many causes were left out before."""
+    """Return a summary's lines before the causes, the causes, the lines after them, all wrapped,
+    and how many causes were left out before."""
     before: list[str] = []
     parts: list[_Part] = []
     after: list[str] = []
@@ -131,7 +133,10 @@ def _others(lines: Sequence[str], width: int) -> Iterator[str]:
     table = [line for line in lines if line.startswith(TABLE)]
     end = max((len(line) for line in table), default=0)
     if end > width:
-        end = max((place for place in range(width + 1) if all(line[place : place + 1].isspace() for line in table)), default=width)
+        end = max(
+            (place for place in range(width + 1) if all(line[place : place + 1].isspace() for line in table)),
+            default=width,
+        )
     for line in lines:
         yield from [line[:end].rstrip()] if line in table else _wrapped(line, width, _LABEL, _OTHER_LINES)
 
@@ -139,4 +144,6 @@ def _others(lines: Sequence[str], width: int) -> Iterator[str]:
 def _wrapped(line: str, width: int, indent: str, most: int) -> list[str]:
     if len(line) <= width or line.startswith(_PATHS):
         return [line]
-    return textwrap.wrap(line, width, subsequent_indent=indent, break_on_hyphens=False, max_lines=most, placeholder=" ...")
+    return textwrap.wrap(
+        line, width, subsequent_indent=indent, break_on_hyphens=False, max_lines=most, placeholder=" ..."
+    )

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Texts that stand for other values. The answers of a survey are texts, and people write lists and dictionaries into them in several ways."""
+"""Texts that stand for other values. The answers of a survey are texts,
+and people write lists and dictionaries into them in several ways."""
 
 from __future__ import annotations
 
@@ -20,18 +21,24 @@ _TEMPLATE = re.compile(r"\{\{|\{%|\{#")
 
 
 def is_empty(value: Any) -> bool:
-    """Whether an answer means that nothing is given: ansible-core reads an empty one as a text or as nothing, by its version."""
+    """Whether an answer means that nothing is given: ansible-core reads an empty one as a text or as nothing,
+    by its version."""
     return value is None or (isinstance(value, str) and not value.strip())
 
 
 def read_list(value: Any, quantities: bool = False) -> list[Any]:
-    """Return the elements of a list, or of a text with commas, blanks or line ends between them, or of YAML or JSON; anything else is the only element.
+    """Return the elements of a list, or of a text with commas, blanks or line ends between them, or of YAML or JSON;
+    anything else is the only element.
 
     A number and its unit may have a blank between them if the elements are ``quantities``. Raises ValueError.
     """
     if isinstance(value, str):
         text = value.strip()
-        value = parse_yaml(text) if text.startswith(("[", "- ")) else _SEPARATORS.split(_BEFORE_UNIT.sub(r"\1", text) if quantities else text)
+        value = (
+            parse_yaml(text)
+            if text.startswith(("[", "- "))
+            else _SEPARATORS.split(_BEFORE_UNIT.sub(r"\1", text) if quantities else text)
+        )
     elements = value if isinstance(value, (list, tuple)) else [value]
     return [each.strip() if isinstance(each, str) else each for each in elements if not is_empty(each)]
 
@@ -54,7 +61,9 @@ def read_yaml_list(value: Any) -> list[Any]:
 
 def is_pasted(value: Any) -> bool:
     """Whether a text is a definition that was pasted, and not the name or the path of one."""
-    return isinstance(value, str) and ("\n" in value.strip() or value.lstrip().startswith("{") or re.match(r"\s*[\w-]+:(\s|\Z)", value) is not None)
+    return isinstance(value, str) and (
+        "\n" in value.strip() or value.lstrip().startswith("{") or re.match(r"\s*[\w-]+:(\s|\Z)", value) is not None
+    )
 
 
 def template_in(value: Any) -> str:
@@ -75,7 +84,8 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def plain(value: Any) -> Any:
-    """Return a value made of dictionaries, lists, texts, numbers and booleans alone: before ansible-core 2.19 a template returns nothing else whole."""
+    """Return a value made of dictionaries, lists, texts, numbers and booleans alone: before ansible-core 2.19 a
+    template returns nothing else whole."""
     if isinstance(value, Mapping):
         return {plain(key): plain(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):

@@ -4,8 +4,9 @@
 
 """A run directory as one compressed archive, and back again.
 
-An archive comes from where others may write. Only plain files and directories below the run's own are accepted, and nothing is written under the run's name
-until all of it was read. The archive is a plain ustar one, so that no header can ask for more memory than a block.
+An archive comes from where others may write. Only plain files and directories below the run's own are accepted, and
+nothing is written under the run's name until all of it was read. The archive is a plain ustar one, so that no header
+can ask for more memory than a block.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ _PART = re.compile(r"[A-Za-z0-9_~][A-Za-z0-9_.~-]*\Z")
 
 
 class ArchiveError(OSError):
-    """A run directory that cannot be packed, or an archive that is not accepted; the message is one sentence without a full stop."""
+    """A run directory that cannot be packed, or an archive that is not accepted;
+    the message is one sentence without a full stop."""
 
 
 def pack(path: str) -> bytes:
@@ -60,7 +62,8 @@ def pack(path: str) -> bytes:
 
 
 def unpack(packed: bytes, base: str, run_id: str) -> RunDirectory:
-    """Make the directory of a run below base from its archive, which nobody vouches for. Raises ArchiveError, also if the directory exists."""
+    """Make the directory of a run below base from its archive, which nobody vouches for. Raises ArchiveError,
+    also if the directory exists."""
     if not is_run_id(run_id):
         raise ArchiveError(f"{run_id!r} is not a run ID")
     path, aside = os.path.join(base, run_id), os.path.join(base, f".{run_id}.{secrets.token_hex(6)}")
@@ -73,17 +76,22 @@ def unpack(packed: bytes, base: str, run_id: str) -> RunDirectory:
             raise ArchiveError("it contains another run")
         os.rename(aside, path)
     except (OSError, EOFError, ValueError, zlib.error, tarfile.HeaderError) as error:
-        raise ArchiveError(f"the archive of the run {run_id} cannot be unpacked to {path}: {getattr(error, 'strerror', None) or error}") from None
+        raise ArchiveError(
+            f"the archive of the run {run_id} cannot be unpacked to {path}: {getattr(error, 'strerror', None) or error}"
+        ) from None
     finally:
         shutil.rmtree(aside, ignore_errors=True)
     return RunDirectory.open(path)
 
 
 def _names(path: str) -> Iterator[str]:
-    """Yield the names of the directories and files of a run, relative to the directory above, sorted, each directory before its content."""
+    """Yield the names of the directories and files of a run, relative to the directory above, sorted,
+    each directory before its content."""
     above = os.path.dirname(path)
     for folder, folders, files in os.walk(path):
-        folders[:] = sorted(name for name in folders if _PART.match(name) and not os.path.islink(os.path.join(folder, name)))
+        folders[:] = sorted(
+            name for name in folders if _PART.match(name) and not os.path.islink(os.path.join(folder, name))
+        )
         yield os.path.relpath(folder, above)
         yield from (os.path.relpath(os.path.join(folder, name), above) for name in sorted(files) if _PART.match(name))
 
@@ -119,7 +127,9 @@ def _write_members(stream: IO[bytes], directory: str, run_id: str) -> None:
         elif member.type == tarfile.DIRTYPE and member.size == 0:
             os.makedirs(path, exist_ok=True)
         else:
-            raise ArchiveError(f"{member.name!r} is neither a plain file of at most {MOST_FILE_BYTES >> 20} MiB nor a directory")
+            raise ArchiveError(
+                f"{member.name!r} is neither a plain file of at most {MOST_FILE_BYTES >> 20} MiB nor a directory"
+            )
 
 
 def _write_file(stream: IO[bytes], path: str, size: int) -> None:

@@ -17,7 +17,8 @@ MAX_CERTIFICATE_BYTES = 16 << 20
 
 
 class Said:
-    """What something else than its limits said of the volume in a folder: ``name`` is the file, ``what`` says what is in it."""
+    """What something else than its limits said of the volume in a folder: ``name`` is the file,
+    ``what`` says what is in it."""
 
     def __init__(self, files: RunFiles, name: str, what: str) -> None:
         self._files = files
@@ -25,7 +26,8 @@ class Said:
         self._what = what
 
     def write(self, folder: str, said: Mapping[str, Any]) -> None:
-        """Write what was said, and remove what is out of date then. Nothing is removed if the same was said before. Raises RunDirectoryError."""
+        """Write what was said, and remove what is out of date then. Nothing is removed if the same was said before.
+        Raises RunDirectoryError."""
         if self.read(folder) == said:
             return
         with self._files.writing(self._what, folder, self._name):

@@ -24,7 +24,8 @@ OBSERVER = "observe"
 """The program that run.csv names if the tables are not the tester's, but of an observation."""
 
 NO_FIGURES = "no_figures"
-"""Why an observation ends (``exit_reason`` of run.csv) that was not cut short, but has no figures that could be judged."""
+"""Why an observation ends (``exit_reason`` of run.csv) that was not cut short,
+but has no figures that could be judged."""
 
 LOG = "log"
 """The stream of the writes of a queue manager's log."""

@@ -15,5 +15,6 @@ CERTIFICATES = "certificates"
 
 
 def is_asked(run: Mapping[str, Any]) -> bool:
-    """Whether the hosts of a run are to be held against a baseline. A merged run has the comparisons of the runs that it comes from."""
+    """Whether the hosts of a run are to be held against a baseline. A merged run has the comparisons of the runs that
+    it comes from."""
     return bool((run.get("baseline") or {}).get("kind")) and not run.get("merged_from")

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What people define in YAML, such as profiles and workloads: values, files, and the names of those that the collection brings. All are read strictly."""
+"""What people define in YAML, such as profiles and workloads: values, files, and the names of those that the collection
+brings. All are read strictly."""
 
 from __future__ import annotations
 
@@ -33,7 +34,9 @@ class _StrictLoader(yaml.SafeLoader):
         keys = [key.value for key, value in node.value if isinstance(key, yaml.ScalarNode)]
         for key in keys:
             if keys.count(key) > 1:
-                raise yaml.constructor.ConstructorError(None, None, f"the key {shown(key)} is given twice", node.start_mark)
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"the key {shown(key)} is given twice", node.start_mark
+                )
         return super().construct_mapping(node, deep)
 
 
@@ -54,7 +57,9 @@ def parse_yaml(content: bytes | str, what: str = "The text") -> Any:
     try:
         return yaml.load(content, Loader=_StrictLoader)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise DefinitionError(f"{what} is not valid YAML: " + _NOWHERE.sub("", " ".join(str(error).split())) + ".") from None
+        raise DefinitionError(
+            f"{what} is not valid YAML: " + _NOWHERE.sub("", " ".join(str(error).split())) + "."
+        ) from None
 
 
 def read_mapping(data: Any, where: str, allowed: tuple[str, ...]) -> Mapping[str, Any]:
@@ -114,12 +119,16 @@ def read_date(value: Any, where: str) -> datetime.date:
 
 
 def find_file(kind: str, source: str, search_dir: str | None, directory: str = "") -> str:
-    """Return the path of a definition's file: source is its path, which counts from directory, or the name of a shipped file in search_dir."""
+    """Return the path of a definition's file: source is its path, which counts from directory,
+    or the name of a shipped file in search_dir."""
     if "/" in source or source.endswith((".yml", ".yaml")):
         return os.path.join(directory, source)
     names = sorted(name[:-4] for name in _listing(kind, search_dir) if name.endswith(".yml"))
     if source not in names or search_dir is None:
-        raise DefinitionError(f"There is no {kind} {shown(source)}: allowed are {', '.join(names) or 'no shipped names'}, a path or a dictionary.")
+        raise DefinitionError(
+            f"There is no {kind} {shown(source)}: allowed are "
+            f"{', '.join(names) or 'no shipped names'}, a path or a dictionary."
+        )
     return os.path.join(search_dir, f"{source}.yml")
 
 
@@ -133,7 +142,9 @@ def _listing(kind: str, search_dir: str | None) -> list[str]:
 def read_name(data: Mapping[str, Any], where: str) -> str:
     name = read_text(data, "name", where)
     if not _NAME.match(name):
-        raise DefinitionError(f"name {shown(name)} may contain only letters, digits, dots, dashes and underscores, at most 100.")
+        raise DefinitionError(
+            f"name {shown(name)} may contain only letters, digits, dots, dashes and underscores, at most 100."
+        )
     return name
 
 

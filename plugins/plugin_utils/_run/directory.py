@@ -2,24 +2,28 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The run directory: the one place on the controller where a run's parameters, records, tables, verdict and report live.
+"""The run directory: the one place on the controller where a run's parameters, records, tables,
+verdict and report live.
 
     <base>/<run id>/run.json
-    <base>/<run id>/hosts/<safe host>/volumes.json, if the host is expected to report other volumes than the default one alone
-    <base>/<run id>/hosts/<safe host>/workspace_volumes.yml, if its volumes were discovered: the plan as variables of the host, for people
-    <base>/<run id>/hosts/<safe host>/<safe volume>/order.json, record.json, comparison.json, power_cuts.json, certificate.json
-        and the tester's tables, bytes unchanged
-    <base>/<run id>/hosts/<safe host>/<safe volume>/samples.jsonl, if a queue manager was observed: what the source said, bytes unchanged
-    <base>/<run id>/hosts/<safe host>/<safe volume>/acknowledged-<number>.txt of each power cut: the writes that the witness saw acknowledged. Its
-        tables are durability_<number>.csv and run_<number>.csv
-    <base>/<run id>/hosts/<safe host>/<safe volume>/round-<number>/order.json and the tester's tables of each round of a search, bytes unchanged: the tables of
-        the volume are joined from them
+    <base>/<run id>/hosts/<safe host>/volumes.json, if the host is expected to report other volumes than the
+        default one alone
+    <base>/<run id>/hosts/<safe host>/workspace_volumes.yml, if its volumes were discovered: the plan as
+        variables of the host, for people
+    <base>/<run id>/hosts/<safe host>/<safe volume>/order.json, record.json, comparison.json,
+        power_cuts.json, certificate.json and the tester's tables, bytes unchanged
+    <base>/<run id>/hosts/<safe host>/<safe volume>/samples.jsonl, if a queue manager was observed: what the
+        source said, bytes unchanged
+    <base>/<run id>/hosts/<safe host>/<safe volume>/acknowledged-<number>.txt of each power cut: the writes that
+        the witness saw acknowledged. Its tables are durability_<number>.csv and run_<number>.csv
+    <base>/<run id>/hosts/<safe host>/<safe volume>/round-<number>/order.json and the tester's tables of each
+        round of a search, bytes unchanged: the tables of the volume are joined from them
     <base>/<run id>/verdict.json and the rendered report
     <base>/<run id>/test-result.intoto.json, manifest.sha256 and manifest.sha256.sig, if the run is signed
     <base>/latest -> the newest run's directory
 
-Every file is written to a temporary name and renamed, so that many workers can write records at once and a reader never sees half a file. Host names are
-untrusted: the name of a folder is made safe, and the record contains the true name.
+Every file is written to a temporary name and renamed, so that many workers can write records at once and a reader never
+sees half a file. Host names are untrusted: the name of a folder is made safe, and the record contains the true name.
 """
 
 from __future__ import annotations
@@ -30,15 +34,34 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import CHECK_MODE, kind_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.kind import Kind
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.beside_records import Certificates, comparisons, power_cuts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.beside_records import (
+    Certificates,
+    comparisons,
+    power_cuts,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.expected_volumes import Volumes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import replace_link, write_file
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import is_finding
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import HOSTS, MANIFEST, RUN, VERDICT, is_run_id, latest, new_run_id, volume_folder
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import (
+    HOSTS,
+    MANIFEST,
+    RUN,
+    VERDICT,
+    is_run_id,
+    latest,
+    new_run_id,
+    volume_folder,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.orders import Orders, Samples
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.records import Records
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import MAX_RUN_BYTES, RunDirectoryError, RunFiles, encode, read_json
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import (
+    MAX_RUN_BYTES,
+    RunDirectoryError,
+    RunFiles,
+    encode,
+    read_json,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import Items, Keys, Maybe, Where, check
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import WORST_FIRST
 
@@ -47,8 +70,21 @@ SCHEMA_VERSION = 1
 
 _OBJECTS = ("controller", "parameters", "profile", "host_profiles", "policy", "history", "baseline")
 _BY_HOST = ("host_array_settings", "host_targets", "host_classes", "host_parameters")
-_LISTS = ("expected_hosts", "left_out_hosts", "unclaimed_hosts", "merged_from", "other_profiles", "unmatched_limit_terms")
-_SHAPE = Keys({"created_at": Maybe(str), **dict.fromkeys((*_OBJECTS, *_BY_HOST), Maybe(dict)), **dict.fromkeys(_LISTS, Maybe(list))})
+_LISTS = (
+    "expected_hosts",
+    "left_out_hosts",
+    "unclaimed_hosts",
+    "merged_from",
+    "other_profiles",
+    "unmatched_limit_terms",
+)
+_SHAPE = Keys(
+    {
+        "created_at": Maybe(str),
+        **dict.fromkeys((*_OBJECTS, *_BY_HOST), Maybe(dict)),
+        **dict.fromkeys(_LISTS, Maybe(list)),
+    }
+)
 """What run.json may hold, for what is not a text that is only shown."""
 
 _JUDGED = Keys(
@@ -92,12 +128,14 @@ class RunDirectory:
     def create(cls, base: str, run: Mapping[str, Any]) -> RunDirectory:
         """Create a new run directory under base, which is created if it does not exist, and point base/latest to it.
 
-        run is what run.json is to hold; schema, run_id and created_at are filled in if they are absent. Raises RunDirectoryError, also if a
-        directory for this run ID already exists.
+        run is what run.json is to hold; schema, run_id and created_at are filled in if they are absent. Raises
+        RunDirectoryError, also if a directory for this run ID already exists.
         """
         run = {"schema": SCHEMA_VERSION, "run_id": new_run_id(), "created_at": utc_now(), **run}
         if not isinstance(run["run_id"], str) or not is_run_id(run["run_id"]):
-            raise RunDirectoryError(f"The run ID {run['run_id']!r} may contain only letters, digits, dots, dashes and underscores.")
+            raise RunDirectoryError(
+                f"The run ID {run['run_id']!r} may contain only letters, digits, dots, dashes and underscores."
+            )
         base = os.path.abspath(base)
         path = os.path.join(base, run["run_id"])
         try:
@@ -115,7 +153,11 @@ class RunDirectory:
         """Open an existing run directory (a link such as reports/latest is resolved). Raises RunDirectoryError."""
         path = os.path.realpath(path)
         run = read_json(os.path.join(path, RUN), MAX_RUN_BYTES)
-        if run.get("schema") != SCHEMA_VERSION or not isinstance(run.get("run_id"), str) or not is_run_id(run["run_id"]):
+        if (
+            run.get("schema") != SCHEMA_VERSION
+            or not isinstance(run.get("run_id"), str)
+            or not is_run_id(run["run_id"])
+        ):
             raise RunDirectoryError(f"{path} is not a run directory of schema {SCHEMA_VERSION}.")
         check(run, _SHAPE, lambda part: RunDirectoryError(f"The {RUN} of {path} has no usable {part}."))
         return cls(path, run)
@@ -145,7 +187,8 @@ class RunDirectory:
         return self._files.path(volume_folder(host, volume))
 
     def missing(self) -> list[tuple[str, str]]:
-        """Return host and volume of every record that is expected and has not been filed, in the order of the run. Raises RunDirectoryError."""
+        """Return host and volume of every record that is expected and has not been filed,
+        in the order of the run. Raises RunDirectoryError."""
         return self.volumes.missing(self.expected_hosts)
 
     def write_verdict(self, verdict: Mapping[str, Any]) -> None:
@@ -155,7 +198,8 @@ class RunDirectory:
             write_file(self._files.path(VERDICT), encode(verdict))
 
     def verdict(self) -> dict[str, Any] | None:
-        """Return what verdict.json holds, None if the gate wrote none. Raises RunDirectoryError if it cannot be read."""
+        """Return what verdict.json holds, None if the gate wrote none.
+        Raises RunDirectoryError if it cannot be read."""
         if not self._files.has(VERDICT):
             return None
         verdict = self._files.read_json(VERDICT, most=MAX_RUN_BYTES)

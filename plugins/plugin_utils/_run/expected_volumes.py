@@ -2,14 +2,21 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The volumes that each host is expected to report, as they were noted before it was measured, and which of them have not been reported."""
+"""The volumes that each host is expected to report, as they were noted before it was measured,
+and which of them have not been reported."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import DISCOVERED, HOSTS, VOLUMES, host_folder, safe_name
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import (
+    DISCOVERED,
+    HOSTS,
+    VOLUMES,
+    host_folder,
+    safe_name,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DEFAULT_VOLUME
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.records import Records
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError, RunFiles
@@ -29,7 +36,8 @@ class Volumes:
         self._records = records
 
     def note(self, host: str, volumes: Iterable[Mapping[str, Any]]) -> None:
-        """Note the volumes that a host is expected to report, each with its ``name`` and what else the plan knows of it. Raises RunDirectoryError.
+        """Note the volumes that a host is expected to report, each with its ``name`` and what else the plan knows of
+        it. Raises RunDirectoryError.
 
         Nothing is written if they are what a host reports of which nothing is noted: the default volume alone.
         """
@@ -41,13 +49,15 @@ class Volumes:
             self._files.write_json(folder, VOLUMES, {"schema": SCHEMA_VERSION, "host": host, "volumes": volumes})
 
     def write_discovered(self, host: str, text: str) -> str:
-        """Write the variables that were discovered for a host, for people, and return the path of the file. Raises RunDirectoryError."""
+        """Write the variables that were discovered for a host, for people, and return the path of the file.
+        Raises RunDirectoryError."""
         with self._files.writing(f"The discovered volumes of {host!r}"):
             self._files.write(host_folder(host), DISCOVERED, text.encode())
         return self._files.path(host_folder(host), DISCOVERED)
 
     def noted(self, host: str) -> list[dict[str, Any]] | None:
-        """Return what was noted of the volumes that a host is expected to report, None if nothing was. Raises RunDirectoryError."""
+        """Return what was noted of the volumes that a host is expected to report, None if nothing was.
+        Raises RunDirectoryError."""
         names = (host_folder(host), VOLUMES)
         if not self._files.has(*names):
             return None
@@ -60,14 +70,16 @@ class Volumes:
         return volumes
 
     def expected(self, host: str) -> list[str]:
-        """Return the names of the volumes that a host is expected to report: as noted, or else those that it reported, or else the default one."""
+        """Return the names of the volumes that a host is expected to report: as noted,
+        or else those that it reported, or else the default one."""
         noted = self.noted(host)
         if noted is not None:
             return [volume["name"] for volume in noted]
         return [self._records.read(folder).volume for folder in self._records.folders_of(host)] or [DEFAULT_VOLUME]
 
     def missing(self, hosts: Iterable[str]) -> list[tuple[str, str]]:
-        """Return host and volume of every record of some hosts that is expected and has not been filed, in their order. Raises RunDirectoryError."""
+        """Return host and volume of every record of some hosts that is expected and has not been filed,
+        in their order. Raises RunDirectoryError."""
         filed = set(self._files.folders_in(HOSTS))
         return [(host, volume) for host in hosts for volume in self._missing_of(host, safe_name(host) in filed)]
 

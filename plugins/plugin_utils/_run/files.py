@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Files that are complete or absent: written aside and renamed, and read without following a link or reading without end."""
+"""Files that are complete or absent: written aside and renamed, and read without following a link or
+reading without end."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ def absolute(path: str) -> str:
 
 @contextlib.contextmanager
 def written_aside(path: str) -> Iterator[IO[bytes]]:
-    """Open a new file in the same directory for writing and rename it to path if the block succeeds; otherwise remove it."""
+    """Open a new file in the same directory for writing and rename it to path if the block succeeds;
+    otherwise remove it."""
     directory, name = os.path.split(path)
     aside = os.path.join(directory, f".{name[:100]}.{secrets.token_hex(6)}")
     descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
@@ -55,7 +57,8 @@ def write_text(path: str, pieces: Iterable[str]) -> None:
 
 
 def read_file(path: str, most: int) -> bytes:
-    """Return a regular file's content; an OSError if it is a link, not a regular file, or larger than that many bytes."""
+    """Return a regular file's content; an OSError if it is a link, not a regular file,
+    or larger than that many bytes."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb") as file:
         content = file.read(most + 1)
@@ -65,7 +68,8 @@ def read_file(path: str, most: int) -> bytes:
 
 
 def replace_link(path: str, target: str) -> bool:
-    """Make path a symbolic link to target in one step; False, and nothing is touched, if something else than a link is there."""
+    """Make path a symbolic link to target in one step; False, and nothing is touched,
+    if something else than a link is there."""
     if os.path.lexists(path) and not os.path.islink(path):
         return False
     directory, name = os.path.split(path)

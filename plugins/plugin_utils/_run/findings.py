@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Findings: why a volume has its verdict and what was seen beside it, as plain data that record.json and verdict.json keep.
+"""Findings: why a volume has its verdict and what was seen beside it,
+as plain data that record.json and verdict.json keep.
 
 A finding is a dict with these keys, of which only the first two are always there:
 
@@ -13,10 +14,11 @@ A finding is a dict with these keys, of which only the first two are always ther
 - ``text``: what a host or another program said. It is quoted and never interpreted.
 - ``finding``: another finding that this one is about.
 
-A finding of a limit has all keys of its judgement (limit, limit_id, row, figure and evidence), and ``others``: how many more of its rows did not pass.
-``details`` in it holds what else the sentence about it says: ``why`` a figure alone decides nothing, ``disturbance``, ``deviations``, ``waiver``. Other kinds
-have figures of their own, with the unit in their names. Decisions are made from these keys. The sentences are made in ``_english`` alone, and nobody reads
-them back.
+A finding of a limit has all keys of its judgement (limit, limit_id, row, figure and evidence), and
+``others``: how many more of its rows did not pass. ``details`` in it holds what else the sentence about it
+says: ``why`` a figure alone decides nothing, ``disturbance``, ``deviations``, ``waiver``. Other kinds have
+figures of their own, with the unit in their names. Decisions are made from these keys. The sentences are
+made in ``_english`` alone, and nobody reads them back.
 """
 
 from __future__ import annotations
@@ -33,7 +35,8 @@ IO_ERROR, SHORT_WRITE, WRONG_DATA = "io_error", "short_write", "wrong_data"
 HUNG, INTERRUPTED, NO_FIGURES = "hung", "interrupted", "no_figures"
 """How a tester or an observation ended before its time."""
 UNSHOWN_LOAD, LOAD_POINT, ELSEWHERE = "load_target", "load_point", "elsewhere"
-"""A load that was not shown to be carried; a load point that proves nothing; what another volume says that climbed together with this one."""
+"""A load that was not shown to be carried; a load point that proves nothing;
+what another volume says that climbed together with this one."""
 NO_TABLES, UNUSABLE_TABLES, UNMEASURED, SKIPPED, MISSING, UNREADABLE, NO_VERDICT = (
     "no_tables",
     "unusable_tables",
@@ -46,7 +49,8 @@ NO_TABLES, UNUSABLE_TABLES, UNMEASURED, SKIPPED, MISSING, UNREADABLE, NO_VERDICT
 """Why there is no measurement, or none that can be used."""
 POWER_CUT, TOO_FEW_CUTS = "power_cut", "too_few_cuts"
 BASELINE, CUTS_BEFORE, STANDING = "baseline", "power_cuts_before", "standing"
-"""What the history adds: the comparison with a baseline, what it knows of power cuts, and what stands against the volume."""
+"""What the history adds: the comparison with a baseline, what it knows of power cuts,
+and what stands against the volume."""
 QUALIFICATION, DISTURBED, PLATEAU, PREFLIGHT = "qualification", "disturbed", "plateau", "preflight"
 """What explains and has no verdict."""
 CLOCK, SHARED_DISK, UNSTEADY, NO_FLUSH, UNKNOWN_SHARES, AS_THEY_STAND, TORN, VOLUME_LIMIT = (
@@ -59,10 +63,19 @@ CLOCK, SHARED_DISK, UNSTEADY, NO_FLUSH, UNKNOWN_SHARES, AS_THEY_STAND, TORN, VOL
     "torn",
     "volume_limit",
 )
-ENDED_EARLY, CLIMBED_TOGETHER, LEFT_OUT, MOVED, RETAINED, TOLD = "search_ended", "climbed_together", "left_out", "moved", "retained", "told"
-"""What is noted beside a measurement: it has no verdict, is kept in ``noted`` of a record, and its sentence in ``notes``. TOLD is what a source said."""
+ENDED_EARLY, CLIMBED_TOGETHER, LEFT_OUT, MOVED, RETAINED, TOLD = (
+    "search_ended",
+    "climbed_together",
+    "left_out",
+    "moved",
+    "retained",
+    "told",
+)
+"""What is noted beside a measurement: it has no verdict, is kept in ``noted`` of a record, and its sentence in
+``notes``. TOLD is what a source said."""
 NO_HOST, LEFTOVER, UNTESTED = "no_host", "leftover", "untested"
-"""What stops the gate whatever the verdicts are: nobody reported, something of the run is left on a host, all hosts left out a queue manager."""
+"""What stops the gate whatever the verdicts are: nobody reported, something of the run is left on a host,
+all hosts left out a queue manager."""
 FORESEEN = "foreseen"
 """What a plan can neither decide nor certify, by its cause."""
 RECORDED = "recorded"
@@ -100,7 +113,11 @@ _DEEPEST = 8
 def finding(kind: str, verdict: str | None, **data: Any) -> Finding:
     """Return a finding; what is None is left out. It names the criterion that it is about, if that has an id."""
     of_criterion = CRITERIA.get((kind, data.get("cause")))
-    return {"kind": kind, "verdict": verdict, **{key: value for key, value in {**data, "limit_id": of_criterion}.items() if value is not None}}
+    return {
+        "kind": kind,
+        "verdict": verdict,
+        **{key: value for key, value in {**data, "limit_id": of_criterion}.items() if value is not None},
+    }
 
 
 def of_judgement(judgement: Mapping[str, Any], others: int = 0) -> Finding:
@@ -132,7 +149,9 @@ def is_finding(value: Any) -> bool:
 def is_data(value: Any, depth: int = 0) -> bool:
     """Whether a value consists of text and of numbers that can be shown."""
     if isinstance(value, dict):
-        return depth < _DEEPEST and all(isinstance(key, str) and is_data(each, depth + 1) for key, each in value.items())
+        return depth < _DEEPEST and all(
+            isinstance(key, str) and is_data(each, depth + 1) for key, each in value.items()
+        )
     if isinstance(value, list):
         return depth < _DEEPEST and all(is_data(each, depth + 1) for each in value)
     return PLAIN.misfit(value) is None

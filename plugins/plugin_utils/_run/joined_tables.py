@@ -4,7 +4,8 @@
 
 """The tables of several rounds of a search as those of one run, so that everything else need not know of rounds.
 
-Steps are numbered on from round to round. run.csv says what all rounds did together: the load points of all, sums, and of what disturbed them the worst.
+Steps are numbered on from round to round. run.csv says what all rounds did together: the load points of all, sums, and
+of what disturbed them the worst.
 """
 
 from __future__ import annotations
@@ -54,13 +55,24 @@ _LARGEST = (
 _SMALLEST = ("cpu_idle_share", "initial_write_bytes_per_s")
 _FIRST = ("start_time_epoch_s", "start_time_utc")
 _FROZEN, _FROZEN_STEP = "oversleep_max_ns", "oversleep_max_step"
-_SAME = ("schema_version", "method_version", "source_hash", "workload", "load_unit", "step_size", "hostname", "option_over_ns", "over_worker_ns")
+_SAME = (
+    "schema_version",
+    "method_version",
+    "source_hash",
+    "workload",
+    "load_unit",
+    "step_size",
+    "hostname",
+    "option_over_ns",
+    "over_worker_ns",
+)
 
 Run = dict[str, str]
 
 
 def join_tables(rounds: Sequence[Mapping[str, bytes]]) -> dict[str, bytes]:
-    """Return the tables of all rounds as those of one run; a single round's are returned as they are. Raises TablesError if they do not belong together.
+    """Return the tables of all rounds as those of one run; a single round's are returned as they are. Raises
+    TablesError if they do not belong together.
 
     A run ends with its first round that did not measure everything, so the last round says how it ended.
     """
@@ -107,15 +119,28 @@ def _join_runs(runs: Sequence[Run], first_steps: Sequence[int]) -> bytes:
     joined.update({key: _united([run[key] for run in runs]) for key in _LOADS if all(run.get(key) for run in runs)})
     joined.update({key: _sum([run.get(key, "") for run in runs]) for key in _SUMS if key in joined})
     for keys, choose in ((_LARGEST, max), (_SMALLEST, min)):
-        joined.update({key: choose(found, key=float) for key in keys if (found := [run[key] for run in runs if run.get(key)])})
-    frozen = [(float(run[_FROZEN]), run, first_step) for run, first_step in zip(runs, first_steps, strict=True) if run.get(_FROZEN)]
+        joined.update(
+            {key: choose(found, key=float) for key in keys if (found := [run[key] for run in runs if run.get(key)])}
+        )
+    frozen = [
+        (float(run[_FROZEN]), run, first_step)
+        for run, first_step in zip(runs, first_steps, strict=True)
+        if run.get(_FROZEN)
+    ]
     if frozen:
         dummy, run, first_step = max(frozen, key=lambda each: each[0])
         joined[_FROZEN] = run[_FROZEN]
         joined[_FROZEN_STEP] = str(int(run[_FROZEN_STEP]) + first_step) if run.get(_FROZEN_STEP) else ""
     # Each directory that one of the rounds used: with more load, a log has more of them.
     joined.update({key: value for run in runs for key, value in run.items() if key.startswith("directory_")})
-    return _written([["key", "value"], *([key, value] for key, value in joined.items()), [ROUNDS, str(len(runs))], ["complete", "1"]])
+    return _written(
+        [
+            ["key", "value"],
+            *([key, value] for key, value in joined.items()),
+            [ROUNDS, str(len(runs))],
+            ["complete", "1"],
+        ]
+    )
 
 
 def _united(lists: Sequence[str]) -> str:

@@ -15,13 +15,15 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import columns
 
 @dataclass(frozen=True)
 class Layout:
-    """The facts by which the tables of one workload differ from those of another. The defaults are those of a log's writes in steps of one size.
+    """The facts by which the tables of one workload differ from those of another.
+    The defaults are those of a log's writes in steps of one size.
 
-    of_step: stream and operation of the row that stands for a step, and of what it has a size. mixed: rows have one size, which differs from host to host:
-    the mean of what a live log wrote. of_mq: workers are queue managers, and every row is of a log. described: somebody described the workload and named it.
-    by_stream: a row is known by its stream and operation, and has a size of its own. over_load: steps differ in their load, not in their size. adds_up: reads
-    and writes of a stream are judged together as well. paced: operations can be due and not start. wide: tables for people have so many columns and rows that
-    verdicts come before figures, and only what says something is shown.
+    of_step: stream and operation of the row that stands for a step, and of what it has a size. mixed: rows have one
+    size, which differs from host to host: the mean of what a live log wrote. of_mq: workers are queue managers, and
+    every row is of a log. described: somebody described the workload and named it. by_stream: a row is known by its
+    stream and operation, and has a size of its own. over_load: steps differ in their load, not in their size. adds_up:
+    reads and writes of a stream are judged together as well. paced: operations can be due and not start. wide: tables
+    for people have so many columns and rows that verdicts come before figures, and only what says something is shown.
     """
 
     of_step: tuple[str, str, str] = (columns.LOG, "write", columns.BLOCK)
@@ -47,4 +49,6 @@ LOG_WRITES = Layout()
 COMMIT_ROWS = Layout((columns.COMMITS, columns.COMMITS, columns.MESSAGE))
 LIVE_LOG = Layout(mixed=True)
 _WHOLE = (columns.ALL_STREAMS, columns.ALL_OPERATIONS, columns.NO_SIZE)
-STREAM_ROWS = Layout(_WHOLE, of_mq=False, described=True, by_stream=True, over_load=True, adds_up=True, paced=True, wide=True)
+STREAM_ROWS = Layout(
+    _WHOLE, of_mq=False, described=True, by_stream=True, over_load=True, adds_up=True, paced=True, wide=True
+)

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What run.json of a merged run says of its hosts: runs that were measured differently can be merged, and each host keeps what it was measured with."""
+"""What run.json of a merged run says of its hosts: runs that were measured differently can be merged, and each host
+keeps what it was measured with."""
 
 from __future__ import annotations
 
@@ -10,7 +11,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.parameters import parameters_of, parameters_of_hosts
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import of_hosts, profile_data, profile_sha256, profiles_by_sha256
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import (
+    of_hosts,
+    profile_data,
+    profile_sha256,
+    profiles_by_sha256,
+)
 
 _OF_HOSTS = ("host_array_settings", "host_targets", "host_classes")
 """The keys of run.json that hold something for each host that has it."""
@@ -19,9 +25,11 @@ COMMON = ("collection_version", "baseline")
 
 
 def merged_settings(runs: Sequence[Mapping[str, Any]], judged_by: Iterable[Mapping[str, Any] | None]) -> dict[str, Any]:
-    """Return the keys of run.json that say how hosts were measured and by what they are judged, as the newest run says it that expects the host.
+    """Return the keys of run.json that say how hosts were measured and by what they are judged,
+    as the newest run says it that expects the host.
 
-    ``runs`` are the run.json of the runs, the oldest first; ``judged_by`` is what the merged records say of their profiles.
+    ``runs`` are the run.json of the runs, the oldest first; ``judged_by`` is what the merged records say of
+    their profiles.
     """
     newest = {str(host): run for run in runs for host in run.get("expected_hosts") or []}
     profiles = of_hosts({host: profile_data(run, host) for host, run in newest.items()})
@@ -32,6 +40,13 @@ def merged_settings(runs: Sequence[Mapping[str, Any]], judged_by: Iterable[Mappi
         **profiles,
         "other_profiles": [known[sha256] for sha256 in others],
         **parameters_of_hosts({host: parameters_of(run, host) for host, run in newest.items()}),
-        **{key: {host: run[key][host] for host, run in newest.items() if host in (run.get(key) or {})} for key in _OF_HOSTS},
-        **{key: runs[-1][key] for key in COMMON if key in runs[-1] and all(run.get(key) == runs[-1][key] for run in runs)},
+        **{
+            key: {host: run[key][host] for host, run in newest.items() if host in (run.get(key) or {})}
+            for key in _OF_HOSTS
+        },
+        **{
+            key: runs[-1][key]
+            for key in COMMON
+            if key in runs[-1] and all(run.get(key) == runs[-1][key] for run in runs)
+        },
     }

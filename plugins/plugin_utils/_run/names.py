@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The names of the folders and files in a run directory. Host names are untrusted: the name of a folder is made safe."""
+"""The names of the folders and files in a run directory. Host names are untrusted:
+the name of a folder is made safe."""
 
 from __future__ import annotations
 
@@ -44,7 +45,8 @@ def latest(base: str) -> str:
 
 
 def new_run_id() -> str:
-    """Return a new run id: the time of now in UTC and six random hexadecimal digits, such as 20261121T104935Z-1f0c2a."""
+    """Return a new run id: the time of now in UTC and six random hexadecimal digits,
+    such as 20261121T104935Z-1f0c2a."""
     return f"{datetime.datetime.now(datetime.timezone.utc):%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"
 
 
@@ -59,7 +61,8 @@ def is_table(name: str) -> bool:
 
 
 def safe_name(name: str) -> str:
-    """Return a folder's name for an untrusted name: the same if it is harmless, otherwise a readable part of it, a tilde and a hash of all of it.
+    """Return a folder's name for an untrusted name: the same if it is harmless, otherwise a readable part of it, a
+    tilde and a hash of all of it.
 
     Two different names never share a folder, even on a file system that ignores case.
     """

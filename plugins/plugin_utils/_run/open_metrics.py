@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The text format of OpenMetrics, as far as Prometheus's older text format agrees with it: what node_exporter reads from files.
+"""The text format of OpenMetrics, as far as Prometheus's older text format agrees with it:
+what node_exporter reads from files.
 
 That has neither state sets nor infos, so both are gauges with a label more.
 """
@@ -19,7 +20,8 @@ END = "# EOF\n"
 
 
 def family(name: str, meaning: str, kind: str = GAUGE) -> str:
-    """Return the lines before the samples of a metric, all of which follow them. The unit is the last word of the name if it is one of seconds or ratio."""
+    """Return the lines before the samples of a metric, all of which follow them. The unit is the last word of the name
+    if it is one of seconds or ratio."""
     unit = name.rpartition("_")[2]
     stated = f"# UNIT {name} {unit}\n" if unit in ("seconds", "ratio") else ""
     return f"# TYPE {name} {kind}\n{stated}# HELP {name} {_escaped(meaning)}\n"

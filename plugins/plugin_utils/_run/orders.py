@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What was ordered of a host before its record exists, and what came of it: orders, rounds of a search, and the samples of an observation."""
+"""What was ordered of a host before its record exists, and what came of it: orders, rounds of a search,
+and the samples of an observation."""
 
 from __future__ import annotations
 
@@ -10,8 +11,17 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import ORDER, SAMPLES, round_folder, volume_folder
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import MAX_TABLE_BYTES, RunDirectoryError, RunFiles
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import (
+    ORDER,
+    SAMPLES,
+    round_folder,
+    volume_folder,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import (
+    MAX_TABLE_BYTES,
+    RunDirectoryError,
+    RunFiles,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import Items, Keys, Maybe, Within, check
 
 MAX_SAMPLES_BYTES = 80 << 20
@@ -26,7 +36,9 @@ _ORDER = Keys(
         "machine": Keys(dict.fromkeys(("hostname", "machine_id"), str)),
         "directories": Items(str),
         **dict.fromkeys(("facts", "workspace"), Maybe(dict)),
-        "search": Maybe(Keys({"group": Maybe(str), **dict.fromkeys(("largest", "rounds", "round"), Within(1, 1 << 31, int))})),
+        "search": Maybe(
+            Keys({"group": Maybe(str), **dict.fromkeys(("largest", "rounds", "round"), Within(1, 1 << 31, int))})
+        ),
     }
 )
 """What order.json may hold."""
@@ -78,13 +90,18 @@ class Samples:
             return 0
 
     def add(self, host: str, volume: str, content: bytes) -> None:
-        """Append what an observer has written since the last time. Raises RunDirectoryError, also if it is more than an observer writes."""
+        """Append what an observer has written since the last time. Raises RunDirectoryError,
+        also if it is more than an observer writes."""
         folder = volume_folder(host, volume)
         if self.size(host, volume) + len(content) > MAX_SAMPLES_BYTES:
             raise RunDirectoryError(f"The observer of {host!r} sent more than {MAX_SAMPLES_BYTES >> 20} MiB.")
         with self._files.writing(f"The samples of {host!r}", folder, SAMPLES):
             self._files.make_folder(folder)
-            descriptor = os.open(self._files.path(folder, SAMPLES), os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+            descriptor = os.open(
+                self._files.path(folder, SAMPLES),
+                os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC,
+                0o644,
+            )
             with os.fdopen(descriptor, "wb") as file:
                 file.write(content)
 

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The options that hosts were measured with: run.json has those that all hosts share, and of each host those in which hosts differ."""
+"""The options that hosts were measured with: run.json has those that all hosts share,
+and of each host those in which hosts differ."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ VARIES = "differs between hosts"
 
 
 def parameters_of_hosts(values: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Return the keys of run.json for the options of each host, by host and name. What is None is computed on the host, and left out."""
+    """Return the keys of run.json for the options of each host, by host and name.
+    What is None is computed on the host, and left out."""
     common: dict[str, Any] = {}
     for own in values.values():
         for name, value in own.items():
@@ -22,7 +24,10 @@ def parameters_of_hosts(values: Mapping[str, Mapping[str, Any]]) -> dict[str, di
     for own in values.values():
         common.update((name, VARIES) for name in common if common[name] is not None and name not in own)
     differing = [name for name, value in common.items() if value == VARIES]
-    own = {host: {name: own[name] for name in differing if own.get(name) not in (None, VARIES)} for host, own in values.items()}
+    own = {
+        host: {name: own[name] for name in differing if own.get(name) not in (None, VARIES)}
+        for host, own in values.items()
+    }
     return {
         "parameters": {name: value for name, value in common.items() if value is not None},
         "host_parameters": {host: settings for host, settings in own.items() if settings},

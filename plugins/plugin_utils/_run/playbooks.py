@@ -2,9 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How playbooks are named to people: by a path if the command was started by one, otherwise by their name in the collection.
+"""How playbooks are named to people: by a path if the command was started by one,
+otherwise by their name in the collection.
 
-All sentences name a playbook of this collection as ``playbooks/status.yml``. What prints or renders them calls ``as_started``.
+All sentences name a playbook of this collection as ``playbooks/status.yml``.
+What prints or renders them calls ``as_started``.
 """
 
 from __future__ import annotations
@@ -24,19 +26,24 @@ _PLAIN = re.compile(r"[\w./+-]+")
 
 
 def playbooks_in() -> str | None:
-    """Return the directory of the playbooks as this command names it, empty if it uses their names in the collection; None if there is no command."""
+    """Return the directory of the playbooks as this command names it,
+    empty if it uses their names in the collection; None if there is no command."""
     arguments = context.CLIARGS.get("args") or ()
     directories = (os.path.dirname(argument) or "." for argument in map(str, arguments) if argument.endswith(".yml"))
     return next(filter(_has_playbooks, directories), "") if arguments else None
 
 
 def _has_playbooks(directory: str) -> bool:
-    """Whether a directory has the playbooks of this collection. In a project of AWX, it is another copy than the one whose plugins run."""
+    """Whether a directory has the playbooks of this collection. In a project of AWX,
+    it is another copy than the one whose plugins run."""
     return bool(_PLAIN.fullmatch(directory)) and os.path.isdir(directory) and set(os.listdir(directory)) >= _PLAYBOOKS
 
 
 def as_started(text: str, directory: Any) -> str:
-    """Return a text that names playbooks as the command did that was started like this. Anything but such a directory leaves the text unchanged."""
+    """Return a text that names playbooks as the command did that was started like this.
+    Anything but such a directory leaves the text unchanged."""
     if not isinstance(directory, str) or FOLDER not in text or (directory and not _PLAIN.fullmatch(directory)):
         return text
-    return _NAMED.sub(lambda found: os.path.join(directory, f"{found[1]}.yml") if directory else f"mqops.logdisk.{found[1]}", text)
+    return _NAMED.sub(
+        lambda found: os.path.join(directory, f"{found[1]}.yml") if directory else f"mqops.logdisk.{found[1]}", text
+    )

@@ -4,8 +4,8 @@
 
 """Which profile a host is to be judged by, as run.json says it, and which one has judged it, as its record says it.
 
-run.json contains ``profile``, that of most hosts, and ``host_profiles``, those of all other hosts. A merged run also has ``other_profiles``: those that have
-judged a volume whose host another run was to judge by another one.
+run.json contains ``profile``, that of most hosts, and ``host_profiles``, those of all other hosts. A merged run also
+has ``other_profiles``: those that have judged a volume whose host another run was to judge by another one.
 """
 
 from __future__ import annotations
@@ -21,13 +21,19 @@ NOT_RECORDED = "a profile that is not recorded"
 
 
 def profile_data(run: Mapping[str, Any], host: str) -> dict[str, Any]:
-    """Return the profile that a host is to be judged by: its own if it has one, or else that of all hosts without one."""
+    """Return the profile that a host is to be judged by: its own if it has one,
+    or else that of all hosts without one."""
     return (run.get("host_profiles") or {}).get(host) or run.get("profile") or {}
 
 
 def profile_key(profile: Mapping[str, Any]) -> dict[str, str]:
-    """Return what a record, a verdict and a certificate say of a profile: its name, its version and the SHA-256 of its canonical text."""
-    return {"name": str(profile.get("name") or ""), "version": str(profile.get("version") or ""), "sha256": profile_sha256(profile)}
+    """Return what a record, a verdict and a certificate say of a profile: its name,
+    its version and the SHA-256 of its canonical text."""
+    return {
+        "name": str(profile.get("name") or ""),
+        "version": str(profile.get("version") or ""),
+        "sha256": profile_sha256(profile),
+    }
 
 
 def profile_sha256(profile: Mapping[str, Any]) -> str:
@@ -37,7 +43,13 @@ def profile_sha256(profile: Mapping[str, Any]) -> str:
     """
     limits = profile.get("limits")
     if isinstance(limits, list):
-        profile = {**profile, "limits": [{key: value for key, value in limit.items() if key != "id"} if isinstance(limit, dict) else limit for limit in limits]}
+        profile = {
+            **profile,
+            "limits": [
+                {key: value for key, value in limit.items() if key != "id"} if isinstance(limit, dict) else limit
+                for limit in limits
+            ],
+        }
     return fingerprint(profile)
 
 
@@ -48,10 +60,14 @@ def profiles_by_sha256(run: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def of_hosts(profiles: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the keys of run.json for the profile of each host: that of most hosts, of the first one's among equals, and those of all others."""
+    """Return the keys of run.json for the profile of each host: that of most hosts,
+    of the first one's among equals, and those of all others."""
     counts = Counter(repr(profile) for profile in profiles.values())
     common = max(profiles.values(), key=lambda profile: counts[repr(profile)], default={})
-    return {"profile": common, "host_profiles": {host: profile for host, profile in profiles.items() if profile != common}}
+    return {
+        "profile": common,
+        "host_profiles": {host: profile for host, profile in profiles.items() if profile != common},
+    }
 
 
 def profile_text(judged_by: Mapping[str, Any] | None) -> str:

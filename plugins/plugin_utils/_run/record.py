@@ -13,7 +13,15 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import DEFAULT, by_own_key, kind_named
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import is_data, is_finding
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import NUMBER, PLAIN, Items, Keys, Maybe, Where, check
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import (
+    NUMBER,
+    PLAIN,
+    Items,
+    Keys,
+    Maybe,
+    Where,
+    check,
+)
 
 SCHEMA_VERSION = 1
 DEFAULT_VOLUME = "log"
@@ -43,7 +51,19 @@ _JUDGEMENT = _Judgement(
         **dict.fromkeys(("block_size_bytes", "load_point"), Maybe(int)),
         **dict.fromkeys(("stream", "operation", "limit_id"), Maybe(str)),
         "worker": (int, str, type(None)),
-        **dict.fromkeys(("confidence", "share", "share_bound", "value_bound", "seconds", "episode_s", "seconds_needed", "log_evidence"), NUMBER),
+        **dict.fromkeys(
+            (
+                "confidence",
+                "share",
+                "share_bound",
+                "value_bound",
+                "seconds",
+                "episode_s",
+                "seconds_needed",
+                "log_evidence",
+            ),
+            NUMBER,
+        ),
     },
     every=PLAIN,
 )
@@ -64,15 +84,19 @@ class RecordError(ValueError):
 class HostRecord:
     """One host's volume in one run.
 
-    ``kind`` is ``measurement``, ``error`` (nothing was measured; ``error`` holds stage, verdict and reason), ``preflight`` (nothing was to be measured; there
-    is no verdict), ``observation`` (a live queue manager was watched; there is a verdict only if the profile asks for one, and never a certificate) or
-    ``durability`` (its power was cut while it wrote). ``own`` is what only records of its kind hold, which record.json has under the kind's ``own_key``.
-    ``power_cuts`` is what the history said of power cuts of a volume that was measured. ``tables`` holds the size and the SHA-256 of each table by its name.
-    ``comparison`` is what holding it against a baseline said, and ``limits_verdict`` in it is the verdict without that; None if no comparison was asked for.
-    ``capacity`` says what each load point came to, and which load is the highest that passes; None if there is one load point only. ``profile`` is the name,
-    the version and the SHA-256 of the profile that the volume was judged by, None if it is not known. ``volume_facts`` are those of ``_run/volume_facts.py``
-    that it shows; None in a record of a version that did not note them. ``findings`` are those of ``_run/findings.py``, None in a record of a version that had
-    only sentences; ``noted`` are the ``notes`` as findings. ``standing`` is what the history knows against the volume, so that the run cannot be a pass.
+    ``kind`` is ``measurement``, ``error`` (nothing was measured; ``error`` holds stage, verdict and reason),
+    ``preflight`` (nothing was to be measured; there is no verdict), ``observation`` (a live queue manager was watched;
+    there is a verdict only if the profile asks for one, and never a certificate) or ``durability`` (its power was cut
+    while it wrote). ``own`` is what only records of its kind hold, which record.json has under the kind's ``own_key``.
+    ``power_cuts`` is what the history said of power cuts of a volume that was measured. ``tables`` holds the size and
+    the SHA-256 of each table by its name. ``comparison`` is what holding it against a baseline said, and
+    ``limits_verdict`` in it is the verdict without that; None if no comparison was asked for. ``capacity`` says what
+    each load point came to, and which load is the highest that passes; None if there is one load point only.
+    ``profile`` is the name, the version and the SHA-256 of the profile that the volume was judged by, None if it is not
+    known. ``volume_facts`` are those of ``_run/volume_facts.py`` that it shows; None in a record of a version that did
+    not note them. ``findings`` are those of ``_run/findings.py``, None in a record of a version that had only
+    sentences; ``noted`` are the ``notes`` as findings. ``standing`` is what the history knows against the volume, so
+    that the run cannot be a pass.
     """
 
     host: str
@@ -129,7 +153,11 @@ class HostRecord:
         check(data, _SHAPE, lambda part: RecordError(f"has no usable {part}"))
         kind = kind_named(data["kind"])
         own = data.get(kind.own_key) if kind.own_key else None
-        check({kind.own_key: own}, Keys({kind.own_key: Maybe(kind.own_shape)}), lambda part: RecordError(f"has no usable {part}"))
+        check(
+            {kind.own_key: own},
+            Keys({kind.own_key: Maybe(kind.own_shape)}),
+            lambda part: RecordError(f"has no usable {part}"),
+        )
         return cls(own=own, **{name: data[name] for name in _NAMES if data.get(name) is not None})
 
 

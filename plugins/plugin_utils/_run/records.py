@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The records of a run with their tables, as they were filed. What their verdicts come to beside other ones is judged elsewhere."""
+"""The records of a run with their tables, as they were filed. What their verdicts come to beside other ones
+is judged elsewhere."""
 
 from __future__ import annotations
 
@@ -16,10 +17,23 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import read_file, write_file
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import UNREADABLE, finding
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import COMPARISON, HOSTS, POWER_CUTS, RECORD, is_table, safe_name, volume_folder
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import (
+    COMPARISON,
+    HOSTS,
+    POWER_CUTS,
+    RECORD,
+    is_table,
+    safe_name,
+    volume_folder,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_data, profile_key
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord, RecordError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import MAX_TABLE_BYTES, RunDirectoryError, RunFiles, encode
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import (
+    MAX_TABLE_BYTES,
+    RunDirectoryError,
+    RunFiles,
+    encode,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR
 
 
@@ -31,17 +45,23 @@ class Records:
         self._run = run
 
     def write(self, record: HostRecord, tables: Mapping[str, bytes] | None = None) -> str:
-        """File a host's record and its tables (bytes by file name), replacing an earlier one; returns the folder, relative to the run directory.
+        """File a host's record and its tables (bytes by file name), replacing an earlier one; returns the folder,
+        relative to the run directory.
 
-        The size and SHA-256 of each table join the record. A comparison, a verdict, a report, a certificate and a signature made before are out of date and
-        removed. Raises RunDirectoryError.
+        The size and SHA-256 of each table join the record. A comparison, a verdict, a report, a certificate and a
+        signature made before are out of date and removed. Raises RunDirectoryError.
         """
         tables = tables or {}
         folder = volume_folder(record.host, record.volume)
         for name in tables:
             _check_name(name)
-        filed = {name: {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()} for name, content in tables.items()}
-        record = replace(record, run_id=record.run_id or self._run["run_id"], created_at=record.created_at or utc_now(), tables=filed)
+        filed = {
+            name: {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+            for name, content in tables.items()
+        }
+        record = replace(
+            record, run_id=record.run_id or self._run["run_id"], created_at=record.created_at or utc_now(), tables=filed
+        )
         with self._files.writing(f"The record of {record.host!r}", folder):
             self._files.make_folder(folder)
             for name, content in tables.items():
@@ -55,17 +75,21 @@ class Records:
         self._files.outdate(folder)
 
     def withdraw(self, host: str, volume: str) -> None:
-        """Remove what was filed of a volume that is about to be measured again: whatever comes of it, nothing reads as a verdict. Raises RunDirectoryError."""
+        """Remove what was filed of a volume that is about to be measured again: whatever comes of it, nothing reads as
+        a verdict. Raises RunDirectoryError."""
         folder = volume_folder(host, volume)
         try:
             tables = [name for name in os.listdir(self._files.path(folder)) if is_table(name)]
             self._files.remove(*(os.path.join(folder, name) for name in (RECORD, COMPARISON, POWER_CUTS, *tables)))
             self._files.outdate(folder)
         except OSError as error:
-            raise RunDirectoryError(f"The record of {host!r} cannot be removed from {self._files.root}: {error.strerror or error}.") from None
+            raise RunDirectoryError(
+                f"The record of {host!r} cannot be removed from {self._files.root}: {error.strerror or error}."
+            ) from None
 
     def note_leftovers(self, host: str, volume: str, left: Iterable[str]) -> bool:
-        """Add to a filed record what of the run is left on the host; False if no record is filed. Raises RunDirectoryError."""
+        """Add to a filed record what of the run is left on the host; False if no record is filed.
+        Raises RunDirectoryError."""
         return self.amend(host, volume, lambda record: replace(record, leftovers=[str(item) for item in left]))
 
     def note_own(self, host: str, volume: str, more: Mapping[str, Any]) -> bool:
@@ -73,7 +97,8 @@ class Records:
         return self.amend(host, volume, lambda record: replace(record, own={**(record.own or {}), **more}))
 
     def note_standing(self, host: str, volume: str, reason: str) -> bool:
-        """Note in a filed record why its volume cannot pass whatever it measured, empty if nothing stands against it. Raises RunDirectoryError."""
+        """Note in a filed record why its volume cannot pass whatever it measured,
+        empty if nothing stands against it. Raises RunDirectoryError."""
         record = self.find(host, volume)
         if record is None or (record.standing or "") == reason:
             return record is not None
@@ -106,12 +131,18 @@ class Records:
 
     def _folders_below(self, name: str) -> list[str]:
         folder = os.path.join(HOSTS, name)
-        return [os.path.join(folder, volume) for volume in self._files.folders_in(folder) if self._files.has(folder, volume, RECORD)]
+        return [
+            os.path.join(folder, volume)
+            for volume in self._files.folders_in(folder)
+            if self._files.has(folder, volume, RECORD)
+        ]
 
     def read(self, folder: str) -> HostRecord:
-        """Return the record in a folder as it was filed; a record that cannot be trusted becomes an error with the reason.
+        """Return the record in a folder as it was filed; a record that cannot be trusted becomes an error
+        with the reason.
 
-        A record of an older version does not name the profile that judged it: it was that of its host, which a merged run of that version did not keep.
+        A record of an older version does not name the profile that judged it: it was that of its host, which a merged
+        run of that version did not keep.
         """
         try:
             record = _parse(self._files.read_json(folder, RECORD), folder)
@@ -138,7 +169,8 @@ class Records:
         )
 
     def tables(self, record: HostRecord, wanted: Iterable[str] | None = None) -> dict[str, bytes]:
-        """Return a record's tables (or those ``wanted``) as they were written. Raises RunDirectoryError if one is missing or has changed."""
+        """Return a record's tables (or those ``wanted``) as they were written.
+        Raises RunDirectoryError if one is missing or has changed."""
         folder = self._files.path(volume_folder(record.host, record.volume))
         tables = {}
         for name, filed in record.tables.items():
@@ -176,7 +208,8 @@ def _check_name(name: str) -> None:
 
 
 def _parse(data: dict[str, Any], folder: str) -> HostRecord:
-    """Return a record from what its file holds. Raises RunDirectoryError if it is not shaped as records are, or lies in another one's folder."""
+    """Return a record from what its file holds. Raises RunDirectoryError if it is not shaped as records are,
+    or lies in another one's folder."""
     name = f"{folder}/{RECORD}"
     try:
         record = HostRecord.from_dict(data)

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The files of one run directory: written aside and renamed, so that many workers can write at once and a reader never sees half a file."""
+"""The files of one run directory: written aside and renamed, so that many workers can write at once and a reader never
+sees half a file."""
 
 from __future__ import annotations
 
@@ -13,7 +14,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import read_file, write_file
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import CERTIFICATE, MANIFEST, SIGNATURE, STATEMENT, SUMMARY, VERDICT
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import (
+    CERTIFICATE,
+    MANIFEST,
+    SIGNATURE,
+    STATEMENT,
+    SUMMARY,
+    VERDICT,
+)
 
 MAX_JSON_BYTES = 16 << 20
 """The size of a file of JSON about one volume."""
@@ -58,7 +66,8 @@ class RunFiles:
                 os.unlink(self.path(name))
 
     def outdate(self, folder: str) -> None:
-        """Remove what follows from the record in a folder: its certificate, the verdict, the report and the signature. Raises OSError."""
+        """Remove what follows from the record in a folder: its certificate, the verdict,
+        the report and the signature. Raises OSError."""
         self.remove(VERDICT, SUMMARY, os.path.join(folder, CERTIFICATE))
         self.remove_signature()
 
@@ -78,7 +87,8 @@ class RunFiles:
                     raise
 
     def folders_in(self, folder: str) -> list[str]:
-        """Return the names of the true directories in a folder, sorted; empty if it does not exist. Raises RunDirectoryError."""
+        """Return the names of the true directories in a folder, sorted; empty if it does not exist.
+        Raises RunDirectoryError."""
         path = self.path(folder)
         try:
             with os.scandir(path) as entries:
@@ -90,11 +100,14 @@ class RunFiles:
 
     @contextlib.contextmanager
     def writing(self, what: str, *names: str) -> Iterator[None]:
-        """Turn an OSError of the block into a RunDirectoryError that says what cannot be written to which path, the directory's unless names are given."""
+        """Turn an OSError of the block into a RunDirectoryError that says what cannot be written to which path, the
+        directory's unless names are given."""
         try:
             yield
         except OSError as error:
-            raise RunDirectoryError(f"{what} cannot be written to {self.path(*names)}: {error.strerror or error}.") from None
+            raise RunDirectoryError(
+                f"{what} cannot be written to {self.path(*names)}: {error.strerror or error}."
+            ) from None
 
     def read(self, what: str, most: int, *names: str) -> bytes | None:
         """Return what a file contains, None if it does not exist. Raises RunDirectoryError."""
@@ -104,7 +117,9 @@ class RunFiles:
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise RunDirectoryError(f"{f'{what} ' if what else ''}{path} cannot be read: {error.strerror or error}.") from None
+            raise RunDirectoryError(
+                f"{f'{what} ' if what else ''}{path} cannot be read: {error.strerror or error}."
+            ) from None
 
 
 def encode(data: Mapping[str, Any]) -> bytes:

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The shapes of plain data that nobody vouches for: what a file may hold under which key, declared once beside what reads it.
+"""The shapes of plain data that nobody vouches for: what a file may hold under which key,
+declared once beside what reads it.
 
 A shape is a type, a tuple of types, or one of the classes below. A key that is absent holds None.
 """
@@ -24,7 +25,8 @@ class Shape:
     """What a value must be like."""
 
     def misfit(self, value: Any) -> str | None:
-        """Return which part of a value has another shape, as its path, which is empty for the value itself; None if the value has this shape."""
+        """Return which part of a value has another shape, as its path, which is empty for the value itself;
+        None if the value has this shape."""
         raise NotImplementedError
 
 
@@ -33,7 +35,8 @@ AnyShape = Any
 
 
 def misfit(value: Any, shape: AnyShape) -> str | None:
-    """Return which part of a value does not have a shape: "points[2].reason", empty for the value itself; None if all of it has."""
+    """Return which part of a value does not have a shape: "points[2].reason", empty for the value itself;
+    None if all of it has."""
     if isinstance(shape, Shape):
         return shape.misfit(value)
     return None if isinstance(value, shape) else ""
@@ -47,8 +50,8 @@ def fits(value: Any, shape: AnyShape) -> bool:
 class Keys(Shape):
     """An object with the shape of what it holds under some keys.
 
-    The keys in ``needed`` are not absent, even if they may hold None; those in ``lacking`` may be absent, but do not hold None. ``every`` is the shape of each
-    value, and with ``only`` there are no other keys.
+    The keys in ``needed`` are not absent, even if they may hold None; those in ``lacking`` may be absent, but do not
+    hold None. ``every`` is the shape of each value, and with ``only`` there are no other keys.
     """
 
     def __init__(
@@ -129,7 +132,11 @@ class Within(Shape):
         self._least, self._most, self._types = least, most, types
 
     def misfit(self, value: Any) -> str | None:
-        return None if isinstance(value, self._types) and not isinstance(value, bool) and self._least <= value <= self._most else ""
+        return (
+            None
+            if isinstance(value, self._types) and not isinstance(value, bool) and self._least <= value <= self._most
+            else ""
+        )
 
 
 class Where(Shape):

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Whether the rows of the tester's tables agree with each other: what is missing would not be judged, and what comes twice would count twice."""
+"""Whether the rows of the tester's tables agree with each other: what is missing would not be judged,
+and what comes twice would count twice."""
 
 from __future__ import annotations
 
@@ -57,15 +58,22 @@ def check_steps(run: dict[str, str], results: list[Row]) -> None:
     planned = run.get("steps_planned", "")
     expected = run.get("steps_measured", "") if stopped_above(run) else planned
     if run["exit_status"] == "0" and (not steps or (expected and expected != str(len(steps)))):
-        raise TablesError(f"results.csv has {len(steps)} of {quoted(planned or 'at least 1')} steps although the tester says that it measured all.")
+        raise TablesError(
+            f"results.csv has {len(steps)} of {quoted(planned or 'at least 1')} steps although the "
+            "tester says that it measured all."
+        )
     if run.get("workload", MQ_LOG) == MQ_LOG:
         for row in results:
             if row["worker"] != ALL_WORKERS and row["worker"] > row["load_point"]:
-                raise TablesError(f"results.csv has queue manager {row['worker']} in step {row['step']}, which has {row['load_point']}.")
+                raise TablesError(
+                    f"results.csv has queue manager {row['worker']} in step {row['step']}, "
+                    f"which has {row['load_point']}."
+                )
 
 
 def stopped_above(run: Mapping[str, str]) -> bool:
-    """Whether the tester left out its last steps, because one before them had a mean above a limit that it was given."""
+    """Whether the tester left out its last steps, because one before them had a mean above a limit that it
+    was given."""
     return run.get("exit_reason") == "stopped_above" and bool(run.get("stop_above_1")) and run["exit_status"] == "0"
 
 
@@ -77,22 +85,37 @@ def _check_whole(step: int, streams: dict[tuple[str, str], list[Row]]) -> None:
     parts = [row for key, rows in streams.items() if key != (ALL_STREAMS, ALL_OPERATIONS) for row in rows]
     for row in parts:
         if row["stream"] == ALL_STREAMS or row["operation"] not in _OPERATIONS_OF_STREAMS:
-            raise TablesError(f"results.csv has the operation {quoted(row['operation'])} of stream {quoted(row['stream'])} in step {step}.")
+            raise TablesError(
+                f"results.csv has the operation {quoted(row['operation'])} of stream "
+                f"{quoted(row['stream'])} in step {step}."
+            )
     parts = [row for row in parts if row["worker"] == ALL_WORKERS]
     for column in ("operations", "bytes"):
         if whole[0][column] != sum(row[column] for row in parts):
-            raise TablesError(f"results.csv has another number of {column} in the row of the whole workload of step {step} than in its streams.")
+            raise TablesError(
+                f"results.csv has another number of {column} in the row of the whole workload of step "
+                f"{step} than in its streams."
+            )
     _check_mean("latency_mean_ns", step, whole[0], [(row, row["operations"]) for row in parts])
     if whole[0].get("response_mean_ns") is not None:
-        _check_mean("response_mean_ns", step, whole[0], [(row, row["operations"] + (row.get("operations_not_started") or 0)) for row in parts])
+        _check_mean(
+            "response_mean_ns",
+            step,
+            whole[0],
+            [(row, row["operations"] + (row.get("operations_not_started") or 0)) for row in parts],
+        )
 
 
 def _check_mean(column: str, step: int, whole: Row, parts: list[tuple[Row, int]]) -> None:
-    """Check a mean of the whole workload against those of its streams, each with the number of operations that it is of."""
+    """Check a mean of the whole workload against those of its streams,
+    each with the number of operations that it is of."""
     total = sum(count for dummy, count in parts)
     mean_ns = sum((row.get(column) or 0) * count for row, count in parts) / total if total else 0
     if abs((whole[column] or 0) - mean_ns) > _ROUNDING_NS:
-        raise TablesError(f"results.csv has another {column} in the row of the whole workload of step {step} than its streams come to together.")
+        raise TablesError(
+            f"results.csv has another {column} in the row of the whole workload of step {step} than "
+            "its streams come to together."
+        )
 
 
 def _check_rows(place: str, rows: list[Row], first: Row) -> None:
@@ -119,12 +142,16 @@ def _check_workers(place: str, rows: list[Row]) -> None:
 
 
 def check_fidelity(rows: list[Row], results: list[Row]) -> None:
-    """Refuse rows of fidelity.csv that occur twice or cannot be, and a step of which a stream is missing: what is missing would go unnoticed."""
+    """Refuse rows of fidelity.csv that occur twice or cannot be, and a step of which a stream is missing:
+    what is missing would go unnoticed."""
     seen = set()
     for number, row in enumerate(rows, start=2):
         key = (row["step"], row["stream"], row["property"], row["item"])
         if key in seen:
-            raise TablesError(f"fidelity.csv line {number} repeats {quoted(row['property'])} of stream {quoted(row['stream'])} in step {row['step']}.")
+            raise TablesError(
+                f"fidelity.csv line {number} repeats {quoted(row['property'])} of stream "
+                f"{quoted(row['stream'])} in step {row['step']}."
+            )
         seen.add(key)
         highest = 1 if row["property"].endswith("_share") else LARGEST_NUMBER
         if not (0 <= row["asked"] <= highest and 0 <= row["achieved"] <= highest):
@@ -134,39 +161,55 @@ def check_fidelity(rows: list[Row], results: list[Row]) -> None:
             raise TablesError(f"fidelity.csv does not have stream {quoted(row['stream'])} in step {row['step']}.")
 
 
-def check_over(rows: list[Row], thresholds_ns: tuple[int, ...], worker_thresholds_ns: tuple[int, ...], counted: list[Row]) -> None:
-    """Refuse rows of over.csv that cannot be counted: a row too many would be slow operations that never were, and one too few would hide some.
+def check_over(
+    rows: list[Row], thresholds_ns: tuple[int, ...], worker_thresholds_ns: tuple[int, ...], counted: list[Row]
+) -> None:
+    """Refuse rows of over.csv that cannot be counted: a row too many would be slow operations that never were,
+    and one too few would hide some.
 
-    counted are the rows of results.csv whose slow operations it has. Single workers are counted at some of the thresholds, and only if there are several.
+    counted are the rows of results.csv whose slow operations it has. Single workers are counted at some of the
+    thresholds, and only if there are several.
     """
     together: dict[tuple[Any, ...], int] = {}
     single: dict[tuple[Any, ...], int] = {}
-    workers = {(row["step"], row["stream"], row["operation"], row["worker"]) for row in counted if row["worker"] != ALL_WORKERS}
+    workers = {
+        (row["step"], row["stream"], row["operation"], row["worker"]) for row in counted if row["worker"] != ALL_WORKERS
+    }
     seen = set()
     for number, row in enumerate(rows, start=2):
         of_all, stream = row["worker"] == ALL_WORKERS, (row["step"], row["stream"], row["operation"])
         if row["over_ns"] not in (thresholds_ns if of_all else worker_thresholds_ns):
             listed = "option_over_ns" if of_all else "over_worker_ns"
-            raise TablesError(f"over.csv line {number} has the threshold {row['over_ns']}, which {listed} in run.csv does not have.")
+            raise TablesError(
+                f"over.csv line {number} has the threshold {row['over_ns']}, which {listed} in run.csv does not have."
+            )
         if row["operations"] < 1:
             raise TablesError(f"over.csv line {number} has no operation.")
         place = (*stream, row["second"], row["over_ns"])
         if (*place, row["worker"]) in seen:
-            raise TablesError(f"over.csv line {number} repeats the threshold {row['over_ns']} in second {row['second']} of step {row['step']}.")
+            raise TablesError(
+                f"over.csv line {number} repeats the threshold {row['over_ns']} in second "
+                f"{row['second']} of step {row['step']}."
+            )
         seen.add((*place, row["worker"]))
         if of_all:
             together[place] = row["operations"]
         elif (*stream, row["worker"]) in workers:
             single[place] = single.get(place, 0) + row["operations"]
-    # One whose slowest operation is below the threshold, in the bucket of the threshold, counts only in what all have together.
+    # One whose slowest operation is below the threshold, in the bucket of the threshold,
+    # counts only in what all have together.
     streams = {key[:3] for key in workers}
     for place in {*single, *(place for place in together if place[:3] in streams and place[4] in worker_thresholds_ns)}:
         if not 0 < single.get(place, 0) <= together.get(place, 0):
-            raise TablesError(f"over.csv has other slow operations of single workers in second {place[3]} of step {place[0]} than of all together.")
+            raise TablesError(
+                f"over.csv has other slow operations of single workers in second {place[3]} of step "
+                f"{place[0]} than of all together."
+            )
 
 
 def check_batches(rows: list[Row], workers: list[Row]) -> None:
-    """Refuse rows of batches.csv that are not all of these rows of results.csv, each with its parts in order and with all of its operations."""
+    """Refuse rows of batches.csv that are not all of these rows of results.csv,
+    each with its parts in order and with all of its operations."""
     found: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
         found.setdefault((row["step"], row["stream"], row["operation"], row["worker"]), []).append(row)

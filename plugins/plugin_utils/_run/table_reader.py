@@ -4,8 +4,9 @@
 
 """The tester's tables as typed rows, read strictly from untrusted bytes.
 
-Columns are read by name, and a column's type follows from its name, so there is no list of columns here. A whole table is refused, with one sentence, if it
-is incomplete or contains an impossible figure. Text is safe for a terminal: characters that cannot be printed are escaped.
+Columns are read by name, and a column's type follows from its name, so there is no list of columns here. A whole table
+is refused, with one sentence, if it is incomplete or contains an impossible figure. Text is safe for a terminal:
+characters that cannot be printed are escaped.
 """
 
 from __future__ import annotations
@@ -41,13 +42,17 @@ _PLAIN_DECIMALS = re.compile(r"(?:(?:[0-9]{1,19}(?:\.[0-9]{1,12})?)?(?:\n|\Z))*\
 _INTEGER = re.compile(r"[0-9]{1,20}\Z")
 DECIMAL_PATTERN = re.compile(r"[0-9]{1,20}(?:\.[0-9]{1,12})?\Z")
 """A plain number."""
-# Letters and marks that Unicode calls printable although they show nothing: fillers, variation selectors, an empty Braille cell.
-_INVISIBLE = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
+# Letters and marks that Unicode calls printable although they show nothing: fillers, variation selectors,
+# an empty Braille cell.
+_INVISIBLE = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
 KEY_PATTERN = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,99}\Z")
 """The name of a column, or of a key of run.csv."""
 
 _NAMES = ("stream", "operation", "file", "property", "item")
-"""The columns that hold a name. Every other column holds a number, whose unit is in the column's name; a count or a flag has no unit."""
+"""The columns that hold a name. Every other column holds a number, whose unit is in the column's name;
+a count or a flag has no unit."""
 _WHOLE = frozenset(
     (
         "step",
@@ -73,10 +78,13 @@ class TablesError(ValueError):
 
 
 def printable(text: str) -> str:
-    """Return text with everything that cannot be seen, or changes how the rest is seen, as an escape such as \\x1b or \\u202e."""
+    """Return text with everything that cannot be seen, or changes how the rest is seen,
+    as an escape such as \\x1b or \\u202e."""
     if text.isprintable() and (text.isascii() or not _INVISIBLE.search(text)):
         return text
-    return "".join(letter if letter.isprintable() and not _INVISIBLE.match(letter) else _escape(letter) for letter in text)
+    return "".join(
+        letter if letter.isprintable() and not _INVISIBLE.match(letter) else _escape(letter) for letter in text
+    )
 
 
 def _escape(letter: str) -> str:
@@ -87,7 +95,8 @@ def _escape(letter: str) -> str:
 
 
 def typed_rows(name: str, content: bytes, mandatory: tuple[str, ...], filled: tuple[str, ...]) -> list[Row]:
-    """Return the rows of a table, whose header has the ``mandatory`` columns and whose rows have something in those of ``filled``. Raises TablesError."""
+    """Return the rows of a table, whose header has the ``mandatory`` columns and whose rows have something in those of
+    ``filled``. Raises TablesError."""
     header, *lines = lines_of(name, content)
     if len(set(header)) != len(header):
         raise TablesError(f"{name} has a column twice.")

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The tester's tables. A whole table is refused, with one sentence, if it is incomplete, contradicts itself or contains an impossible figure."""
+"""The tester's tables. A whole table is refused, with one sentence, if it is incomplete,
+contradicts itself or contains an impossible figure."""
 
 from __future__ import annotations
 
@@ -10,7 +11,15 @@ from collections.abc import Callable, Collection, Mapping
 from functools import cached_property
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_OPERATIONS, ALL_STREAMS, ALL_WORKERS, BLOCK, KEY_COLUMNS, OBSERVER, Row
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import (
+    ALL_OPERATIONS,
+    ALL_STREAMS,
+    ALL_WORKERS,
+    BLOCK,
+    KEY_COLUMNS,
+    OBSERVER,
+    Row,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.layout import Layout
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_checks import (
     check_batches,
@@ -52,10 +61,18 @@ EXIT_STATUSES = (0, 3, 4)
 """Exit statuses with which the tester leaves tables behind: measured, I/O error, interrupted or past its deadline."""
 
 _COUNTED = "over_counted"
-"""Column of results.csv: whether over.csv has the slow operations of the row, 0 if they were too many, absent or empty in tables of older testers."""
+"""Column of results.csv: whether over.csv has the slow operations of the row, 0 if they were too many,
+absent or empty in tables of older testers."""
 _FILLED = ("step", "load_point", "stream", "operation", "worker")
 _RESULT_FILLED = (*_FILLED, "elapsed_ns", "operations", "bytes")
-_RESULT_FIGURES = ("bytes_per_s", "latency_mean_ns", "latency_min_ns", "latency_p99_ns", "latency_max_ns", "latency_max_in_flight")
+_RESULT_FIGURES = (
+    "bytes_per_s",
+    "latency_mean_ns",
+    "latency_min_ns",
+    "latency_p99_ns",
+    "latency_max_ns",
+    "latency_max_in_flight",
+)
 _RESULT_MANDATORY = (*KEY_COLUMNS, *_RESULT_FILLED, *_RESULT_FIGURES)
 _INTERVAL_FIGURES = ("second", "partial", "operations", "bytes", "latency_sum_ns")
 _HISTOGRAM_FIGURES = ("batch", "latency_upper_ns", "operations")
@@ -69,8 +86,9 @@ _FIDELITY_FIGURES = ("property", "asked", "achieved")
 class Tables:
     """The tables of one run of the tester on one host.
 
-    run is run.csv as a dict of text; results is results.csv as typed rows in the order of the file. intervals, histogram, stalls, over and batches are parsed
-    when they are first read, raise TablesError then, and are empty if the table is absent.
+    run is run.csv as a dict of text; results is results.csv as typed rows in the order of the file. intervals,
+    histogram, stalls, over and batches are parsed when they are first read, raise TablesError then, and are empty if
+    the table is absent.
     """
 
     def __init__(self, run: dict[str, str], results: list[Row], files: Mapping[str, bytes]) -> None:
@@ -127,16 +145,29 @@ class Tables:
 
     @cached_property
     def over(self) -> list[Row]:
-        """Rows of over.csv: how many operations of a second took longer than a threshold, only if one did: of all workers together, and of single ones."""
+        """Rows of over.csv: how many operations of a second took longer than a threshold, only if one did: of all
+        workers together, and of single ones."""
         rows = self._optional("over.csv", _OVER_FIGURES)
-        check_over(rows, self.over_thresholds_ns, self.worker_thresholds_ns, [row for row in self.results if row.get(_COUNTED) == 1])
+        check_over(
+            rows,
+            self.over_thresholds_ns,
+            self.worker_thresholds_ns,
+            [row for row in self.results if row.get(_COUNTED) == 1],
+        )
         return rows
 
     @cached_property
     def batches(self) -> list[Row]:
         """Rows of batches.csv: operations and their time in equal parts of a step, of single workers among several."""
         rows = self._optional("batches.csv", _BATCH_FIGURES)
-        check_batches(rows, [row for row in self.results if row.get(_COUNTED) is not None and row["worker"] != ALL_WORKERS and not self.repeats_all(row)])
+        check_batches(
+            rows,
+            [
+                row
+                for row in self.results
+                if row.get(_COUNTED) is not None and row["worker"] != ALL_WORKERS and not self.repeats_all(row)
+            ],
+        )
         return rows
 
     @cached_property
@@ -146,7 +177,8 @@ class Tables:
 
     @cached_property
     def fidelity(self) -> list[Row]:
-        """Rows of fidelity.csv: what the streams of each step asked for, and what they achieved. Only a workload of streams has them, and must."""
+        """Rows of fidelity.csv: what the streams of each step asked for, and what they achieved.
+        Only a workload of streams has them, and must."""
         if not self.layout.by_stream:
             return []
         rows = self._optional("fidelity.csv", _FIDELITY_FIGURES, ("item", "operations"))
@@ -155,7 +187,8 @@ class Tables:
 
     @cached_property
     def over_thresholds_ns(self) -> tuple[int, ...]:
-        """The thresholds that over.csv counts, rising; raises TablesError if run.csv has something else there. Empty if it does not have them."""
+        """The thresholds that over.csv counts, rising; raises TablesError if run.csv has something else there.
+        Empty if it does not have them."""
         return self._thresholds("option_over_ns")
 
     @cached_property
@@ -173,7 +206,8 @@ class Tables:
         return thresholds
 
     def thresholds_of(self, row: Row) -> tuple[int, ...]:
-        """Return the thresholds that over.csv counts for a row; none for one of many workers whose slow operations were too many to count by themselves."""
+        """Return the thresholds that over.csv counts for a row; none for one of many workers whose slow operations were
+        too many to count by themselves."""
         if row["worker"] == ALL_WORKERS:
             return self.over_thresholds_ns
         return self.worker_thresholds_ns if row.get(_COUNTED) == 1 else ()
@@ -184,30 +218,40 @@ class Tables:
 
     @property
     def counts_over(self) -> bool:
-        """Whether the tables say of each second how many operations took longer than the thresholds; raises TablesError if only some of them do."""
+        """Whether the tables say of each second how many operations took longer than the thresholds;
+        raises TablesError if only some of them do."""
         counted = bool(self.over_thresholds_ns)
         if counted != ("over.csv" in self._files):
-            raise TablesError(f"option_over_ns in run.csv has {'' if counted else 'no '}thresholds, but there is {'no' if counted else 'an'} over.csv.")
+            raise TablesError(
+                f"option_over_ns in run.csv has {'' if counted else 'no '}thresholds, but there is "
+                f"{'no' if counted else 'an'} over.csv."
+            )
         if counted and "intervals.csv" not in self._files:
             raise TablesError("There is an over.csv, but no intervals.csv.")
         return counted
 
     def parts_of(self, row: Row) -> list[Row]:
-        """Return the rows of results.csv that a row adds up: those of all streams, or of a stream's operations; else those of its own stream and operation."""
+        """Return the rows of results.csv that a row adds up: those of all streams, or of a stream's operations; else
+        those of its own stream and operation."""
         if row["operation"] != ALL_OPERATIONS:
             return self._rows.get(_stream_key(row), [])
         of_step = [each for each in self.results if each["step"] == row["step"] and each["operation"] != ALL_OPERATIONS]
         return [each for each in of_step if row["stream"] in (ALL_STREAMS, each["stream"])]
 
     def seconds_of(self, row: Row) -> list[Row]:
-        """Return the rows of intervals.csv of a step's stream and operation, in the order of the table. Those of a row that adds up others are added up."""
+        """Return the rows of intervals.csv of a step's stream and operation, in the order of the table. Those of a row
+        that adds up others are added up."""
         keys = dict.fromkeys(map(_stream_key, self.parts_of(row)))
         found = [self._seconds.get(key, []) for key in keys]
         return found[0] if len(found) == 1 else _added(found)
 
     def over_of(self, row: Row) -> list[Row]:
         """Return the rows of over.csv of a step's stream, operation and worker, or of all that a row adds up."""
-        return [over for key in dict.fromkeys(map(_stream_key, self.parts_of(row))) for over in self._over.get((*key, row["worker"]), [])]
+        return [
+            over
+            for key in dict.fromkeys(map(_stream_key, self.parts_of(row)))
+            for over in self._over.get((*key, row["worker"]), [])
+        ]
 
     def batches_of(self, row: Row) -> list[Row]:
         """Return the rows of batches.csv of a single worker among several."""
@@ -215,24 +259,34 @@ class Tables:
 
     def together_with(self, row: Row) -> Row:
         """Return the row of all workers of a step's stream and operation."""
-        return next(each for each in self._rows.get(_stream_key(row), [row]) if each["worker"] == ALL_WORKERS) if row["worker"] != ALL_WORKERS else row
+        return (
+            next(each for each in self._rows.get(_stream_key(row), [row]) if each["worker"] == ALL_WORKERS)
+            if row["worker"] != ALL_WORKERS
+            else row
+        )
 
     def latencies_of(self, row: Row) -> list[tuple[int, int]]:
-        """Return the histogram of a row of all workers: pairs of upper bound in ns and operations; a bound may come more than once."""
+        """Return the histogram of a row of all workers: pairs of upper bound in ns and operations;
+        a bound may come more than once."""
         keys = {_stream_key(each) for each in self.parts_of(row)}
         return [
-            (bucket["latency_upper_ns"], bucket["operations"]) for bucket in self.histogram if _stream_key(bucket) in keys and bucket["worker"] == row["worker"]
+            (bucket["latency_upper_ns"], bucket["operations"])
+            for bucket in self.histogram
+            if _stream_key(bucket) in keys and bucket["worker"] == row["worker"]
         ]
 
     def responses_of(self, row: Row) -> list[tuple[int, int]]:
         """Return the histogram of the response times of a row of all workers, in the same way."""
         key = _stream_key(row)
         return [
-            (bucket["response_upper_ns"], bucket["operations"]) for bucket in self.responses if _stream_key(bucket) == key and bucket["worker"] == row["worker"]
+            (bucket["response_upper_ns"], bucket["operations"])
+            for bucket in self.responses
+            if _stream_key(bucket) == key and bucket["worker"] == row["worker"]
         ]
 
     def workers_of(self, row: Row) -> int:
-        """Return how many workers the stream of a row had, or all streams together. A worker makes all operations of its stream."""
+        """Return how many workers the stream of a row had, or all streams together.
+        A worker makes all operations of its stream."""
         if row["operation"] != ALL_OPERATIONS:
             return self._workers.get(_stream_key(row), 0)
         of_stream = {each["stream"]: self._workers[_stream_key(each)] for each in self.parts_of(row)}
@@ -244,7 +298,8 @@ class Tables:
 
     @cached_property
     def streams_together(self) -> list[Row]:
-        """A row for each step and stream with what its reads and writes come to together: counts and rates. That of a stream with one operation is its own."""
+        """A row for each step and stream with what its reads and writes come to together: counts and rates. That of a
+        stream with one operation is its own."""
         found: dict[tuple[Any, ...], list[Row]] = {}
         for row in self.results:
             if row["worker"] == ALL_WORKERS and row["stream"] != ALL_STREAMS:
@@ -272,7 +327,8 @@ class Tables:
         return _by(_worker_key, self.batches)
 
     def distributions(self) -> dict[tuple[int, str, str, int | None], list[tuple[int, int]]]:
-        """Return histogram.csv without its batches: (upper bound in ns, operations) by load point, stream, operation and block size; raises TablesError.
+        """Return histogram.csv without its batches: (upper bound in ns, operations) by load point, stream, operation
+        and block size; raises TablesError.
 
         The table is long and repeats the same few bounds, so each text is read once.
         """
@@ -289,9 +345,12 @@ class Tables:
                 counts = texts.setdefault((each[load_at], each[stream_at], each[operation_at], each[size_at]), {})
                 counts[each[upper_at]] = counts.get(each[upper_at], 0) + read_integer(each[count_at])
             return {
-                (read_integer(load), printable(stream), printable(operation), read_integer(size) if size else None): sorted(
-                    (read_integer(upper), count) for upper, count in counts.items()
-                )
+                (
+                    read_integer(load),
+                    printable(stream),
+                    printable(operation),
+                    read_integer(size) if size else None,
+                ): sorted((read_integer(upper), count) for upper, count in counts.items())
                 for (load, stream, operation, size), counts in texts.items()
             }
         except ValueError as error:
@@ -326,7 +385,11 @@ def _by(key: Callable[[Row], tuple[Any, ...]], rows: list[Row]) -> dict[tuple[An
 
 def _together(rows: list[Row]) -> Row:
     """Return what the operations of a stream come to together."""
-    row = {**rows[0], **dict.fromkeys((*rows[0].keys() - {*KEY_COLUMNS}, "operations_per_s", "operations_not_started")), "operation": ALL_OPERATIONS}
+    row = {
+        **rows[0],
+        **dict.fromkeys((*rows[0].keys() - {*KEY_COLUMNS}, "operations_per_s", "operations_not_started")),
+        "operation": ALL_OPERATIONS,
+    }
     for column in ("operations", "bytes", "bytes_per_s", "operations_per_s", "operations_not_started"):
         known = [each[column] for each in rows if each.get(column) is not None]
         row[column] = sum(known) if len(known) == len(rows) else None
@@ -344,11 +407,17 @@ def _added(tables: list[list[Row]]) -> list[Row]:
 def _added_second(rows: list[Row]) -> Row:
     sums = {column: sum(row[column] for row in rows) for column in ("operations", "bytes", "latency_sum_ns")}
     longest_ns = max(row["latency_max_ns"] or 0 for row in rows)
-    return {"second": rows[0]["second"], "partial": max(row["partial"] for row in rows), **sums, "latency_max_ns": longest_ns or None}
+    return {
+        "second": rows[0]["second"],
+        "partial": max(row["partial"] for row in rows),
+        **sums,
+        "latency_max_ns": longest_ns or None,
+    }
 
 
 def parse_tables(files: Mapping[str, bytes]) -> Tables:
-    """Parse the tester's tables from their bytes by file name; run.csv and results.csv must be there. Raises TablesError."""
+    """Parse the tester's tables from their bytes by file name; run.csv and results.csv must be there.
+    Raises TablesError."""
     for name in ("run.csv", "results.csv"):
         if name not in files:
             raise TablesError(f"{name} is missing.")
@@ -384,4 +453,6 @@ def _check_run(run: dict[str, str], lines: list[list[str]], statuses: Collection
     if version != str(SCHEMA_VERSION):
         raise TablesError(f"run.csv has schema version {quoted(version)}, this collection reads {SCHEMA_VERSION}.")
     if run.get("exit_status") not in {str(status) for status in statuses}:
-        raise TablesError(f"run.csv has the exit status {quoted(run.get('exit_status', ''))}, with which no tables are written.")
+        raise TablesError(
+            f"run.csv has the exit status {quoted(run.get('exit_status', ''))}, with which no tables are written."
+        )

@@ -28,10 +28,10 @@ class OptionError(Exception):
 class Option:
     """An option of the tester.
 
-    ``variable`` is the role's variable for it, empty if only the collection sets it. ``kind`` says how a value is read. ``key`` is its key in
-    run.csv and ``unset`` the value there if the option is not given; ``title`` and ``unit`` are for people. ``workload`` is the only one that has the option,
-    empty if every one does. ``compared`` tells whether figures of another value compare with those of this one, and ``of_one_run`` whether each run has a value
-    of its own.
+    ``variable`` is the role's variable for it, empty if only the collection sets it. ``kind`` says how a value is read.
+    ``key`` is its key in run.csv and ``unset`` the value there if the option is not given; ``title`` and ``unit`` are
+    for people. ``workload`` is the only one that has the option, empty if every one does. ``compared`` tells whether
+    figures of another value compare with those of this one, and ``of_one_run`` whether each run has a value of its own.
     """
 
     name: str
@@ -54,11 +54,31 @@ OPTIONS = (
     Option("workload", "sweep_workload", "text", "workload", MQ_LOG, "workload"),
     Option("bsize", "sweep_block_sizes", "sizes", "option_block_sizes_bytes", "", "block sizes", workload=MQ_LOG),
     Option("apps", "sweep_apps", "counts", "option_applications", "", "applications", workload=COMMITS),
-    Option("msgSize", "sweep_message_sizes", "sizes", "option_message_sizes_bytes", "", "message sizes", workload=COMMITS),
-    Option("putsPerCommit", "sweep_puts_per_commit", "count", "option_puts_per_commit", "1", "messages in a commit", workload=COMMITS),
+    Option(
+        "msgSize", "sweep_message_sizes", "sizes", "option_message_sizes_bytes", "", "message sizes", workload=COMMITS
+    ),
+    Option(
+        "putsPerCommit",
+        "sweep_puts_per_commit",
+        "count",
+        "option_puts_per_commit",
+        "1",
+        "messages in a commit",
+        workload=COMMITS,
+    ),
     Option("thinkTime", "sweep_think_time", "count", "option_think_time_us", "0", "think time", " us", COMMITS),
-    Option("logBuffer", "sweep_log_buffer", "size", "option_log_buffer_bytes", "2097152", "log buffer", " bytes", COMMITS),
-    Option("tripleWrite", "sweep_triple_write", "flag", "option_triple_write", "0", "rewriting of partial pages", workload=COMMITS),
+    Option(
+        "logBuffer", "sweep_log_buffer", "size", "option_log_buffer_bytes", "2097152", "log buffer", " bytes", COMMITS
+    ),
+    Option(
+        "tripleWrite",
+        "sweep_triple_write",
+        "flag",
+        "option_triple_write",
+        "0",
+        "rewriting of partial pages",
+        workload=COMMITS,
+    ),
     Option("remoteDelay", "sweep_remote_delay", "count", "option_remote_delay_us", "0", "remote delay", " us", COMMITS),
     Option("qm", "sweep_queue_managers", "counts", "option_load_points", "1", "load points"),
     Option("duration", "sweep_duration", "count", "option_duration_s", "", "duration", " s"),
@@ -72,7 +92,17 @@ OPTIONS = (
     Option("delay", "sweep_delay", "count", "option_delay_us", "0", "delay", " us", MQ_LOG),
     Option("verify", "sweep_verify", "flag", "option_verify", "0", "verify", workload=MQ_LOG),
     Option("load", "", "counts", "option_loads", "", "loads", workload=STREAMS, compared=False),
-    Option("deadline", "sweep_deadline", "count", "option_deadline_s", "", "deadline", " s", compared=False, of_one_run=True),
+    Option(
+        "deadline",
+        "sweep_deadline",
+        "count",
+        "option_deadline_s",
+        "",
+        "deadline",
+        " s",
+        compared=False,
+        of_one_run=True,
+    ),
     Option("startAt", "", "number", "option_start_at_epoch_s", "", "start", compared=False, of_one_run=True),
 )
 """The options that are ordered, so that what run.csv repeats of them is held against the order."""
@@ -89,7 +119,8 @@ ALL = (
 LARGEST_LOAD = 100_000
 """The largest load point that the tester accepts (its OPTIONS_LOAD_MAX)."""
 LOADS = ("load", "apps", "qm")
-"""The options that list load points; of those given, the first one counts: simulated applications have a number of queue managers, too."""
+"""The options that list load points; of those given, the first one counts:
+simulated applications have a number of queue managers, too."""
 
 SET_BY_THE_COLLECTION = {
     "dir": "workspace_path",
@@ -117,7 +148,8 @@ def read(variables: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def told(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the tester is told, by option: those of the ``values`` that are not left at the tester's default, and that the workload has.
+    """Return what the tester is told, by option: those of the ``values`` that are not left at the tester's default,
+    and that the workload has.
 
     A value is a list of numbers, a text, a whole number, or true for a flag.
     """
@@ -128,8 +160,11 @@ def told(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def command_line(options: Mapping[str, Any]) -> list[str]:
-    """Return the tester's arguments for what it is told. A list of numbers is one argument, and a list of texts is one for each."""
-    return [f"--{name}" if text is True else f"--{name}={text}" for name, value in options.items() for text in _texts(value)]
+    """Return the tester's arguments for what it is told. A list of numbers is one argument,
+    and a list of texts is one for each."""
+    return [
+        f"--{name}" if text is True else f"--{name}={text}" for name, value in options.items() for text in _texts(value)
+    ]
 
 
 def in_run_csv(value: Any) -> str:
@@ -143,22 +178,33 @@ def with_load(options: Mapping[str, Any], load: int) -> dict[str, Any]:
 
 
 def passed_through(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the tester is told by ``sweep_options``: any other option of the tester by its name. Raises OptionError."""
+    """Return what the tester is told by ``sweep_options``: any other option of the tester by its name.
+    Raises OptionError."""
     made: dict[str, Any] = {}
     for name, value in options.items():
         if not (isinstance(name, str) and name.isascii() and name.isalnum()):
-            raise OptionError(f"sweep_options: {name!r} is not the name of an option of the tester; logdisk --help lists them")
+            raise OptionError(
+                f"sweep_options: {name!r} is not the name of an option of the tester; logdisk --help lists them"
+            )
         meant = _set_by_the_collection(name)
         if meant:
             variable = SET_BY_THE_COLLECTION[meant]
-            raise OptionError(f"sweep_options must not set {meant}: {f'set {variable} instead' if variable else 'the collection sets it'}")
+            raise OptionError(
+                f"sweep_options must not set {meant}: "
+                f"{f'set {variable} instead' if variable else 'the collection sets it'}"
+            )
         made[name] = True if value is True else str(value)
     return made
 
 
 def _set_by_the_collection(name: str) -> str:
-    """Return the option that the collection sets and that a name stands for, empty if there is none. The tester takes abbreviations as well."""
-    return name if name in SET_BY_THE_COLLECTION else next((each for each in SET_BY_THE_COLLECTION if each.startswith(name)), "")
+    """Return the option that the collection sets and that a name stands for, empty if there is none.
+    The tester takes abbreviations as well."""
+    return (
+        name
+        if name in SET_BY_THE_COLLECTION
+        else next((each for each in SET_BY_THE_COLLECTION if each.startswith(name)), "")
+    )
 
 
 def with_variables(text: str) -> str:

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which volumes are alike: those of a class that somebody named, or else those with the same device model, size and file system."""
+"""Which volumes are alike: those of a class that somebody named, or else those with the same device model,
+size and file system."""
 
 from __future__ import annotations
 
@@ -17,16 +18,25 @@ _TOO_MANY_DIGITS = 20
 
 
 def volume_class(named: Any, facts: Mapping[str, Any]) -> str:
-    """Return the class of a volume from the class that it was given, if any, and from facts about its device and file system."""
+    """Return the class of a volume from the class that it was given, if any,
+    and from facts about its device and file system."""
     if named:
         return str(named)
     model = facts.get("device_model") or facts.get("device_member_model") or "unknown device"
     file_system, size = facts.get("filesystem_type"), size_of(facts)
-    return ", ".join(filter(None, (str(model), "" if size is None else _units.format_size(size), str(file_system or ""))))
+    return ", ".join(
+        filter(None, (str(model), "" if size is None else _units.format_size(size), str(file_system or "")))
+    )
 
 
 def size_of(facts: Mapping[str, Any]) -> int | None:
-    """Return the size of a file system in bytes, None if it is not known or varies. It comes as a number, or as text from the tester's table."""
+    """Return the size of a file system in bytes, None if it is not known or varies. It comes as a number,
+    or as text from the tester's table."""
     text = str(facts.get("filesystem_size_bytes"))
-    known = text.isascii() and text.isdigit() and len(text) < _TOO_MANY_DIGITS and facts.get("filesystem_type") not in SIZE_VARIES
+    known = (
+        text.isascii()
+        and text.isdigit()
+        and len(text) < _TOO_MANY_DIGITS
+        and facts.get("filesystem_type") not in SIZE_VARIES
+    )
     return int(text) if known else None

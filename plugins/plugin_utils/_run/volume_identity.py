@@ -2,11 +2,12 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which volume something is about: the one definition for the history, for merging, comparing, power cuts and observations.
+"""Which volume something is about: the one definition for the history, for merging, comparing,
+power cuts and observations.
 
-A volume is a machine, a name and a mount point. Another mount point is another volume. What the mount point holds, known by the UUID of the file system and
-the identifiers of its disks, can be replaced: the volume is then the same, and the replacement needs a pass of its own. Its size says nothing, because a
-file system can grow.
+A volume is a machine, a name and a mount point. Another mount point is another volume. What the mount point holds,
+known by the UUID of the file system and the identifiers of its disks, can be replaced: the volume is then the same, and
+the replacement needs a pass of its own. Its size says nothing, because a file system can grow.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ _OF_ITS_DISK = ("device_ids", "filesystem_uuid")
 
 @dataclass(frozen=True)
 class VolumeIdentity:
-    """The identity of a volume: the SHA-256 of what makes it that volume and of what it holds at present, and its mount point."""
+    """The identity of a volume: the SHA-256 of what makes it that volume and of what it holds at present,
+    and its mount point."""
 
     volume_id: str
     disk_id: str
@@ -36,7 +38,8 @@ class VolumeIdentity:
 def facts_of_identity(record: HostRecord) -> dict[str, Any] | None:
     """Return the facts of a record that a volume is known by, None if it is not known where the host's volume was.
 
-    A machine without a machine-id has only the name that the inventory gives it. The size is there for those who compare volumes of one class.
+    A machine without a machine-id has only the name that the inventory gives it.
+    The size is there for those who compare volumes of one class.
     """
     facts = record.facts
     if not facts.get("mount_point"):
@@ -54,7 +57,8 @@ def facts_of_identity(record: HostRecord) -> dict[str, Any] | None:
 
 
 def identity_of(facts: Mapping[str, Any] | None) -> VolumeIdentity | None:
-    """Return the identity that the facts of :func:`facts_of_identity` stand for, whichever version of this collection noted them; None if there are none."""
+    """Return the identity that the facts of :func:`facts_of_identity` stand for, whichever version of this collection
+    noted them; None if there are none."""
     if not facts:
         return None
     return VolumeIdentity(_hash(facts, _OF_THE_VOLUME), _hash(facts, _OF_ITS_DISK), str(facts.get("mount_point") or ""))

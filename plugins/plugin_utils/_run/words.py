@@ -11,7 +11,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.layout import COMMIT_ROWS, LIVE_LOG, LOG_WRITES, STREAM_ROWS, Layout
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.layout import (
+    COMMIT_ROWS,
+    LIVE_LOG,
+    LOG_WRITES,
+    STREAM_ROWS,
+    Layout,
+)
 
 _LONGEST_UNIT = 32
 """How much of the unit of load points is shown."""
@@ -19,12 +25,15 @@ _LONGEST_UNIT = 32
 
 @dataclass(frozen=True)
 class Words:
-    """What people call a worker of the workload, several of them, a load point, and the size of a step; loads is what a load point counts.
+    """What people call a worker of the workload, several of them, a load point, and the size of a step;
+    loads is what a load point counts.
 
-    operation is that of the rows whose figures stand for a step, empty if there are only rows of writes. shown_operation is what charts are about,
-    any_operation what is counted if rows of all operations are shown together, and timed what took its time. together says whose figures those of a step are,
-    every_row what a limit judges that names no rows. row_title, worker_title and loads_title are above columns; series are the lines of charts, with goes after
-    them and at before the name of one. does says how the workload wrote, for_each for whom it wrote files, and files what their size is of.
+    operation is that of the rows whose figures stand for a step, empty if there are only rows of writes.
+    shown_operation is what charts are about, any_operation what is counted if rows of all operations are shown
+    together, and timed what took its time. together says whose figures those of a step are, every_row what a limit
+    judges that names no rows. row_title, worker_title and loads_title are above columns; series are the lines of
+    charts, with goes after them and at before the name of one. does says how the workload wrote, for_each for whom it
+    wrote files, and files what their size is of.
     """
 
     worker: str = "queue manager"
@@ -60,9 +69,23 @@ class Words:
         return f"{load_point} {self.loads[:-1] if load_point == 1 and self.loads.endswith('s') else self.loads}"
 
 
-_COMMITS = {"size": "message size", "row_title": "Message size", "operation": "commit", "shown_operation": "commit", "any_operation": "operation"}
-_APPLICATIONS = {"load": "app", "loads": "applications", "loads_title": "apps", "every_row": "every row of the log's writes"}
-_WORDS_BY_LOAD_UNIT = {"queue managers": Words(), "applications": Words(load_is_workers=False, layout=COMMIT_ROWS, **_COMMITS, **_APPLICATIONS)}
+_COMMITS = {
+    "size": "message size",
+    "row_title": "Message size",
+    "operation": "commit",
+    "shown_operation": "commit",
+    "any_operation": "operation",
+}
+_APPLICATIONS = {
+    "load": "app",
+    "loads": "applications",
+    "loads_title": "apps",
+    "every_row": "every row of the log's writes",
+}
+_WORDS_BY_LOAD_UNIT = {
+    "queue managers": Words(),
+    "applications": Words(load_is_workers=False, layout=COMMIT_ROWS, **_COMMITS, **_APPLICATIONS),
+}
 _WORKERS = Words("worker", "workers", together="all workers together", worker_title="Worker")
 _STREAMS = Words(
     "worker",
@@ -89,7 +112,8 @@ LIVE_WORDS = Words(size="log write", row_title="Mean size", layout=LIVE_LOG)
 
 
 def words_of(load_unit: str, by_stream: bool | None = None) -> Words:
-    """Return the words of the workload whose load points have this unit (``load_unit`` of run.csv), which says whether it has streams if nothing else does."""
+    """Return the words of the workload whose load points have this unit (``load_unit`` of run.csv), which says whether
+    it has streams if nothing else does."""
     known = _WORDS_BY_LOAD_UNIT.get(load_unit)
     if by_stream or (by_stream is None and load_unit and not known):
         return replace(_STREAMS, **dict.fromkeys(("load", "loads", "loads_title"), load_unit[:_LONGEST_UNIT]))

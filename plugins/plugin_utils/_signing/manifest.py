@@ -4,8 +4,8 @@
 
 """The manifest of a run directory: the SHA-256 of every file, in the form that ``sha256sum --check`` reads.
 
-A directory that is verified may come from anywhere, so nothing in it is trusted: links and special files are never followed or opened, and a name that this
-collection would not have written is a problem and not a path.
+A directory that is verified may come from anywhere, so nothing in it is trusted: links and special files are never
+followed or opened, and a name that this collection would not have written is a problem and not a path.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ class ManifestError(OSError):
 
 
 def hash_files(root: str) -> dict[str, str]:
-    """Return the SHA-256 of every file of a directory, by its path in it, sorted. Raises ManifestError if anything there is not a plain file."""
+    """Return the SHA-256 of every file of a directory, by its path in it, sorted.
+    Raises ManifestError if anything there is not a plain file."""
     hashes = {}
     for path, problem in sorted(_walk(root)):
         try:
@@ -69,13 +70,18 @@ def _difference(root: str, path: str, signed: str | None) -> str:
     if signed is None:
         return "was added: it is not among the signed files"
     try:
-        return "" if sha256_of(os.path.join(root, path)) == signed else "has changed: its SHA-256 is not the one that was signed"
+        return (
+            ""
+            if sha256_of(os.path.join(root, path)) == signed
+            else "has changed: its SHA-256 is not the one that was signed"
+        )
     except ManifestError as error:
         return str(error)
 
 
 def _walk(root: str) -> Iterator[tuple[str, str]]:
-    """Yield the path of everything below a directory but directories and the signature, with what is wrong with it if it is not a regular file."""
+    """Yield the path of everything below a directory but directories and the signature,
+    with what is wrong with it if it is not a regular file."""
     folders = [""]
     while folders:
         folder = folders.pop()
@@ -97,7 +103,8 @@ def _walk(root: str) -> Iterator[tuple[str, str]]:
 
 
 def sha256_of(path: str) -> str:
-    """Return the SHA-256 of a regular file. Raises ManifestError with the rest of a sentence that begins with the file."""
+    """Return the SHA-256 of a regular file. Raises ManifestError with the rest of a sentence that begins
+    with the file."""
     digest = hashlib.sha256()
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)

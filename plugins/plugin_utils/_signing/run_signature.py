@@ -59,7 +59,8 @@ def sign_run(directory: RunDirectory, key: str) -> None:
 def verify_run(path: str, signers: str, principal: str = "", moment: str = "") -> tuple[SignedRun | None, list[str]]:
     """Verify the signature of a run directory and every file in it; the arguments are those of ssh_keygen.verify.
 
-    Returns the run, None if its signature does not hold, and a sentence for each problem. A run without problems is as it was signed.
+    Returns the run, None if its signature does not hold, and a sentence for each problem.
+    A run without problems is as it was signed.
     """
     if not os.path.isdir(path):
         return None, ["it is not a directory"]
@@ -76,7 +77,8 @@ def verify_run(path: str, signers: str, principal: str = "", moment: str = "") -
 
 
 def _signed(path: str, signer: Signer, files: int) -> tuple[SignedRun | None, list[str]]:
-    """Return the run of a directory whose files are all as they were signed. One that was put in the place of another run is a problem."""
+    """Return the run of a directory whose files are all as they were signed.
+    One that was put in the place of another run is a problem."""
     try:
         directory = RunDirectory.open(path)
         verdict = directory.verdict() or {}
@@ -84,7 +86,10 @@ def _signed(path: str, signer: Signer, files: int) -> tuple[SignedRun | None, li
         return None, [str(error)]
     run_id = directory.run["run_id"]
     if os.path.basename(path) != run_id:
-        return None, [f"the directory contains the signed run {printable(run_id)}, and not the one that it is named after; if it is a copy, give it this name"]
+        return None, [
+            f"the directory contains the signed run {printable(run_id)}, and not the one that it is named after; if it "
+            "is a copy, give it this name"
+        ]
     return SignedRun(signer, files, run_id, str(verdict.get("created_at", ""))), []
 
 

@@ -24,9 +24,14 @@ TIMEOUT_S = 60.0
 """An agent may ask its user to touch a token."""
 
 _HINTS = {
-    "incorrect passphrase": "it needs a passphrase, which nobody can enter here: add the key to an SSH agent, and name its public key",
+    "incorrect passphrase": (
+        "it needs a passphrase, which nobody can enter here: add the key to an SSH agent, and name its public key"
+    ),
     "No private key found": "there is no private key beside it, and no SSH agent has it",
-    "Couldn't load public key": "it is not a key, it lacks the line end after its last line, or it needs a passphrase and there is no public key beside it",
+    "Couldn't load public key": (
+        "it is not a key, it lacks the line end after its last line, or it needs a passphrase and "
+        "there is no public key beside it"
+    ),
 }
 """What is wrong, by a part of what ssh-keygen says."""
 
@@ -57,7 +62,8 @@ def try_key(key: str) -> str:
 
 
 def sign(content: bytes, key: str) -> bytes:
-    """Return the detached signature of a text by a private key, or by a public key whose private key an SSH agent has. Raises SigningError."""
+    """Return the detached signature of a text by a private key, or by a public key whose private key an SSH agent has.
+    Raises SigningError."""
     if not os.path.isfile(key):
         raise SigningError(f"the key {key} does not exist, or is not a file")
     done = _run(["-Y", "sign", "-P", "", "-f", key, "-n", NAMESPACE], content)
@@ -71,8 +77,8 @@ def sign(content: bytes, key: str) -> bytes:
 def verify(content: bytes, signature: bytes, signers: str, principal: str = "", moment: str = "") -> Signer:
     """Return who signed a text. Raises SigningError unless the signature is good and by an allowed signer.
 
-    signers is the path of a file of allowed signers, principal is the one that must have signed (by default any), and moment is what parse_moment returned
-    (by default now).
+    signers is the path of a file of allowed signers, principal is the one that must have signed (by default any), and
+    moment is what parse_moment returned (by default now).
     """
     if not _ARMOUR.fullmatch(signature):
         raise SigningError("the signature is not written as ssh-keygen writes it")
@@ -90,7 +96,8 @@ def verify(content: bytes, signature: bytes, signers: str, principal: str = "", 
 
 
 def parse_moment(text: str) -> str:
-    """Return a day such as 2026-11-21 (its beginning in UTC), or a moment such as 2026-11-21T10:49:35Z, as ssh-keygen reads it. Raises ValueError."""
+    """Return a day such as 2026-11-21 (its beginning in UTC), or a moment such as 2026-11-21T10:49:35Z,
+    as ssh-keygen reads it. Raises ValueError."""
     for form in ("%Y-%m-%d", MOMENT):
         try:
             moment = datetime.datetime.strptime(text, form).replace(tzinfo=datetime.timezone.utc)
@@ -110,20 +117,31 @@ def _principals(arguments: list[str]) -> list[str]:
 
 
 def _run(arguments: list[str], content: bytes) -> subprocess.CompletedProcess[bytes]:
-    # There is no terminal, and the program for questions cannot be started. Versions before 8.4 do not know it, and get the passphrase as an option.
+    # There is no terminal, and the program for questions cannot be started. Versions before 8.4 do not know it,
+    # and get the passphrase as an option.
     environment = {**os.environ, "LC_ALL": "C", "SSH_ASKPASS": os.devnull, "SSH_ASKPASS_REQUIRE": "force"}
     try:
         return subprocess.run(
-            ["ssh-keygen", *arguments], input=content, capture_output=True, check=False, timeout=TIMEOUT_S, env=environment, start_new_session=True
+            ["ssh-keygen", *arguments],
+            input=content,
+            capture_output=True,
+            check=False,
+            timeout=TIMEOUT_S,
+            env=environment,
+            start_new_session=True,
         )
     except subprocess.TimeoutExpired:
         raise SigningError(f"ssh-keygen did not end within {TIMEOUT_S:g} s") from None
     except OSError as error:
-        raise SigningError(f"ssh-keygen cannot be run ({error.strerror or error}): install OpenSSH on the controller") from None
+        raise SigningError(
+            f"ssh-keygen cannot be run ({error.strerror or error}): install OpenSSH on the controller"
+        ) from None
 
 
 def _said(done: subprocess.CompletedProcess[bytes]) -> str:
     """Return what ssh-keygen wrote, without its banner, in one short line."""
     lines = [line.strip() for line in (done.stderr + done.stdout).decode("utf-8", "replace").splitlines()]
-    text = "; ".join(printable(line) for line in lines if line and not line.startswith(("@", "Signing data on standard input")))
+    text = "; ".join(
+        printable(line) for line in lines if line and not line.startswith(("@", "Signing data on standard input"))
+    )
     return text[:_MOST_LETTERS] or f"it ended with status {done.returncode}"

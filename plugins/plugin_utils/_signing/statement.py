@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The in-toto statement of a run, with the test-result predicate: https://github.com/in-toto/attestation/tree/main/spec/predicates/test-result.md"""
+"""The in-toto statement of a run, with the test-result predicate:
+https://github.com/in-toto/attestation/tree/main/spec/predicates/test-result.md"""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ _RUN_FILE = "run.json"
 
 
 def statement(verdict: Mapping[str, Any], hashes: Mapping[str, str]) -> bytes:
-    """Return the text of the statement on a run: verdict is verdict.json, hashes are those of the files that it is about."""
+    """Return the text of the statement on a run: verdict is verdict.json,
+    hashes are those of the files that it is about."""
     tests: dict[str, list[str]] = {PASSED: [], WARNED: [], FAILED: []}
     for host in verdict["hosts"]:
         tests[result_of(host)].append(printable(host_label(host["host"], host["volume"])))
@@ -42,7 +44,8 @@ def statement(verdict: Mapping[str, Any], hashes: Mapping[str, str]) -> bytes:
 
 
 def result_of(host: Mapping[str, Any]) -> str:
-    """Return the result of one host. The predicate knows three: whatever does not pass has failed, and a pass that does not certify is a warning."""
+    """Return the result of one host. The predicate knows three: whatever does not pass has failed,
+    and a pass that does not certify is a warning."""
     if host["verdict"] not in GOOD:
         return FAILED
     return PASSED if host["verdict"] == PASS and host["certified"] else WARNED
@@ -55,7 +58,8 @@ def _result(verdict: Mapping[str, Any], tests: Mapping[str, Iterable[str]]) -> s
 
 
 def _profiles(verdict: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the descriptor of each profile that judged a host, with the digest that the certificates name, and which hosts it judged."""
+    """Return the descriptor of each profile that judged a host, with the digest that the certificates name,
+    and which hosts it judged."""
     known: dict[str, Mapping[str, Any]] = {}
     judged: dict[str, list[str]] = {}
     for host in verdict["hosts"]:
@@ -64,7 +68,11 @@ def _profiles(verdict: Mapping[str, Any]) -> list[dict[str, Any]]:
             known[profile["sha256"]] = profile
             judged.setdefault(profile["sha256"], []).append(printable(host_label(host["host"], host["volume"])))
     return [
-        _descriptor(printable(profile["name"]), sha256, annotations={"version": printable(profile["version"]), "hosts": judged[sha256]})
+        _descriptor(
+            printable(profile["name"]),
+            sha256,
+            annotations={"version": printable(profile["version"]), "hosts": judged[sha256]},
+        )
         for sha256, profile in known.items()
     ]
 

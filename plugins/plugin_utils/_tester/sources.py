@@ -26,7 +26,12 @@ def read_sources(directory: str) -> dict[str, bytes]:
     """Return the tester's C files and headers by their paths below ``directory``, sorted. Raises SourcesError."""
     root = Path(directory)
     try:
-        paths = sorted(path for folder in FOLDERS for path in (root / folder).iterdir() if path.suffix in (".c", ".h") and path.is_file())
+        paths = sorted(
+            path
+            for folder in FOLDERS
+            for path in (root / folder).iterdir()
+            if path.suffix in (".c", ".h") and path.is_file()
+        )
         sources = {str(path.relative_to(root)): path.read_bytes() for path in paths}
     except OSError as error:
         raise SourcesError(f"cannot read the tester's sources: {error}; set tester_source_dir") from error

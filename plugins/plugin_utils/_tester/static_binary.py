@@ -31,7 +31,8 @@ def read_binary(path: str) -> bytes:
 
 
 def static_binary(sources: dict[str, bytes], extra_flags: str, architecture: str) -> bytes:
-    """Return the tester for ``architecture`` (as uname -m names it), built if the cache has none. Raises BinaryError."""
+    """Return the tester for ``architecture`` (as uname -m names it), built if the cache has none.
+    Raises BinaryError."""
     flags = [*compiler_flags(sources, extra_flags), "-static"]
     compiler = find_compiler(architecture)
     folder = _folder(compiler, flags, architecture)
@@ -59,15 +60,20 @@ def _folder(compiler: str, flags: list[str], architecture: str) -> Path:
 
 
 def find_compiler(architecture: str) -> str:
-    """Return the compiler for ``architecture``: the controller's own, or a cross compiler by its usual name. Raises BinaryError."""
-    names = ["cc", "gcc", "clang"] if architecture == platform.machine() else [f"{architecture}-linux-gnu-gcc", f"{architecture}-linux-musl-gcc"]
+    """Return the compiler for ``architecture``: the controller's own, or a cross compiler by its usual name.
+    Raises BinaryError."""
+    names = (
+        ["cc", "gcc", "clang"]
+        if architecture == platform.machine()
+        else [f"{architecture}-linux-gnu-gcc", f"{architecture}-linux-musl-gcc"]
+    )
     for name in names:
         path = shutil.which(name)
         if path:
             return path
     raise BinaryError(
-        f"tester_method: binary: the controller has no compiler for {architecture} (looked for {', '.join(names)}): install one, or set "
-        f"tester_binary to a static binary for {architecture}"
+        f"tester_method: binary: the controller has no compiler for {architecture} (looked for {', '.join(names)}): "
+        f"install one, or set tester_binary to a static binary for {architecture}"
     )
 
 
@@ -84,7 +90,9 @@ def _build(sources: dict[str, bytes], compiler: str, flags: list[str], folder: P
             path.parent.mkdir(exist_ok=True)
             path.write_bytes(content)
         command = [compiler, *flags, "-o", "logdisk", *(name for name in sources if name.endswith(".c")), "-lm"]
-        done = subprocess.run(command, cwd=aside, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        done = subprocess.run(
+            command, cwd=aside, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
+        )
         if done.returncode != 0:
             output = done.stdout.decode("utf-8", "replace").strip()[-2000:]
             raise BinaryError(f"the static tester does not build on the controller with {compiler}: {output}")

@@ -40,8 +40,8 @@ def is_search(given: Any) -> bool:
 
 
 def read_search(variables: Mapping[str, Any], first: float, largest: int) -> tuple[int, dict[str, Any]]:
-    """Return the first load of a search, which is the target if there is one or else ``first``, and what the search goes by: how the volumes climb and in which
-    group, the largest load and the number of rounds. Raises OptionError."""
+    """Return the first load of a search, which is the target if there is one or else ``first``, and what the search
+    goes by: how the volumes climb and in which group, the largest load and the number of rounds. Raises OptionError."""
     climb, rounds = variables.get(CLIMB) or EACH, variables.get(ROUNDS) or MOST_ROUNDS
     if climb not in CLIMBS:
         raise OptionError(f"{CLIMB} must be {' or '.join(CLIMBS)}, not {climb}")
@@ -57,19 +57,25 @@ def read_search(variables: Mapping[str, Any], first: float, largest: int) -> tup
 
 
 def read_loads(given: Any, target: float) -> list[int]:
-    """Return the load points of a list, which may come as text. Raises OptionError if two elements are the same load point, or if one is not possible.
+    """Return the load points of a list, which may come as text. Raises OptionError if two elements are the same load
+    point, or if one is not possible.
 
     A decimal comma in a text would make two load points of a percentage, so numbers and percentages are not mixed.
     """
     elements = read_list(given, quantities=True)
     if len({"%" in str(each) for each in elements}) > 1:
-        raise OptionError(f"{LOADS}: {', '.join(map(str, elements))} mixes load points and percentages: write one or the other, with a decimal point")
+        raise OptionError(
+            f"{LOADS}: {', '.join(map(str, elements))} mixes load points and percentages: write one or "
+            "the other, with a decimal point"
+        )
     loads: dict[int, Any] = {}
     for element in elements:
         load = _read_load(element, target)
         if load in loads:
             of_target = f" of {TARGET}, {target:g}" if "%" in f"{element}{loads[load]}" else ""
-            raise OptionError(f"{LOADS}: {loads[load]} and {element} are both the load point {load}{of_target}: leave one out")
+            raise OptionError(
+                f"{LOADS}: {loads[load]} and {element} are both the load point {load}{of_target}: leave one out"
+            )
         loads[load] = element
     return list(loads)
 
@@ -86,5 +92,8 @@ def _read_load(element: Any, target: float) -> int:
     except _units.UnitError:
         load = 0
     if load < 1:
-        raise OptionError(f"{LOADS}: {element!r} is not a load point: write a whole number such as 8, or a percentage of {TARGET} such as 90%, or only {AUTO}")
+        raise OptionError(
+            f"{LOADS}: {element!r} is not a load point: write a whole number such as 8, or a percentage of {TARGET} "
+            f"such as 90%, or only {AUTO}"
+        )
     return load

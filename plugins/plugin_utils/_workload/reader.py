@@ -4,8 +4,9 @@
 
 """Workloads as people write them: names of shipped ones, paths of YAML files, or dictionaries.
 
-A workload is read strictly: whatever the tester would refuse about its places and streams is a DefinitionError here, before any host is contacted. It names the
-workload, the stream or place and the key, and says what is allowed. src/workload/stream_grammar.c is the reference.
+A workload is read strictly: whatever the tester would refuse about its places and streams is a DefinitionError here,
+before any host is contacted. It names the workload, the stream or place and the key, and says what is allowed.
+src/workload/stream_grammar.c is the reference.
 """
 
 from __future__ import annotations
@@ -73,7 +74,10 @@ _PLACE_KEYS = {
     "share": _Key(values.read_share, _SHARE, "45%"),
     "direct": _Key(values.read_yes_no, "true and false", "true"),
 }
-_SIZES = f"a size from 512 to 64M, or up to {values.MOST_SIZES} of them with shares that add up to 100%, as {{4K: 60%, 8K: 40%}}"
+_SIZES = (
+    f"a size from 512 to 64M, or up to {values.MOST_SIZES} of them with shares that add up "
+    "to 100%, as {4K: 60%, 8K: 40%}"
+)
 _WORKERS = f"1 to {values.MOST_WORKERS}, load, or a number and *load, as 2*load"
 _RATE = f"{values.LEAST_PER_S} to {values.MOST_PER_S} operations per second, or that and *load, as 1.75*load"
 _STREAM_KEYS = {
@@ -87,7 +91,13 @@ _STREAM_KEYS = {
     "arrival": _Key(values.one_of(*_ARRIVALS), ", ".join(_ARRIVALS), CLOSED),
     "pause": _Key(values.read_pause, f"0 to {values.LONGEST_PAUSE_US} microseconds", "1000", arrivals=(CLOSED,)),
     "rate": _Key(values.read_rate, _RATE, "500", required=True, arrivals=(EVEN, EXPONENTIAL)),
-    "start": _Key(values.read_range, "a percentage of the place, for runs also a range, as 20%-60%", "15%", required=True, patterns=(WALK, RUNS)),
+    "start": _Key(
+        values.read_range,
+        "a percentage of the place, for runs also a range, as 20%-60%",
+        "15%",
+        required=True,
+        patterns=(WALK, RUNS),
+    ),
     "align": _Key(values.read_size, "a size from 512 to 64M", "8K", patterns=(RANDOM,)),
     "run": _Key(values.read_share, _SHARE, "10%", required=True, patterns=(RUNS,)),
     "width": _Key(values.read_share, _SHARE, "5%", required=True, patterns=(WALK,)),
@@ -99,7 +109,8 @@ _Named = TypeVar("_Named", Place, Stream)
 
 
 def load_workload(source: str | Mapping[str, Any], search_dir: str | None = None) -> Workload:
-    """Return the workload that a name (of a file in search_dir), a path or a mapping stands for. Raises DefinitionError."""
+    """Return the workload that a name (of a file in search_dir), a path or a mapping stands for.
+    Raises DefinitionError."""
     if isinstance(source, Mapping):
         return _under_its_own_name(_read_workload(source), search_dir)
     if not isinstance(source, str) or not source:
@@ -112,19 +123,26 @@ def load_workload(source: str | Mapping[str, Any], search_dir: str | None = None
 
 
 def _under_its_own_name(workload: Workload, search_dir: str | None) -> Workload:
-    """Return a workload. Raises DefinitionError if it has the name of a shipped one but differs from it: profiles and certificates go by the name."""
+    """Return a workload. Raises DefinitionError if it has the name of a shipped one but differs from it:
+    profiles and certificates go by the name."""
     path = os.path.join(search_dir or "", f"{workload.name}.yml")
     if search_dir and os.path.exists(path):
         shipped = _read_workload(read_yaml(path))
         if (workload.version, workload.built_in, workload.told) != (shipped.version, shipped.built_in, shipped.told):
-            raise DefinitionError(f"name: {workload.name} is the name of a workload of this collection, but this one differs from it; give it another name.")
+            raise DefinitionError(
+                f"name: {workload.name} is the name of a workload of this collection, but this one differs "
+                "from it; give it another name."
+            )
     return workload
 
 
 def check_loads(workload: Workload, loads: Sequence[int]) -> None:
-    """Raise DefinitionError if the load points are not possible, or a stream would get more of them than it may have."""
+    """Raise DefinitionError if the load points are not possible, or a stream would get more of them than it
+    may have."""
     if not 0 < len(loads) <= MOST_LOADS or not all(1 <= load <= LARGEST_LOAD for load in loads):
-        raise DefinitionError(f"loads must be 1 to {MOST_LOADS} load points from 1 to {LARGEST_LOAD}, not {shown(list(loads))}.")
+        raise DefinitionError(
+            f"loads must be 1 to {MOST_LOADS} load points from 1 to {LARGEST_LOAD}, not {shown(list(loads))}."
+        )
     for stream in workload.streams:
         for key, most in (("workers", values.MOST_WORKERS), ("rate", values.MOST_PER_S)):
             term = stream.keys.get(key)
@@ -135,7 +153,11 @@ def check_loads(workload: Workload, loads: Sequence[int]) -> None:
 
 def largest_load(workload: Workload) -> int:
     """Return the largest load point at which no stream gets more workers or operations per second than it may have."""
-    limits = ((stream.keys.get(key), most) for stream in workload.streams for key, most in (("workers", values.MOST_WORKERS), ("rate", values.MOST_PER_S)))
+    limits = (
+        (stream.keys.get(key), most)
+        for stream in workload.streams
+        for key, most in (("workers", values.MOST_WORKERS), ("rate", values.MOST_PER_S))
+    )
     return min([LARGEST_LOAD, *(int(most / term.factor) for term, most in limits if term and term.scales)])
 
 
@@ -161,7 +183,10 @@ def _read_built_in(name: str, data: Mapping[str, Any]) -> Workload:
     if data["built_in"] not in BUILT_IN:
         raise DefinitionError(f"built_in {shown(data['built_in'])} is not one of {', '.join(BUILT_IN)}.")
     if name != data["built_in"]:
-        raise DefinitionError(f"built_in: {data['built_in']} has only one form; leave the definition out and name it: sweep_workload: {data['built_in']}.")
+        raise DefinitionError(
+            f"built_in: {data['built_in']} has only one form; leave the definition out and name it: "
+            f"sweep_workload: {data['built_in']}."
+        )
     return Workload(**_about(name, data), built_in=data["built_in"])
 
 
@@ -174,10 +199,22 @@ def _read_streams(name: str, data: Mapping[str, Any]) -> Workload:
         _check_sync(place, [stream for stream in streams if stream.place == place.name])
     unit = data.get("load_unit", "load")
     if not isinstance(unit, str) or not _LOAD_UNIT.match(unit):
-        raise DefinitionError(f"load_unit {shown(unit)} is not allowed: allowed are up to 32 letters, digits, blanks, '%', '.', '_' and '-'.")
+        raise DefinitionError(
+            f"load_unit {shown(unit)} is not allowed: allowed are up to 32 letters, digits, "
+            "blanks, '%', '.', '_' and '-'."
+        )
     if not words_of(unit).layout.by_stream:
-        raise DefinitionError(f"load_unit {shown(unit)} is that of a workload without streams; choose another one, such as loggers or clients.")
-    workload = Workload(**_about(name, data), load_unit=unit, loads=_read_loads(data.get("loads", [1])), places=tuple(places), streams=tuple(streams))
+        raise DefinitionError(
+            f"load_unit {shown(unit)} is that of a workload without streams; choose another "
+            "one, such as loggers or clients."
+        )
+    workload = Workload(
+        **_about(name, data),
+        load_unit=unit,
+        loads=_read_loads(data.get("loads", [1])),
+        places=tuple(places),
+        streams=tuple(streams),
+    )
     check_loads(workload, workload.loads)
     return workload
 
@@ -218,7 +255,9 @@ def _read_key(value: Any, where: str, name: str, key: _Key) -> Any:
     try:
         return key.read(value)
     except ValueError:
-        raise DefinitionError(f"{where}: {shown(value)} is not allowed: allowed are {key.allowed}; try {name}: {key.example}.") from None
+        raise DefinitionError(
+            f"{where}: {shown(value)} is not allowed: allowed are {key.allowed}; try {name}: {key.example}."
+        ) from None
 
 
 def _check_keys(read: Mapping[str, Any], where: str, keys: Mapping[str, _Key]) -> None:
@@ -246,7 +285,9 @@ def _in_order(keys: Mapping[str, Any], order: Mapping[str, _Key]) -> dict[str, A
 def _check_shares(places: Sequence[Place]) -> None:
     without = [place.name for place in places if "share" not in place.keys]
     if without and len(without) < len(places):
-        raise DefinitionError(f"place {without[0]}: missing key share, which other places have; name it for all or for none.")
+        raise DefinitionError(
+            f"place {without[0]}: missing key share, which other places have; name it for all or for none."
+        )
     sum_ppm = sum(place.keys["share"].ppm for place in places) if not without else WHOLE_PPM
     if sum_ppm != WHOLE_PPM:
         raise DefinitionError(f"places: the shares add up to {values.Percent(sum_ppm)}: allowed is 100%.")
@@ -257,9 +298,15 @@ def _read_stream(item: Any, where: str, places: Sequence[Place]) -> Stream:
     keys = {"sync": DSYNC, **_read_keys(_as_mq_log(item, where) if of_the_log else item, where, _STREAM_KEYS)}
     place = _place_of(keys, where, places)
     if of_the_log and not place.direct:
-        raise DefinitionError(f"{where}: workload: {MQ_LOG} writes with direct I/O, but place {place.name} has direct: false; give it a place of its own.")
+        raise DefinitionError(
+            f"{where}: workload: {MQ_LOG} writes with direct I/O, but place {place.name} has direct: "
+            "false; give it a place of its own."
+        )
     if keys["name"] == COMMITS:
-        raise DefinitionError(f"{where}: name: limits on {COMMITS} are those on the commits of sweep_workload {COMMITS}; give the stream another name.")
+        raise DefinitionError(
+            f"{where}: name: limits on {COMMITS} are those on the commits of sweep_workload {COMMITS}; "
+            "give the stream another name."
+        )
     _check_sizes(keys, where)
     _check_extent(keys, where)
     return Stream(keys["name"], place.name, _in_order({**keys, "place": place.name}, _STREAM_KEYS))
@@ -271,7 +318,10 @@ def _place_of(keys: Mapping[str, Any], where: str, places: Sequence[Place]) -> P
     for place in places:
         if keys.get("place", place.name) == place.name:
             return place
-    raise DefinitionError(f"{where}: place: there is no place {shown(keys['place'])}: allowed are {', '.join(each.name for each in places)}.")
+    raise DefinitionError(
+        f"{where}: place: there is no place {shown(keys['place'])}: allowed are "
+        f"{', '.join(each.name for each in places)}."
+    )
 
 
 def _as_mq_log(item: Mapping[str, Any], where: str) -> dict[str, Any]:
@@ -288,10 +338,14 @@ def _check_sizes(keys: Mapping[str, Any], where: str) -> None:
     sizes = keys["size"].shares_ppm
     odd = [size for size in sizes if size % min(sizes)]
     if odd:
-        raise DefinitionError(f"{where}: size: {odd[0]} is not a multiple of the smallest size, {min(sizes)}; change one of them.")
+        raise DefinitionError(
+            f"{where}: size: {odd[0]} is not a multiple of the smallest size, {min(sizes)}; change one of them."
+        )
     align = min(keys["align"].shares_ppm) if "align" in keys else max(sizes)
     if align % max(sizes):
-        raise DefinitionError(f"{where}: align: {align} is not a multiple of the largest size, {max(sizes)}; change one of them.")
+        raise DefinitionError(
+            f"{where}: align: {align} is not a multiple of the largest size, {max(sizes)}; change one of them."
+        )
     if keys["pattern"] == WALK and len(sizes) > 1:
         raise DefinitionError(f"{where}: size: a walk has one size; try size: 4K.")
 
@@ -303,13 +357,18 @@ def _check_extent(keys: Mapping[str, Any], where: str) -> None:
     if keys["pattern"] == WALK and start.first != start.last:
         raise DefinitionError(f"{where}: start: a walk has one start, not a range; try start: 15%.")
     if start.last.ppm + keys[name].ppm > WHOLE_PPM:
-        raise DefinitionError(f"{where}: start and {name} go beyond the end of the place: allowed are together up to 100%; try a smaller {name}.")
+        raise DefinitionError(
+            f"{where}: start and {name} go beyond the end of the place: allowed are together up to "
+            f"100%; try a smaller {name}."
+        )
 
 
 def _check_use(places: Sequence[Place], streams: Sequence[Stream]) -> None:
     for place in places:
         if not any(stream.place == place.name for stream in streams):
-            raise DefinitionError(f"place {place.name}: no stream has it; name it in a stream (place: {place.name}), or leave it out.")
+            raise DefinitionError(
+                f"place {place.name}: no stream has it; name it in a stream (place: {place.name}), or leave it out."
+            )
 
 
 def _check_sync(place: Place, streams: Sequence[Stream]) -> None:
@@ -319,6 +378,6 @@ def _check_sync(place: Place, streams: Sequence[Stream]) -> None:
         first, opened = writers[0]
         if (sync if sync in _OPENED_WITH else "") != (opened if opened in _OPENED_WITH else ""):
             raise DefinitionError(
-                f"stream {stream.name}: sync: {sync} is not possible beside sync: {opened} of stream {first.name}, because the files of place {place.name} are "
-                "opened in one way; choose the same, or give each a place."
+                f"stream {stream.name}: sync: {sync} is not possible beside sync: {opened} of stream {first.name}, "
+                f"because the files of place {place.name} are opened in one way; choose the same, or give each a place."
             )

@@ -31,7 +31,8 @@ class Place:
 
 @dataclass(frozen=True)
 class Stream:
-    """What happens to the data of a place. ``keys`` are those of the tester's --stream: the text of each value is what the tester takes."""
+    """What happens to the data of a place. ``keys`` are those of the tester's --stream:
+    the text of each value is what the tester takes."""
 
     name: str
     place: str
@@ -54,7 +55,8 @@ class Stream:
 
 @dataclass(frozen=True)
 class Workload:
-    """A workload as its file describes it. One that is ``built_in`` has neither places nor streams, and its load points are those of the role's variables."""
+    """A workload as its file describes it. One that is ``built_in`` has neither places nor streams, and its load points
+    are those of the role's variables."""
 
     name: str
     version: int | str
@@ -93,10 +95,15 @@ class Workload:
 
     @property
     def told(self) -> dict[str, Any]:
-        """What the tester is told, by option, nothing for a built-in workload. Load points and the directories of the places are not in it."""
+        """What the tester is told, by option, nothing for a built-in workload.
+        Load points and the directories of the places are not in it."""
         if self.built_in:
             return {}
-        return {"place": [_text(place.keys) for place in self.places], "stream": [_text(stream.keys) for stream in self.streams], "loadUnit": self.load_unit}
+        return {
+            "place": [_text(place.keys) for place in self.places],
+            "stream": [_text(stream.keys) for stream in self.streams],
+            "loadUnit": self.load_unit,
+        }
 
 
 def built_in(name: str) -> Workload:

@@ -5,10 +5,10 @@
 
     run.py BUILD_DIR [NAME...]      runs all tests, or those whose file or function name contains one of NAME
 
-Needs root (loop devices, mounts), strace, valgrind, e2fsprogs, xfsprogs and util-linux. A missing tool is a failure, not a
-skip; LOGDISK_TEST_UNPRIVILEGED=1 leaves out the tests that need root. Nothing is left behind: mounts, loop devices
-and processes go at the end, also after a failure. A test that fails is repeated, unless a sanitizer or valgrind found
-something; each failed attempt is shown. Ends with "N passed, N failed".
+Needs root (loop devices, mounts), strace, valgrind, e2fsprogs, xfsprogs and util-linux. A missing tool is a failure,
+not a skip; LOGDISK_TEST_UNPRIVILEGED=1 leaves out the tests that need root. Nothing is left behind: mounts, loop
+devices and processes go at the end, also after a failure. A test that fails is repeated, unless a sanitizer or valgrind
+found something; each failed attempt is shown. Ends with "N passed, N failed".
 """
 
 import concurrent.futures
@@ -31,9 +31,16 @@ os.environ["TSAN_OPTIONS"] = "suppressions=" + os.path.join(os.path.dirname(HERE
 
 
 def require_tools(unprivileged):
-    missing = [tool for tool in ("strace", "valgrind", "losetup", "mkfs.ext4", "mkfs.xfs", "fsfreeze", "mount") if not shutil.which(tool)]
+    missing = [
+        tool
+        for tool in ("strace", "valgrind", "losetup", "mkfs.ext4", "mkfs.xfs", "fsfreeze", "mount")
+        if not shutil.which(tool)
+    ]
     if missing:
-        sys.exit("run.py: missing on this machine: %s (Debian: strace valgrind mount e2fsprogs xfsprogs util-linux locales)" % " ".join(missing))
+        sys.exit(
+            "run.py: missing on this machine: %s (Debian: strace valgrind mount e2fsprogs xfsprogs util-linux locales)"
+            % " ".join(missing)
+        )
     if os.geteuid() != 0 and not unprivileged:
         sys.exit("run.py: needs root for loop devices and mounts; LOGDISK_TEST_UNPRIVILEGED=1 leaves those tests out")
 
@@ -44,8 +51,14 @@ def run_test(place, function, attempt=1):
     try:
         function(place(function.__name__ + (".%d" % attempt if attempt > 1 else "")))
     except Exception as error:
-        lines = " > ".join("%s:%d" % (os.path.basename(frame.filename), frame.lineno) for frame in traceback.extract_tb(error.__traceback__)[1:])
-        print("FAILED: %s, attempt %d (%s): %s: %s" % (function.__name__, attempt, lines, type(error).__name__, error), flush=True)
+        lines = " > ".join(
+            "%s:%d" % (os.path.basename(frame.filename), frame.lineno)
+            for frame in traceback.extract_tb(error.__traceback__)[1:]
+        )
+        print(
+            "FAILED: %s, attempt %d (%s): %s: %s" % (function.__name__, attempt, lines, type(error).__name__, error),
+            flush=True,
+        )
         return error
     if NAMES or os.environ.get("VERBOSE"):
         print("passed: %s (%.1f s)" % (function.__name__, time.time() - started), flush=True)
@@ -69,14 +82,16 @@ def main():
         chosen = [
             function
             for function, needs_root in support.TESTS
-            if not (needs_root and unprivileged) and (not NAMES or any(name in "%s.%s" % (function.__module__, function.__name__) for name in NAMES))
+            if not (needs_root and unprivileged)
+            and (not NAMES or any(name in "%s.%s" % (function.__module__, function.__name__) for name in NAMES))
         ]
         with concurrent.futures.ThreadPoolExecutor(max_workers=6) as pool:  # most of the time tests sleep
             errors = list(pool.map(lambda function: run_test(support.Place, function), chosen))
         # A busy machine may spoil what a test measures: whatever failed is repeated with nothing beside it.
         for attempt in range(2, ATTEMPTS + 1):
             errors = [
-                run_test(support.Place, function, attempt) if error and not FINAL.search(str(error)) else error for error, function in zip(errors, chosen)
+                run_test(support.Place, function, attempt) if error and not FINAL.search(str(error)) else error
+                for error, function in zip(errors, chosen)
             ]
     finally:
         support.cleanup()

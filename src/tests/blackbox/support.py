@@ -51,7 +51,9 @@ class Result:
             return {row["key"]: row["value"] for row in csv.DictReader(file)}
 
     def all(self, step=1, stream="log"):
-        return [r for r in self.rows("results.csv") if (r["worker"], r["step"], r["stream"]) == ("all", str(step), stream)][0]
+        return [
+            r for r in self.rows("results.csv") if (r["worker"], r["step"], r["stream"]) == ("all", str(step), stream)
+        ][0]
 
 
 class Place:
@@ -90,7 +92,11 @@ class Place:
     def start(self, *options, **keywords):
         shutil.rmtree(self.tables, ignore_errors=True)
         return subprocess.Popen(
-            self.command(*options, **keywords), stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, stdin=subprocess.DEVNULL
+            self.command(*options, **keywords),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            universal_newlines=True,
+            stdin=subprocess.DEVNULL,
         )
 
     def finish(self, process):
@@ -103,7 +109,8 @@ class Place:
 
 
 def until(condition, what, process=None):
-    """Wait for a condition while the process, if there is one, has not ended; the longest wait is for hopeless cases."""
+    """Wait for a condition while the process, if there is one, has not ended;
+    the longest wait is for hopeless cases."""
     end = time.monotonic() + PATIENCE_S
     while not condition():
         ended = process is not None and process.poll() is not None
@@ -144,7 +151,9 @@ def mounted(place, kind="ext4", size_mb=64, sector=512, options=None):
     os.makedirs(point)
     with open(image, "wb") as file:
         file.truncate(size_mb << 20)
-    loop = subprocess.check_output(["losetup", "-b", str(sector), "-f", "--show", image], universal_newlines=True).strip()
+    loop = subprocess.check_output(
+        ["losetup", "-b", str(sector), "-f", "--show", image], universal_newlines=True
+    ).strip()
     try:
         subprocess.check_call(["mkfs." + kind, "-q", "-F" if kind == "ext4" else "-f", loop])
         subprocess.check_call(["mount", loop, point] + (["-o", options] if options else []))
@@ -170,7 +179,18 @@ def tmpfs(place, options):
 
 def strace(place, *inject, **keywords):
     calls = keywords.get("calls", "pwritev,openat,unlinkat,fdatasync,fsync")
-    command = ["strace", "-f", "-qq", "--seccomp-bpf", "-s", "1", "-o", os.path.join(place.path, "trace"), "-e", "trace=" + calls]
+    command = [
+        "strace",
+        "-f",
+        "-qq",
+        "--seccomp-bpf",
+        "-s",
+        "1",
+        "-o",
+        os.path.join(place.path, "trace"),
+        "-e",
+        "trace=" + calls,
+    ]
     for rule in inject:
         command += ["-e", "inject=" + rule]
     return command
@@ -246,9 +266,15 @@ def consistent(result):
             near(float(row["latency_mean_ns"]), int(row["latency_sum_ns"]) / int(row["operations"]), 0.0006, "mean")
             low, mean, high = int(row["latency_min_ns"]), float(row["latency_mean_ns"]), int(row["latency_max_ns"])
             equal([low, mean, high], sorted([low, mean, high]), "min, mean and max rise")
-            known = [int(row[k]) for k in ("latency_p50_ns", "latency_p90_ns", "latency_p99_ns", "latency_p99_9_ns") if row[k]]
+            known = [
+                int(row[k])
+                for k in ("latency_p50_ns", "latency_p90_ns", "latency_p99_ns", "latency_p99_9_ns")
+                if row[k]
+            ]
             equal(known, sorted(known), "percentiles rise")
-        each = int(row["block_size_bytes"] or 0) * (int(run["option_puts_per_commit"]) if row["stream"] == "commit" else 1)
+        each = int(row["block_size_bytes"] or 0) * (
+            int(run["option_puts_per_commit"]) if row["stream"] == "commit" else 1
+        )
         if run["step_size"] == "block" or row["stream"] == "commit" or (run["workload"] == "streams" and each):
             equal(int(row["bytes"]), int(row["operations"]) * each, "bytes")
         if int(row["elapsed_ns"]):
@@ -261,7 +287,11 @@ def consistent(result):
 
         mine = [r for r in rows_of("results.csv") if r["worker"] != "all"]
         if run["workload"] != "streams":
-            equal(len(mine), int(run["option_load_points"] if run["workload"] == "commit" else row["load_point"]), "rows of queue managers")
+            equal(
+                len(mine),
+                int(run["option_load_points"] if run["workload"] == "commit" else row["load_point"]),
+                "rows of queue managers",
+            )
         for key in ("operations", "bytes", "latency_sum_ns"):
             equal(sum(int(r[key]) for r in mine), int(row[key]), key)
         seconds = rows_of("intervals.csv")
@@ -283,7 +313,9 @@ def consistent(result):
         equal([r["batch"] for r in buckets if not 1 <= int(r["batch"]) <= 30], [], "batches beyond 1 to 30")
         over = rows_of("over.csv")
         for over_ns in map(int, run["option_over_ns"].split()):
-            consistent_over(over_ns, [r for r in over if int(r["over_ns"]) == over_ns and r["worker"] == "all"], seconds, buckets)
+            consistent_over(
+                over_ns, [r for r in over if int(r["over_ns"]) == over_ns and r["worker"] == "all"], seconds, buckets
+            )
         consistent_workers(run, row, mine, over, [] if run["workload"] == "streams" else rows_of("batches.csv"))
     return run
 
@@ -294,8 +326,13 @@ def consistent_over(over_ns, over, seconds, buckets):
     equal(len({r["second"] for r in over}), len(over), "rows of a second over %d" % over_ns)
     for r in over:
         second = second_by_number[r["second"]]
-        assert 1 <= int(r["operations"]) <= int(second["operations"]) and int(second["latency_max_ns"]) > over_ns, (r, second)
-        assert int(r["operations"]) * over_ns * 0.99 <= int(r["latency_sum_ns"]) <= int(second["latency_sum_ns"]) * 1.01, (r, second)
+        assert 1 <= int(r["operations"]) <= int(second["operations"]) and int(second["latency_max_ns"]) > over_ns, (
+            r,
+            second,
+        )
+        assert (
+            int(r["operations"]) * over_ns * 0.99 <= int(r["latency_sum_ns"]) <= int(second["latency_sum_ns"]) * 1.01
+        ), (r, second)
     found = sum(int(r["operations"]) for r in over)
     above = sum(int(r["operations"]) for r in buckets if int(r["latency_upper_ns"]) > over_ns)
     # A second whose maximum is in the threshold's own bucket, and not above it, has none.
@@ -319,15 +356,24 @@ def consistent_workers(run, row, mine, over, batches):
         for key in ("operations", "latency_sum_ns"):
             equal(sum(int(b[key]) for b in parts), int(r[key]), "batches' " + key)
         for found in (s for s in single if s["worker"] == r["worker"]):
-            assert int(r["latency_max_ns"]) > int(found["over_ns"]) and int(found["operations"]) <= int(r["operations"]), (found, r)
+            assert int(r["latency_max_ns"]) > int(found["over_ns"]) and int(found["operations"]) <= int(
+                r["operations"]
+            ), (found, r)
     asked = run["over_worker_ns"].split()
     for together in (r for r in over if r["worker"] == "all" and r["over_ns"] in asked):
         place = [r for r in single if (r["second"], r["over_ns"]) == (together["second"], together["over_ns"])]
         equal(len({r["worker"] for r in place}), len(place), "rows of a worker")
         assert 1 <= sum(int(r["operations"]) for r in place) <= int(together["operations"]), (together, place)
-        assert sum(int(r["latency_sum_ns"]) for r in place) <= int(together["latency_sum_ns"]) + len(place), (together, place)
+        assert sum(int(r["latency_sum_ns"]) for r in place) <= int(together["latency_sum_ns"]) + len(place), (
+            together,
+            place,
+        )
     places = {(r["second"], r["over_ns"]) for r in over if r["worker"] == "all"}
-    equal([r for r in single if r["over_ns"] not in asked or (r["second"], r["over_ns"]) not in places], [], "rows of workers alone")
+    equal(
+        [r for r in single if r["over_ns"] not in asked or (r["second"], r["over_ns"]) not in places],
+        [],
+        "rows of workers alone",
+    )
 
 
 def refused(place, result, *parts):

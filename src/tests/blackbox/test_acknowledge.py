@@ -9,12 +9,30 @@ import re
 import signal
 import subprocess
 
-from support import LOGDISK, PATIENCE_S, Result, consistent, contains, equal, holds, read, refused, strace, test, traced, until, warnings, write
+from support import (
+    LOGDISK,
+    PATIENCE_S,
+    Result,
+    consistent,
+    contains,
+    equal,
+    holds,
+    read,
+    refused,
+    strace,
+    test,
+    traced,
+    until,
+    warnings,
+    write,
+)
 
 BLOCK_BYTES, SECTOR_BYTES, FILE_BYTES, FILES = 4096, 512, 262144, 3
 SECTORS = BLOCK_BYTES // SECTOR_BYTES
 RING = FILE_BYTES // BLOCK_BYTES * FILES
-READY = re.compile(r"ready (\S+) (\S+) seed=(\d+) bsize=4096 file_size=262144 files=3 qm=(\d+) prefix=mqldt_testfile layout=2\Z")
+READY = re.compile(
+    r"ready (\S+) (\S+) seed=(\d+) bsize=4096 file_size=262144 files=3 qm=(\d+) prefix=mqldt_testfile layout=2\Z"
+)
 NAMES = ["mqldt_testfile.%04d" % number for number in range(FILES)] + ["mqldt_testfile.acknowledge"]
 
 
@@ -62,7 +80,9 @@ def counts_of(lines):
 
 def remove(place, *options, **keywords):
     command = [LOGDISK, "--removeAcknowledged", "--dir=" + keywords.get("dir", place.dir)] + list(options)
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, timeout=PATIENCE_S)
+    done = subprocess.run(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, timeout=PATIENCE_S
+    )
     return Result(done.returncode, done.stdout, done.stderr, place.tables)
 
 
@@ -78,7 +98,9 @@ def acknowledges_every_write(place):
     equal(ready.groups(), (run["option_run_id"], boot_id, run["option_seed"], "2"), "ready")
     equal({line.split()[0] for line in lines[1:-1]}, {"ack", "tick"})
     equal(lines[-1], "end time")
-    operations = {int(row["worker"]): int(row["operations"]) for row in result.rows("results.csv") if row["worker"] != "all"}
+    operations = {
+        int(row["worker"]): int(row["operations"]) for row in result.rows("results.csv") if row["worker"] != "all"
+    }
     equal(counts_of(lines), operations, "writes")
     contains(result.err, "Creating files...", "Avg latency of write")
     for queue_manager in (1, 2):
@@ -94,11 +116,14 @@ def acknowledges_every_write(place):
 
 @test
 def counts_are_never_early(place):
-    """Each write begins long after its turn: an acknowledgement that did not wait for its return finds an older block."""
+    """Each write begins long after its turn: an acknowledgement that did not wait for its return finds an
+    older block."""
     slow = strace(place, "pwritev:delay_enter=20000", calls="pwritev")
     command = slow + place.command("--acknowledge", "--duration=2", "--qm=2", "--createDirs", dir=place.dir + "/q")
     checked = 0
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, universal_newlines=True) as process:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, universal_newlines=True
+    ) as process:
         for line in process.stdout:
             word, *values = line.split()
             if word == "ack":
@@ -112,8 +137,22 @@ def counts_are_never_early(place):
 @test
 def everything_is_durable_before_ready(place):
     """Whatever was written, and every name on the way to it, is synced before anything may be convicted."""
-    calls = ["strace", "-f", "-qq", "-y", "--seccomp-bpf", "-s", "8", "-o", place.path + "/trace", "-e", "trace=pwritev,openat,fsync,write,mkdir"]
-    result = place.logdisk("--acknowledge", "--duration=1", "--delay=5000", "--createDirs", dir=place.dir + "/new", before=calls)
+    calls = [
+        "strace",
+        "-f",
+        "-qq",
+        "-y",
+        "--seccomp-bpf",
+        "-s",
+        "8",
+        "-o",
+        place.path + "/trace",
+        "-e",
+        "trace=pwritev,openat,fsync,write,mkdir",
+    ]
+    result = place.logdisk(
+        "--acknowledge", "--duration=1", "--delay=5000", "--createDirs", dir=place.dir + "/new", before=calls
+    )
     equal(result.status, 0, result.err)
     lines = traced(place)
     ready = next(number for number, line in enumerate(lines) if re.search(r'write\(\d+<pipe[^>]*>, "ready', line))
@@ -122,14 +161,22 @@ def everything_is_durable_before_ready(place):
     prepared = max(number for number, line in enumerate(lines[:ready]) if "fsync(" in line) + 1
 
     def last(call, path):
-        found = [number for number, line in enumerate(lines[:prepared]) if re.search(r"%s\(\d+<%s>" % (call, re.escape(path)), line)]
+        found = [
+            number
+            for number, line in enumerate(lines[:prepared])
+            if re.search(r"%s\(\d+<%s>" % (call, re.escape(path)), line)
+        ]
         assert found, (call, path)
         return found[-1]
 
     directory = os.path.realpath(place.dir) + "/new"
     for name in NAMES:
-        assert last("write" if name == NAMES[-1] else "pwritev", directory + "/" + name) < last("fsync", directory + "/" + name), name
-        created = next(number for number, line in enumerate(lines) if "O_EXCL" in line and '"' + name[:8] in line and name in line)
+        assert last("write" if name == NAMES[-1] else "pwritev", directory + "/" + name) < last(
+            "fsync", directory + "/" + name
+        ), name
+        created = next(
+            number for number, line in enumerate(lines) if "O_EXCL" in line and '"' + name[:8] in line and name in line
+        )
         assert created < last("fsync", directory), name
     for above in (directory, os.path.dirname(directory), os.path.dirname(os.path.dirname(directory))):
         assert last("fsync", above) < ready, above
@@ -166,10 +213,17 @@ def end_is_said(place):
     equal((result.status, result.out.splitlines()[-1]), (4, "end signal"), result.err)
     equal(sorted(os.listdir(place.dir)), NAMES, "left by design")
     equal(remove(place).status, 0)
-    for inject, end, status in (("pwritev:error=EIO:when=200", "end EIO", 3), ("pwritev:retval=512:when=200", "end SHORT_WRITE", 3)):
+    for inject, end, status in (
+        ("pwritev:error=EIO:when=200", "end EIO", 3),
+        ("pwritev:retval=512:when=200", "end SHORT_WRITE", 3),
+    ):
         result = place.logdisk("--acknowledge", "--duration=60", before=strace(place, inject, calls="pwritev"))
         equal((result.status, result.out.splitlines()[-1]), (status, end), result.err)
-        equal(counts_of(result.out.splitlines()), {1: int(result.all()["operations"])}, "the write that failed does not count")
+        equal(
+            counts_of(result.out.splitlines()),
+            {1: int(result.all()["operations"])},
+            "the write that failed does not count",
+        )
         equal(remove(place).status, 0)
     result = place.logdisk("--acknowledge", "--duration=60", "--deadline=2")
     equal((result.status, result.out.splitlines()[-1]), (4, "end deadline"), result.err)
@@ -180,7 +234,11 @@ def nothing_is_left_without_ready(place):
     """Files that are not complete are of no use, and nobody was told of them."""
     slow = strace(place, "pwritev:delay_enter=1000000", calls="pwritev,openat")
     process = subprocess.Popen(
-        slow + place.command("--acknowledge", "--duration=60"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, start_new_session=True
+        slow + place.command("--acknowledge", "--duration=60"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
+        start_new_session=True,
     )
     until(lambda: NAMES[-1] in os.listdir(place.dir), "it makes files", process)
     with open("/proc/%d/task/%d/children" % (process.pid, process.pid)) as children:
@@ -188,7 +246,9 @@ def nothing_is_left_without_ready(place):
     result = place.finish(process)
     equal((result.status, result.out), (4, ""), result.err)
     equal(os.listdir(place.dir), [])
-    failing = place.logdisk("--acknowledge", "--duration=1", before=strace(place, "fsync:error=EIO:when=5", calls="fsync"))
+    failing = place.logdisk(
+        "--acknowledge", "--duration=1", before=strace(place, "fsync:error=EIO:when=5", calls="fsync")
+    )
     equal((failing.status, failing.out), (3, ""), failing.err)
     contains(failing.err, "cannot sync " + place.dir)
     equal(os.listdir(place.dir), [])
@@ -210,7 +270,10 @@ def slow_reader_never_blocks_a_writer(place):
         lines = stream.read().splitlines()
     result = place.finish(process)
     equal((result.status, lines[-1]), (0, "end time"), result.err)
-    equal(counts_of(lines), {int(row["worker"]): int(row["operations"]) for row in result.rows("results.csv") if row["worker"] != "all"})
+    equal(
+        counts_of(lines),
+        {int(row["worker"]): int(row["operations"]) for row in result.rows("results.csv") if row["worker"] != "all"},
+    )
     assert len(lines) < 1500, "as if it had been read"
     assert "0" not in [row["operations"] for row in result.rows("intervals.csv")], "a second without a write"
     for queue_manager in range(1, 5):
@@ -224,7 +287,9 @@ def reader_that_never_reads_loses_the_end(place):
     size = fcntl.fcntl(write_end, 1031, 4096)  # F_SETPIPE_SZ
     os.write(write_end, b"x" * size)
     command = place.command("--acknowledge", "--duration=1", "--deadline=4")
-    done = subprocess.run(command, stdout=write_end, stderr=subprocess.PIPE, universal_newlines=True, timeout=PATIENCE_S)
+    done = subprocess.run(
+        command, stdout=write_end, stderr=subprocess.PIPE, universal_newlines=True, timeout=PATIENCE_S
+    )
     for end in (read_end, write_end):
         os.close(end)
     assert done.returncode in (2, 4), done.stderr  # 4: the machine was too slow to measure before the deadline
@@ -266,11 +331,15 @@ def acknowledge_refuses(place):
         contains(result.err, part)
     master, slave = pty.openpty()
     command = place.command("--acknowledge", "--duration=1")
-    terminal = subprocess.run(command, stdout=slave, stderr=subprocess.PIPE, universal_newlines=True, timeout=PATIENCE_S)
+    terminal = subprocess.run(
+        command, stdout=slave, stderr=subprocess.PIPE, universal_newlines=True, timeout=PATIENCE_S
+    )
     for end in (master, slave):
         os.close(end)
     refused(place, Result(terminal.returncode, "", terminal.stderr, place.tables), "standard output is a terminal")
-    same = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True, timeout=PATIENCE_S)
+    same = subprocess.run(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True, timeout=PATIENCE_S
+    )
     refused(place, Result(same.returncode, "", same.stdout, place.tables), "are the same file")
     for name in NAMES[1], NAMES[-1]:
         write(place.path + "/victim", "precious")
@@ -292,7 +361,9 @@ def only_marked_files_are_removed(place):
         result = remove(place, "--qm=2", dir=place.dir + "/q")
         equal((result.status, result.out), (2, ""), result.err)
         contains(result.err, *parts)
-        equal([sorted(os.listdir(place.dir + name)) for name in ("/q1", "/q2")], before, "removed beside what was refused")
+        equal(
+            [sorted(os.listdir(place.dir + name)) for name in ("/q1", "/q2")], before, "removed beside what was refused"
+        )
 
     for path, part in ((file, "is not a file that the test made"), (mark, "is not a mark of --acknowledge")):
         os.rename(path, aside)
@@ -309,7 +380,14 @@ def only_marked_files_are_removed(place):
     os.truncate(file, FILE_BYTES + 1)
     refuses(file, "larger")
     text = read(mark)
-    for wrong in ("", text[:-1], text + "x", text.replace("files=3", "files=03"), text.replace("prefix=", "prefix=../"), text.replace("_testfile", "_other")):
+    for wrong in (
+        "",
+        text[:-1],
+        text + "x",
+        text.replace("files=3", "files=03"),
+        text.replace("prefix=", "prefix=../"),
+        text.replace("_testfile", "_other"),
+    ):
         write(mark, wrong)
         refuses(mark, "is not a mark")
     write(mark, text)

@@ -1,6 +1,7 @@
 # Copyright (c) 2026 mqops contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""--checkAcknowledged: what a cut left is judged by its files and by the lines that a witness kept, and nothing is written."""
+"""--checkAcknowledged: what a cut left is judged by its files and by the lines that a witness kept,
+and nothing is written."""
 
 import contextlib
 import fcntl
@@ -10,7 +11,21 @@ import shutil
 import signal
 import subprocess
 
-from support import BUILD, LOGDISK, PATIENCE_S, Result, contains, equal, opening, refused, strace, test, traced, until, write
+from support import (
+    BUILD,
+    LOGDISK,
+    PATIENCE_S,
+    Result,
+    contains,
+    equal,
+    opening,
+    refused,
+    strace,
+    test,
+    traced,
+    until,
+    write,
+)
 
 BLOCK_BYTES, FILE_BYTES, FILES = 4096, 262144, 3
 BLOCKS = FILE_BYTES // BLOCK_BYTES
@@ -20,7 +35,9 @@ SANITIZED = os.path.join(BUILD, "asan", "logdisk")
 
 def acknowledged(place, *options):
     """Two queue managers write a few passes; the lines that the witness has, one each."""
-    result = place.logdisk("--acknowledge", "--duration=1", "--qm=2", "--createDirs", "--seed=7", *options, dir=place.dir + "/q")
+    result = place.logdisk(
+        "--acknowledge", "--duration=1", "--qm=2", "--createDirs", "--seed=7", *options, dir=place.dir + "/q"
+    )
     equal(result.status, 0, result.err)
     lines = result.out.splitlines()
     counts = {line.split()[1]: int(line.split()[2]) for line in lines if line.startswith("ack")}
@@ -32,7 +49,11 @@ def acknowledged(place, *options):
 def check(place, lines, *options, **keywords):
     shutil.rmtree(place.tables, ignore_errors=True)
     before = keywords.get("before", [])
-    command = before + [LOGDISK if before else SANITIZED, "--checkAcknowledged=-", "--dir=" + keywords.get("dir", place.dir + "/q")]
+    command = before + [
+        LOGDISK if before else SANITIZED,
+        "--checkAcknowledged=-",
+        "--dir=" + keywords.get("dir", place.dir + "/q"),
+    ]
     done = subprocess.run(
         command + (list(options) or ["--tables=" + place.tables]),
         input="".join(line + "\n" for line in lines),
@@ -85,7 +106,10 @@ def is_lost(result, finding, **wanted):
     one = [row for worker, row in found.items() if worker != "all" and row["outcome"] == "lost"]
     equal((len(one), every["outcome"], every["finding"]), (1, "lost", finding))
     equal({key: one[0][key] for key in wanted}, wanted, finding)
-    equal({key: every[key] for key in one[0] if key.startswith("finding")}, {key: one[0][key] for key in one[0] if key.startswith("finding")})
+    equal(
+        {key: every[key] for key in one[0] if key.startswith("finding")},
+        {key: one[0][key] for key in one[0] if key.startswith("finding")},
+    )
     return one[0]
 
 
@@ -99,18 +123,33 @@ def what_a_run_left_is_kept(place):
     equal(sorted(found), ["1", "2", "all"])
     for worker, count in counts.items():
         row = found[worker]
-        equal((row["acknowledged_writes"], row["found_writes"], row["kept_positions"]), (str(count), str(count), str(RING)), worker)
-        equal((row["in_flight"], row["outcome"], row["finding"], row["metadata_lost"]), ("old", "kept", "", "0"), worker)
+        equal(
+            (row["acknowledged_writes"], row["found_writes"], row["kept_positions"]),
+            (str(count), str(count), str(RING)),
+            worker,
+        )
+        equal(
+            (row["in_flight"], row["outcome"], row["finding"], row["metadata_lost"]), ("old", "kept", "", "0"), worker
+        )
     equal(int(found["all"]["acknowledged_writes"]), sum(counts.values()))
     equal((run["exit_status"], run["exit_reason"], run["exit_message"], run["complete"]), ("0", "kept", "", "1"))
-    equal((run["option_seed"], run["option_files"], run["option_load_points"], run["option_block_sizes_bytes"]), ("7", "3", "2", "4096"))
-    equal((run["acknowledged_run_id"], run["acknowledged_end"], run["check_read_bytes"]), (lines[0].split()[1], "", str(2 * FILES * FILE_BYTES)))
+    equal(
+        (run["option_seed"], run["option_files"], run["option_load_points"], run["option_block_sizes_bytes"]),
+        ("7", "3", "2", "4096"),
+    )
+    equal(
+        (run["acknowledged_run_id"], run["acknowledged_end"], run["check_read_bytes"]),
+        (lines[0].split()[1], "", str(2 * FILES * FILE_BYTES)),
+    )
     equal((run["acknowledged_boot_id"], run["boot_id"]), (lines[0].split()[2],) * 2)
     printed = check(place, lines + ["end time"], "--tables=-")
     equal(printed.status, 0, printed.err)
     contains(printed.out, "Verdict: kept\n|= durability.csv ", "acknowledged_end,time", "|= end 2\n")
     late = rows(check(place, lines[:1]))["all"]  # all that a dead connection took
-    equal((late["outcome"], late["in_flight"], late["lost_tail_ns"], late["acknowledged_writes"]), ("kept", "new", "0", "0"))
+    equal(
+        (late["outcome"], late["in_flight"], late["lost_tail_ns"], late["acknowledged_writes"]),
+        ("kept", "new", "0", "0"),
+    )
 
 
 @test
@@ -119,9 +158,21 @@ def each_loss_has_its_name(place):
     first, last = counts["1"], counts["2"]
     number = last - 5
     path, offset = path_of(place, 2, number)
-    where = {"finding_file": path, "finding_offset_bytes": str(offset), "finding_expected_write": str(number), "finding_worker": "2"}
+    where = {
+        "finding_file": path,
+        "finding_offset_bytes": str(offset),
+        "finding_expected_write": str(number),
+        "finding_worker": "2",
+    }
     with damaged(place, 2, number, b"\0" * BLOCK_BYTES):
-        is_lost(check(place, lines), "zeroed", zeroed_positions="1", kept_positions=str(RING - 1), finding_found_write="", **where)
+        is_lost(
+            check(place, lines),
+            "zeroed",
+            zeroed_positions="1",
+            kept_positions=str(RING - 1),
+            finding_found_write="",
+            **where,
+        )
     with damaged(place, 2, number, os.urandom(BLOCK_BYTES)):
         result = check(place, lines)
         is_lost(result, "corrupt", corrupt_positions="1", **where)
@@ -135,24 +186,53 @@ def each_loss_has_its_name(place):
             contains(result.err, "should hold write %d, and holds damaged data" % number)
     with damaged(place, 2, number, read_at(place, 1, first)):
         came_from, at = path_of(place, 1, first)
-        origin = {"finding_from_worker": "1", "finding_from_file": came_from, "finding_from_offset_bytes": str(at), "finding_found_write": str(first)}
+        origin = {
+            "finding_from_worker": "1",
+            "finding_from_file": came_from,
+            "finding_from_offset_bytes": str(at),
+            "finding_found_write": str(first),
+        }
         is_lost(check(place, lines), "misdirected", misdirected_positions="1", **where, **origin)
     late = [line.replace("ack 2 %d" % last, "ack 2 %d" % (last + 3)) for line in lines]
-    older = {"found_writes": str(last), "finding_expected_write": str(last + 1), "finding_found_write": str(last + 1 - RING)}
+    older = {
+        "found_writes": str(last),
+        "finding_expected_write": str(last + 1),
+        "finding_found_write": str(last + 1 - RING),
+    }
     row = is_lost(check(place, late), "lost tail", lost_tail_writes="3", lost_tail_bytes="12288", **older)
     assert int(row["lost_tail_ns"]) > 0, row
     unreadable = check(place, lines, before=strace(place, "pread64:error=EIO", calls="pread64") + ["-P", path])
     in_flight = path_of(place, 2, last + 1)[0] == path
-    is_lost(unreadable, "unreadable", unreadable_positions=str(BLOCKS - in_flight), in_flight="damaged" if in_flight else "old")
+    is_lost(
+        unreadable,
+        "unreadable",
+        unreadable_positions=str(BLOCKS - in_flight),
+        in_flight="damaged" if in_flight else "old",
+    )
     passing = check(place, lines, before=strace(place, "pread64:error=EIO:when=1", calls="pread64") + ["-P", path])
     equal(passing.status, 0, "an error that does not come again")
     os.truncate(path, offset)
-    is_lost(check(place, lines), "metadata lost", metadata_lost="1", finding_file=path, kept_positions=str(RING - BLOCKS + offset // BLOCK_BYTES))
+    is_lost(
+        check(place, lines),
+        "metadata lost",
+        metadata_lost="1",
+        finding_file=path,
+        kept_positions=str(RING - BLOCKS + offset // BLOCK_BYTES),
+    )
     os.unlink(path)
-    is_lost(check(place, lines), "metadata lost", metadata_lost="1", kept_positions=str(RING - BLOCKS), lost_tail_writes="0")
+    is_lost(
+        check(place, lines), "metadata lost", metadata_lost="1", kept_positions=str(RING - BLOCKS), lost_tail_writes="0"
+    )
     mark = place.dir + "/q1/mqldt_testfile.acknowledge"
     shutil.rmtree(place.dir + "/q2")
-    is_lost(check(place, lines), "metadata lost", metadata_lost="1", kept_positions="0", finding_file=mark.replace("q1", "q2"), in_flight="none")
+    is_lost(
+        check(place, lines),
+        "metadata lost",
+        metadata_lost="1",
+        kept_positions="0",
+        finding_file=mark.replace("q1", "q2"),
+        in_flight="none",
+    )
     write(mark, "\0" * os.path.getsize(mark))
     contains(check(place, lines).err, "(metadata lost): " + mark + " is missing, too short or unreadable")
 
@@ -205,7 +285,11 @@ def killed_run_is_kept_and_old_blocks_in_it_are_losses(place):
             new.seek(offset + begin)
             new.write(data[begin:end])
             new.flush()
-            where = {"finding_file": path, "finding_offset_bytes": str(offset), "finding_expected_write": str(found - 5)}
+            where = {
+                "finding_file": path,
+                "finding_offset_bytes": str(offset),
+                "finding_expected_write": str(found - 5),
+            }
             row = is_lost(check(place, lines[:1], dir=place.dir), finding, **{column: "1"}, **where)
             assert finding == "corrupt" or int(row["finding_found_write"]) <= found - 5 - RING, row
 
@@ -222,11 +306,20 @@ def nothing_is_concluded_from_too_little(place):
         ([lines[0].replace("seed=7", "seed=8")] + lines[1:], "is of another run", "seed 7"),
     ):
         refused(place, check(place, text), *says)
-    refused(place, check(place, lines, dir="%s/q1,%s/q2,%s" % (place.dir, place.dir, place.dir)), "--dir names 3 directories, but the run had 2")
+    refused(
+        place,
+        check(place, lines, dir="%s/q1,%s/q2,%s" % (place.dir, place.dir, place.dir)),
+        "--dir names 3 directories, but the run had 2",
+    )
     equal(check(place, lines, dir="%s/q1,%s/q2" % (place.dir, place.dir)).status, 0)
     for other, holder, owner in (("q2,%s/q1", "q2", 2), ("q1,%s/q1", "q1", 1)):
         mixed = check(place, lines, dir=place.dir + "/" + other % place.dir)
-        refused(place, mixed, "%s/%s holds the files of queue manager %d" % (place.dir, holder, owner), "in the order of the run")
+        refused(
+            place,
+            mixed,
+            "%s/%s holds the files of queue manager %d" % (place.dir, holder, owner),
+            "in the order of the run",
+        )
     with open(mark) as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         refused(place, check(place, lines), "has not ended")
@@ -234,7 +327,10 @@ def nothing_is_concluded_from_too_little(place):
     os.rename(file, file + ".kept")
     os.symlink(file + ".kept", file)
     refused(place, check(place, lines), "cannot open " + file)
-    for options, says in ((["--bsize=4K"], "--bsize is not for --checkAcknowledged"), (["--removeAcknowledged"], "--removeAcknowledged is not for")):
+    for options, says in (
+        (["--bsize=4K"], "--bsize is not for --checkAcknowledged"),
+        (["--removeAcknowledged"], "--removeAcknowledged is not for"),
+    ):
         result = check(place, lines, *options)
         equal(result.status, 1, result.err)
         contains(result.err, says)
@@ -248,14 +344,21 @@ def orderly_end_that_nobody_was_told_of_is_no_cut(place):
     run.send_signal(signal.SIGTERM)
     run.communicate(timeout=PATIENCE_S)
     refused(place, check(place, lines, dir=place.dir), "ended by a signal", "begin again")
-    removed = subprocess.run([LOGDISK, "--removeAcknowledged", "--dir=" + place.dir], stdout=subprocess.DEVNULL, timeout=PATIENCE_S)
+    removed = subprocess.run(
+        [LOGDISK, "--removeAcknowledged", "--dir=" + place.dir], stdout=subprocess.DEVNULL, timeout=PATIENCE_S
+    )
     equal((removed.returncode, os.listdir(place.dir)), (0, []))
 
 
 @test
 def a_check_reads_the_disk_and_writes_nothing(place):
     _counts, lines = acknowledged(place)
-    equal(check(place, lines, "--deadline=60", before=strace(place, calls="openat,pread64,pwritev,write,unlinkat,ftruncate")).status, 0)
+    equal(
+        check(
+            place, lines, "--deadline=60", before=strace(place, calls="openat,pread64,pwritev,write,unlinkat,ftruncate")
+        ).status,
+        0,
+    )
     calls = [line for line in traced(place) if "mqldt_testfile.0" in line]
     equal(len(calls), 2 * FILES)
     equal([line for line in calls if "O_RDONLY" not in line or "O_DIRECT" not in line], [])
@@ -270,10 +373,17 @@ def a_check_that_is_stopped_says_nothing(place):
     write(place.path + "/lines", "".join(line + "\n" for line in lines))
     shutil.rmtree(place.tables)
     slow = strace(place, "pread64:delay_enter=3000000", calls="pread64") + ["-P", place.dir + "/q1/mqldt_testfile.0000"]
-    command = slow + [LOGDISK, "--checkAcknowledged=" + place.path + "/lines", "--dir=" + place.dir + "/q", "--tables=" + place.tables]
+    command = slow + [
+        LOGDISK,
+        "--checkAcknowledged=" + place.path + "/lines",
+        "--dir=" + place.dir + "/q",
+        "--tables=" + place.tables,
+    ]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
     until(lambda: os.path.exists(place.tables + "/.run.csv.tmp"), "it checks", process)
     with open("/proc/%d/task/%d/children" % (process.pid, process.pid)) as children:
         os.kill(int(children.read().split()[0]), signal.SIGTERM)
     result = place.finish(process)
-    equal((result.status, result.run()["exit_reason"], result.rows("durability.csv")), (4, "interrupted", []), result.err)
+    equal(
+        (result.status, result.run()["exit_reason"], result.rows("durability.csv")), (4, "interrupted", []), result.err
+    )

@@ -4,7 +4,21 @@
 
 import re
 
-from support import consistent, contains, equal, frozen, mounted, near, read, refused, root_test, strace, test, traced, wait_until_measuring
+from support import (
+    consistent,
+    contains,
+    equal,
+    frozen,
+    mounted,
+    near,
+    read,
+    refused,
+    root_test,
+    strace,
+    test,
+    traced,
+    wait_until_measuring,
+)
 
 OVERHEAD = 1464
 PAGE = 4096
@@ -24,9 +38,16 @@ def agree(result, step=1):
     slack = loggers * 2 * max(record, int(run["option_log_buffer_bytes"]))
     near(int(log["log_record_bytes"]), int(commits["operations"]) * record, slack, "bytes of records")
     assert int(log["bytes"]) >= int(log["log_record_bytes"]) > 0, log
-    near(float(commits["messages_per_s"]), float(commits["operations_per_s"]) * int(run["option_puts_per_commit"]), 0.1, "messages")
+    near(
+        float(commits["messages_per_s"]),
+        float(commits["operations_per_s"]) * int(run["option_puts_per_commit"]),
+        0.1,
+        "messages",
+    )
     near(float(log["write_size_mean_bytes"]), int(log["bytes"]) / int(log["operations"]), 1, "mean size")
-    sizes = [int(log["write_size_%s_bytes" % name] or log["write_size_max_bytes"]) for name in ("min", "p50", "p99", "max")]
+    sizes = [
+        int(log["write_size_%s_bytes" % name] or log["write_size_max_bytes"]) for name in ("min", "p50", "p99", "max")
+    ]
     equal(sizes, sorted(sizes), "sizes rise")
     equal([size for size in sizes if size % PAGE], [], "whole pages")
     assert 0.05 < float(log["logger_utilisation_share"]) <= 1, log
@@ -36,11 +57,19 @@ def agree(result, step=1):
 
 @test
 def tables_of_commits_agree(place):
-    result = place.logdisk(*commit("1,7", "100,20K", "--qm=2", "--createDirs", "--putsPerCommit=2", "--duration=1", "--warmup=1"))
+    result = place.logdisk(
+        *commit("1,7", "100,20K", "--qm=2", "--createDirs", "--putsPerCommit=2", "--duration=1", "--warmup=1")
+    )
     equal(result.status, 0, result.err)
     run = consistent(result)
-    equal((run["workload"], run["load_unit"], run["step_size"], run["steps_measured"]), ("commit", "applications", "message", "4"))
-    equal((run["option_applications"], run["option_message_sizes_bytes"], run["option_block_sizes_bytes"]), ("1 7", "100 20480", ""))
+    equal(
+        (run["workload"], run["load_unit"], run["step_size"], run["steps_measured"]),
+        ("commit", "applications", "message", "4"),
+    )
+    equal(
+        (run["option_applications"], run["option_message_sizes_bytes"], run["option_block_sizes_bytes"]),
+        ("1 7", "100 20480", ""),
+    )
     contains(result.out, "Commits/sec", "Messages/sec", "messages of 20480 (20K), 7 applications")
     for step in range(1, 5):
         log, commits = agree(result, step)
@@ -56,14 +85,21 @@ def tables_of_commits_agree(place):
 def mq_log_has_no_columns_of_commits(place):
     result = place.logdisk("--duration=1")
     row, run = result.all(), result.run()
-    equal((row["messages_per_s"], row["log_record_bytes"], row["write_size_mean_bytes"], row["logger_utilisation_share"]), ("", "", "", ""))
+    equal(
+        (row["messages_per_s"], row["log_record_bytes"], row["write_size_mean_bytes"], row["logger_utilisation_share"]),
+        ("", "", "", ""),
+    )
     equal((run["step_size"], run["option_applications"], run["option_log_buffer_bytes"]), ("block", "", ""))
 
 
 def writes_of(place):
-    """(file descriptor, offset, bytes) of the test's writes: preformatting and the trial of sizes make larger or earlier ones."""
+    """(file descriptor, offset, bytes) of the test's writes: preformatting and the trial of sizes make larger or
+    earlier ones."""
     pattern = re.compile(r"pwritev\((\d+), .*iov_len=(\d+)\}\], 1, (\d+)\) = (\d+)")
-    return [(fd, int(offset), int(size)) for fd, size, offset, done in (pattern.search(line).groups() for line in traced(place) if pattern.search(line))]
+    return [
+        (fd, int(offset), int(size))
+        for fd, size, offset, done in (pattern.search(line).groups() for line in traced(place) if pattern.search(line))
+    ]
 
 
 @test
@@ -73,7 +109,9 @@ def partial_page_is_rewritten_only_if_asked(place):
         result = place.logdisk(*commit("1", "2K", "--duration=1", *extra), before=strace(place, calls="pwritev"))
         equal(result.status, 0, result.err)
         agree(result)
-        writes = [write for write in writes_of(place) if write[2] in (PAGE, 2 * PAGE)][1:]  # the first one tried whether the disk takes a page
+        writes = [write for write in writes_of(place) if write[2] in (PAGE, 2 * PAGE)][
+            1:
+        ]  # the first one tried whether the disk takes a page
         assert len(writes) > 50, len(writes)
         tail = 0
         for (fd, offset, size), (next_fd, next_offset, next_size) in zip(writes, writes[1:]):
@@ -82,21 +120,30 @@ def partial_page_is_rewritten_only_if_asked(place):
             tail = used % PAGE if extra else 0
             wanted = offset + (used // PAGE * PAGE if extra else size)
             if (next_fd, next_offset) != (fd, wanted):  # the next write would have crossed the end of the file
-                assert wanted + -(-(tail + 2048 + OVERHEAD) // PAGE) * PAGE > 256 * 1024 and next_fd != fd, (wanted, next_fd)
+                assert wanted + -(-(tail + 2048 + OVERHEAD) // PAGE) * PAGE > 256 * 1024 and next_fd != fd, (
+                    wanted,
+                    next_fd,
+                )
                 equal((next_offset, next_size), (0, PAGE), "beginning of a file")
                 tail = 0
 
 
 @test
 def slow_writes_are_shared_by_cohorts(place):
-    """With 20 ms in every write its length decides, on whatever machine: one application waits for one write, of more each for two."""
+    """With 20 ms in every write its length decides, on whatever machine: one application waits for one write,
+    of more each for two."""
     before = strace(place, "pwritev:delay_enter=20000:when=20+", calls="pwritev")
     result = place.logdisk(*commit("1,40", "1K", "--duration=2"), before=before)
     equal(result.status, 0, result.err)
     for step, applications, turns in ((1, 1, 1), (2, 40, 2)):
         log, commits = agree(result, step)
         write_s = float(log["latency_mean_ns"]) / 1e9
-        near(float(commits["operations_per_s"]) * write_s, applications / turns, 0.1 * applications / turns, "commits in a write")
+        near(
+            float(commits["operations_per_s"]) * write_s,
+            applications / turns,
+            0.1 * applications / turns,
+            "commits in a write",
+        )
         near(float(commits["latency_mean_ns"]) / 1e9, turns * write_s, 0.15 * turns * write_s, "latency of a commit")
         assert float(log["logger_utilisation_share"]) > 0.9, log
 
@@ -130,7 +177,9 @@ def thinking_leaves_the_logger_idle(place):
 
 @test
 def io_error_ends_the_run(place):
-    result = place.logdisk(*commit("10", "1K", "--duration=5"), before=strace(place, "pwritev:error=EIO:when=40", calls="pwritev"))
+    result = place.logdisk(
+        *commit("10", "1K", "--duration=5"), before=strace(place, "pwritev:error=EIO:when=40", calls="pwritev")
+    )
     equal(result.status, 3, result.err)
     run = result.run()
     equal((run["exit_reason"], run["error_errno_name"]), ("io_error", "EIO"))

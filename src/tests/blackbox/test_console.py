@@ -94,14 +94,21 @@ def figures(seconds):
     count = sum(int(second["operations"]) for second in seconds)
     mean = sum(int(second["latency_sum_ns"]) for second in seconds) // count
     longest = max(int(second["latency_max_ns"]) for second in seconds)
-    return count, microseconds(longest), microseconds(min(int(second["latency_min_ns"]) for second in seconds)), microseconds(mean)
+    return (
+        count,
+        microseconds(longest),
+        microseconds(min(int(second["latency_min_ns"]) for second in seconds)),
+        microseconds(mean),
+    )
 
 
 @test
 def monitor_agrees_with_the_tables(place):
     """For all queue managers together, in each step; a long write in the third second or later raises the maximum."""
     before = strace(place, "pwritev:delay_enter=300000:when=350", calls="pwritev")
-    result = place.logdisk("--duration=5", "--monitor=2", "--qm=2", "--bsize=4K,8K", "--delay=8000", "--createDirs", before=before)
+    result = place.logdisk(
+        "--duration=5", "--monitor=2", "--qm=2", "--bsize=4K,8K", "--delay=8000", "--createDirs", before=before
+    )
     equal(result.status, 0, result.err)
     steps = result.out.split("Seconds   2s Count        Total    MaxTime  MinTime  AvgTime     2s Max   2s Avg\n")[1:]
     equal(len(steps), 2, result.out)
@@ -113,9 +120,17 @@ def monitor_agrees_with_the_tables(place):
         equal(sum(int(count) for _, _, count in bars), rows[-1][2], "operations in the histogram")
         buckets = [row for row in result.rows("histogram.csv") if row["step"] == str(number)]
         for low, high, count in bars:
-            exact = [int(b["operations"]) for b in buckets if float(low) * 1000 <= int(b["latency_upper_ns"]) < float(high) * 1000 * 1.008]
+            exact = [
+                int(b["operations"])
+                for b in buckets
+                if float(low) * 1000 <= int(b["latency_upper_ns"]) < float(high) * 1000 * 1.008
+            ]
             assert 0 < int(count) <= sum(exact), (low, high, count)
-    grown = re.search(r"^Maximum increased from (\d+) to (\d+) us in second (\d+), at (\d\d):(\d\d):(\d\d) UTC$", steps[0], re.MULTILINE)
+    grown = re.search(
+        r"^Maximum increased from (\d+) to (\d+) us in second (\d+), at (\d\d):(\d\d):(\d\d) UTC$",
+        steps[0],
+        re.MULTILINE,
+    )
     second = result.rows("intervals.csv")[int(grown.group(3)) - 1]
     equal(int(grown.group(2)), microseconds(int(second["latency_max_ns"])), grown.group(0))
     assert int(grown.group(1)) < 300000 <= int(grown.group(2)), grown.group(0)
@@ -136,9 +151,16 @@ def monitor_replaces_the_live_line(place):
 @test
 def numbers_are_grouped_as_the_locale_does(place):
     """On the screen only: what programs read keeps its decimal points."""
-    write(place.path + "/numeric", 'LC_NUMERIC\ndecimal_point "<U002C>"\nthousands_sep "<U00A0>"\ngrouping 3;2\nEND LC_NUMERIC\n')
+    write(
+        place.path + "/numeric",
+        'LC_NUMERIC\ndecimal_point "<U002C>"\nthousands_sep "<U00A0>"\ngrouping 3;2\nEND LC_NUMERIC\n',
+    )
     compiled = ["localedef", "-c", "-i", place.path + "/numeric", "-f", "UTF-8", place.path + "/indian.utf8"]
-    equal(subprocess.run(compiled, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode, 1, "no warning of missing categories")
+    equal(
+        subprocess.run(compiled, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode,
+        1,
+        "no warning of missing categories",
+    )
     locale = ["env", "LOCPATH=" + place.path, "LC_ALL=indian.utf8"]
     result = place.logdisk("--duration=1", "--fileSize=4M", before=locale)
     equal(result.status, 0, result.err)
@@ -151,9 +173,13 @@ def names_are_harmless_for_a_terminal(place):
     for name in ("\x1b[2J\nlogdisk: all is well", "\u009b31m", "\udcff"):
         for options in (["--createDirs"], []):
             command = [LOGDISK, "--bsize=4K", "--duration=1", "--runId=" + RUN_ID, "--dir=" + place.dir + "/" + name]
-            result = subprocess.run(command + options, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=PATIENCE_S)
+            result = subprocess.run(
+                command + options, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=PATIENCE_S
+            )
             for stream in (result.stdout, result.stderr):
-                assert not re.search(rb"[\x00-\x09\x0b-\x1f\x7f\xff]|\xc2[\x80-\x9f]|^logdisk: all", stream, re.MULTILINE), stream
+                assert not re.search(
+                    rb"[\x00-\x09\x0b-\x1f\x7f\xff]|\xc2[\x80-\x9f]|^logdisk: all", stream, re.MULTILINE
+                ), stream
             equal(result.returncode, 0 if options else 2, result.stderr)
     usage = subprocess.run([LOGDISK, "--bsize=\x1b[2J"], stderr=subprocess.PIPE)
     equal(usage.returncode, 1)
@@ -169,7 +195,9 @@ def closed_standard_streams(place):
             os.close(fd)
 
     shutil.rmtree(place.tables, ignore_errors=True)
-    done = subprocess.run(place.command("--duration=1", "--keepFiles"), preexec_fn=close_all, timeout=PATIENCE_S, close_fds=True)
+    done = subprocess.run(
+        place.command("--duration=1", "--keepFiles"), preexec_fn=close_all, timeout=PATIENCE_S, close_fds=True
+    )
     result = Result(done.returncode, "", "", place.tables)
     equal(result.status, 0)
     consistent(result)
@@ -202,7 +230,11 @@ def pipe_that_nobody_reads(place):
             size = fcntl.fcntl(writer, 1031, 4096)  # F_SETPIPE_SZ
             os.write(writer, b"x" * size)
             process = subprocess.Popen(
-                place.command("--duration=60", "--deadline=%d" % (3 if end == "deadline" else 50), "--progress=" + place.path + "/" + end),
+                place.command(
+                    "--duration=60",
+                    "--deadline=%d" % (3 if end == "deadline" else 50),
+                    "--progress=" + place.path + "/" + end,
+                ),
                 stdout=writer,
                 stderr=subprocess.PIPE,
                 universal_newlines=True,
@@ -227,7 +259,9 @@ def stopped_terminal(place):
     """Ctrl-S holds up neither the run nor its tables; after Ctrl-Q all of the text follows."""
     master, slave = pty.openpty()
     os.write(master, b"\x13")
-    process = subprocess.Popen(place.command("--duration=2", "--bsize=4K,8K"), stdout=slave, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        place.command("--duration=2", "--bsize=4K,8K"), stdout=slave, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL
+    )
     os.close(slave)
     try:
         place.wait_for("run.csv", "complete,1", process)
@@ -247,7 +281,10 @@ def screen_in_a_file_on_the_file_system_under_test(place):
     """Writing to it would disturb the test, so its text comes after the tables."""
     with mounted(place) as point, open(point + "/screen", "w") as screen:
         process = subprocess.Popen(
-            place.command("--duration=2", "--progress=" + place.path + "/progress", dir=point), stdout=screen, stderr=subprocess.PIPE, universal_newlines=True
+            place.command("--duration=2", "--progress=" + place.path + "/progress", dir=point),
+            stdout=screen,
+            stderr=subprocess.PIPE,
+            universal_newlines=True,
         )
         wait_until_measuring(place, process)
         time.sleep(0.5)
@@ -263,7 +300,9 @@ def slow_reader_gets_everything(place):
     """What is on the screen at the end comes out completely, however late it is read."""
     reader, writer = os.pipe()
     fcntl.fcntl(writer, 1031, 4096)
-    process = subprocess.Popen(place.command("--duration=1", "--bsize=4K,8K,12K,16K"), stdout=writer, stderr=subprocess.PIPE)
+    process = subprocess.Popen(
+        place.command("--duration=1", "--bsize=4K,8K,12K,16K"), stdout=writer, stderr=subprocess.PIPE
+    )
     os.close(writer)
     try:
         place.wait_for("run.csv", "complete,1", process)
@@ -284,6 +323,8 @@ def unwritable_screen(place):
     command = [LOGDISK, "--dir=" + place.dir, "--bsize=4K", "--duration=1", "--runId=" + RUN_ID]
     for options, status in (([], 2), (["--csvFile=" + place.path + "/m.csv"], 0), (["--tables=" + place.tables], 0)):
         with open("/dev/full", "w") as full:
-            done = subprocess.run(command + options, stdout=full, stderr=subprocess.PIPE, universal_newlines=True, timeout=PATIENCE_S)
+            done = subprocess.run(
+                command + options, stdout=full, stderr=subprocess.PIPE, universal_newlines=True, timeout=PATIENCE_S
+            )
         equal(done.returncode, status, done.stderr)
         contains(done.stderr, "cannot write to standard output: No space left")

@@ -56,14 +56,22 @@ def csv_file_is_what_mqldt_writes_to(place):
     contains(reader.communicate(timeout=PATIENCE_S)[0], MQLDT + "\n4096,")
     with open(place.path + "/screen", "w") as screen:
         shutil.rmtree(place.tables)
-        subprocess.run(place.command("--duration=1", "--csvFile=/dev/stdout"), stdout=screen, check=True, timeout=PATIENCE_S)
+        subprocess.run(
+            place.command("--duration=1", "--csvFile=/dev/stdout"), stdout=screen, check=True, timeout=PATIENCE_S
+        )
     text = read(place.path + "/screen")
-    assert text.index("Options (specified") < text.index("Total writes to files  ") < text.index(MQLDT + "\n4096,"), text
+    assert text.index("Options (specified") < text.index("Total writes to files  ") < text.index(MQLDT + "\n4096,"), (
+        text
+    )
     assert "\0" not in text
     # What cannot be written is refused at the start, and nothing is made or changed by it.
     for wrong in (place.dir, place.path + "/no/where.csv"):
         refused(place, place.logdisk("--duration=1", "--csvFile=" + wrong), "--csvFile=" + wrong, "cannot be written")
-    refused(place, place.logdisk("--duration=1", "--csvFile=" + place.path + "/new.csv", dir=place.dir + "/none"), "does not exist")
+    refused(
+        place,
+        place.logdisk("--duration=1", "--csvFile=" + place.path + "/new.csv", dir=place.dir + "/none"),
+        "does not exist",
+    )
     equal(os.path.exists(place.path + "/new.csv"), False, "a refusal leaves a file")
 
 
@@ -110,7 +118,11 @@ def interrupt_before_the_first_result_keeps_the_csv_file(place):
         write(path, MQLDT + "\n4096,1,2,3,4,5,6,7,8,9,10\n")
         before = read(path)
         process = place.start(
-            "--duration=1", "--csvFile=" + path, "--startAt=%.3f" % (time.time() + 60), *options, dir=place.dir + "/q" if options else place.dir
+            "--duration=1",
+            "--csvFile=" + path,
+            "--startAt=%.3f" % (time.time() + 60),
+            *options,
+            dir=place.dir + "/q" if options else place.dir,
         )
         place.wait_for(".run.csv.tmp", "", process)
         process.send_signal(signal.SIGTERM)

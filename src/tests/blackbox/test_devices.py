@@ -1,6 +1,7 @@
 # Copyright (c) 2026 mqops contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Block devices as places: which are refused, that not a byte of those changes, and what a test leaves on one it may overwrite.
+"""Block devices as places: which are refused, that not a byte of those changes,
+and what a test leaves on one it may overwrite.
 
 The names of /dev/disk/by-id are made in a mount namespace of each tester's own, where /dev is a tmpfs.
 """
@@ -13,12 +14,31 @@ import re
 import signal
 import subprocess
 
-from support import BUILD, Place, consistent, contains, equal, preloaded, refused, root_test, strace, traced, wait_until_measuring
+from support import (
+    BUILD,
+    Place,
+    consistent,
+    contains,
+    equal,
+    preloaded,
+    refused,
+    root_test,
+    strace,
+    traced,
+    wait_until_measuring,
+)
 
 MIB = 1 << 20
 DISK = "/dev/disk/by-id/test-DISK_1"
 DB = "--stream=name=db,place=data,pattern=random,size=8K,read=50%,workers=2,pause=500"
-OPTIONS = [DB, "--place=name=data,device=" + DISK, "--eraseDevice=" + DISK, "--duration=1", "--fileSize=1M", "--numFiles=4"]
+OPTIONS = [
+    DB,
+    "--place=name=data,device=" + DISK,
+    "--eraseDevice=" + DISK,
+    "--duration=1",
+    "--fileSize=1M",
+    "--numFiles=4",
+]
 
 
 @contextlib.contextmanager
@@ -30,7 +50,9 @@ def loop_device(place, *options, **keywords):
         for at, data in keywords.get("data", {}).items():
             file.seek(at)
             file.write(data)
-    loop = subprocess.check_output(["losetup", "-f", "--show"] + list(options) + [image], universal_newlines=True).strip()
+    loop = subprocess.check_output(
+        ["losetup", "-f", "--show"] + list(options) + [image], universal_newlines=True
+    ).strip()
     try:
         yield loop, image
     finally:
@@ -45,7 +67,9 @@ def named(place, node, commands=""):
         mount -t tmpfs none {dev}; mkdir -p {dev}/shm {dev}/disk/by-id
         cp -a /dev/null {node} {dev}; cd {dev}/disk/by-id; ln -s ../../{name} test-DISK_1
         {commands}
-        mount --rbind /dev/shm {dev}/shm; mount --rbind {dev} /dev; exec "$@" """.format(dev=dev, node=node, name=os.path.basename(node), commands=commands)
+        mount --rbind /dev/shm {dev}/shm; mount --rbind {dev} /dev; exec "$@" """.format(
+        dev=dev, node=node, name=os.path.basename(node), commands=commands
+    )
     return ["unshare", "-m", "sh", "-ec", script, "sh"]
 
 
@@ -80,7 +104,13 @@ def device_with_anything_at_its_ends_is_refused(place):
             untouched(place, disk, "--place data", DISK, "is not empty", "first and last 1 MiB are zeros")
     for at in (0, 510, MIB - 1, 7 * MIB, 8 * MIB - 1):
         with loop_device(place, data={at: b"\x01"}) as disk:
-            untouched(place, disk, "is not empty: byte %d is not 0" % at, "if nothing on this one is needed", "blkdiscard -z -o 7340032 -l 1M " + DISK)
+            untouched(
+                place,
+                disk,
+                "is not empty: byte %d is not 0" % at,
+                "if nothing on this one is needed",
+                "blkdiscard -z -o 7340032 -l 1M " + DISK,
+            )
 
 
 @root_test
@@ -147,10 +177,16 @@ def only_a_link_of_udev_is_followed(place):
             ("rm test-DISK_1", "cannot be found"),
             ("rm test-DISK_1; cp -a ../../%s test-DISK_1" % name, "is not a link"),
             ("ln -sf %s test-DISK_1" % disk[1], "which is not a device in /dev"),
-            ("mkdir ../../mapper; cp -a ../../%s ../../mapper; ln -sf ../../mapper/%s test-DISK_1" % (name, name), "which is not a device in /dev"),
+            (
+                "mkdir ../../mapper; cp -a ../../%s ../../mapper; ln -sf ../../mapper/%s test-DISK_1" % (name, name),
+                "which is not a device in /dev",
+            ),
             ("cp %s ../../image; ln -sf ../../image test-DISK_1" % disk[1], "which is not a block device"),
             ("ln -sf ../../null test-DISK_1", "which is not a block device"),
-            ("mknod ../../disk0 b %d %d; ln -sf ../../disk0 test-DISK_1" % (int(number[0], 16), int(number[1], 16)), "not the kernel's name of device"),
+            (
+                "mknod ../../disk0 b %d %d; ln -sf ../../disk0 test-DISK_1" % (int(number[0], 16), int(number[1], 16)),
+                "not the kernel's name of device",
+            ),
         ):
             untouched(place, disk, says, commands=commands)
 
@@ -191,7 +227,13 @@ def device_that_does_not_fit_is_refused(place):
         untouched(place, disk, "has 6290944 bytes, and the test takes 6291456", "--numFiles")
     with loop_device(place, "-b", "4096") as disk:
         small = [OPTIONS[0].replace("size=8K", "size=4K:50+512:50")] + OPTIONS[1:]
-        untouched(place, disk, "operations of 512 bytes are not possible with " + DISK, "the next size that works is 4096", options=small)
+        untouched(
+            place,
+            disk,
+            "operations of 512 bytes are not possible with " + DISK,
+            "the next size that works is 4096",
+            options=small,
+        )
         for options in (OPTIONS, small + ["--direct=no"]):
             result = place.logdisk(*options, before=named(place, disk[0]))
             equal(result.status, 0, result.err)
@@ -209,7 +251,9 @@ def device_that_is_not_named_twice_is_refused(place):
             ("/dev/disk/by-id/../../" + os.path.basename(disk[0]),) * 2 + ("a name directly below",),
             (DISK, "all", "no --eraseDevice permits that"),
         ):
-            options = [DB, "--place=name=data,device=" + device, "--duration=1"] + (["--eraseDevice=" + erase] if erase else [])
+            options = [DB, "--place=name=data,device=" + device, "--duration=1"] + (
+                ["--eraseDevice=" + erase] if erase else []
+            )
             untouched(place, disk, says, options=options, status=1)
 
 
@@ -222,10 +266,17 @@ def streams_on_a_device(place):
         result = place.logdisk(*OPTIONS, log, "--trace=" + trace, before=named(place, loop))
         equal(result.status, 0, result.err)
         run = consistent(result)
-        equal((run["directory_1"], run["device_name"], run["device_stack"]), (DISK, os.path.basename(loop), os.path.basename(loop)))
+        equal(
+            (run["directory_1"], run["device_name"], run["device_stack"]),
+            (DISK, os.path.basename(loop), os.path.basename(loop)),
+        )
         equal((run["filesystem_type"], run["filesystem_free_bytes"], run["mount_point"]), ("", "", ""))
         equal(run["backing_filesystem_type"], "tmpfs", "of the file behind the loop device")
-        assert float(run["foreign_io_share"]) < 0.1, (run["foreign_io_share"], run["device_read_bytes"], run["device_written_bytes"])
+        assert float(run["foreign_io_share"]) < 0.1, (
+            run["foreign_io_share"],
+            run["device_read_bytes"],
+            run["device_written_bytes"],
+        )
         data = content(image)
         equal((data[:MIB].count(0), data[-MIB:].count(0)), (MIB, MIB), "the ends")
         sectors = [data[at : at + 512] for at in range(MIB, 5 * MIB, 512)]
@@ -257,8 +308,18 @@ def streams_on_two_devices(place):
     second = DISK.replace("DISK_1", "DISK+2")
     other = Place("streams_on_two_devices.other")
     trace = os.path.join(place.path, "operations.csv")
-    options = [DB, "--place=name=data,device=" + DISK + "+" + second, "--eraseDevice=" + DISK, "--eraseDevice=" + second, "--duration=1"]
-    options += ["--fileSize=1M", "--numFiles=8", "--stream=name=log,place=data,pattern=ring,size=4K,workers=2,pause=1000"]
+    options = [
+        DB,
+        "--place=name=data,device=" + DISK + "+" + second,
+        "--eraseDevice=" + DISK,
+        "--eraseDevice=" + second,
+        "--duration=1",
+    ]
+    options += [
+        "--fileSize=1M",
+        "--numFiles=8",
+        "--stream=name=log,place=data,pattern=ring,size=4K,workers=2,pause=1000",
+    ]
     with loop_device(place) as disk, loop_device(other) as (loop, image):
         link = "cp -a %s ../..; ln -s ../../%s test-DISK+2" % (loop, os.path.basename(loop))
         untouched(place, disk, "--place data", second, "cannot be found", options=options)
@@ -267,13 +328,22 @@ def streams_on_two_devices(place):
         run = consistent(result)
         equal((run["directory_1"], run["directory_2"]), (DISK, second))
         for data in (content(disk[1]), content(image)):
-            equal((data[:MIB].count(0), data[-MIB:].count(0), data[5 * MIB :].count(0)), (MIB, MIB, 3 * MIB), "the ends and beyond the capacity")
+            equal(
+                (data[:MIB].count(0), data[-MIB:].count(0), data[5 * MIB :].count(0)),
+                (MIB, MIB, 3 * MIB),
+                "the ends and beyond the capacity",
+            )
             equal(len({data[at : at + 512] for at in range(MIB, 5 * MIB, 512)}), 8192, "different sectors")
         with open(trace) as file:
             offsets = [int(line.split(",")[9]) for line in file.read().splitlines()[1:]]
         assert min(offsets) < MIB and 7 * MIB < max(offsets) < 8 * MIB, (min(offsets), max(offsets))
         equal({row["file"] for row in result.rows("stalls.csv")} <= {DISK, second}, True)
-        again = place.logdisk(*options, before=named(place, disk[0], link.replace(loop, disk[0]).replace(os.path.basename(loop), os.path.basename(disk[0]))))
+        again = place.logdisk(
+            *options,
+            before=named(
+                place, disk[0], link.replace(loop, disk[0]).replace(os.path.basename(loop), os.path.basename(disk[0]))
+            ),
+        )
         refused(place, again, "is in use")
 
 
@@ -286,21 +356,31 @@ def what_reaches_the_device(place):
         equal(result.status, 0, result.err)
         [opened] = [line for line in traced(place) if "O_EXCL" in line and "/proc/self/fd/" in line]
         contains(opened, "O_RDWR", "O_DSYNC", "O_DIRECT")
-        found = [re.search(r"^(\d+) .*iov_len=(\d+)\}\], 1, (\d+)", line) for line in traced(place) if "pwritev(" in line]
+        found = [
+            re.search(r"^(\d+) .*iov_len=(\d+)\}\], 1, (\d+)", line) for line in traced(place) if "pwritev(" in line
+        ]
         writes = [tuple(map(int, match.groups())) for match in found]
         equal((min(at for _, _, at in writes), max(at + length for _, length, at in writes)), (MIB, 5 * MIB))
         by_thread = collections.defaultdict(set)
         for thread, length, at in writes:
             by_thread[thread].add(at)
         [first, second] = sorted(sorted(offsets) for offsets in list(by_thread.values())[-2:])
-        equal((first[0], first[1] - first[0], second[0], first[-1] < second[0]), (MIB, 4096, 3 * MIB, True), "the two rings")
+        equal(
+            (first[0], first[1] - first[0], second[0], first[-1] < second[0]),
+            (MIB, 4096, 3 * MIB, True),
+            "the two rings",
+        )
 
 
 @root_test
 def killed_run_leaves_the_ends_empty(place):
     with loop_device(place) as (loop, image):
-        command = place.command(*OPTIONS[:3], "--duration=60", "--fileSize=1M", "--numFiles=4", "--progress=" + place.path + "/progress")
-        process = subprocess.Popen(named(place, loop) + command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
+        command = place.command(
+            *OPTIONS[:3], "--duration=60", "--fileSize=1M", "--numFiles=4", "--progress=" + place.path + "/progress"
+        )
+        process = subprocess.Popen(
+            named(place, loop) + command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True
+        )
         wait_until_measuring(place, process)
         other = place.logdisk(*OPTIONS, "--tables=" + place.path + "/other", before=named(place, loop))
         equal((other.status, "is in use" in other.err), (2, True), other.err)

@@ -12,7 +12,10 @@ def io_error(place):
     result = place.logdisk("--duration=5", before=strace(place, "pwritev:error=EIO:when=100", calls="pwritev"))
     equal(result.status, 3, result.err)
     run = consistent(result)
-    equal((run["exit_reason"], run["error_call"], run["error_errno"], run["error_errno_name"]), ("io_error", "pwritev", "5", "EIO"))
+    equal(
+        (run["exit_reason"], run["error_call"], run["error_errno"], run["error_errno_name"]),
+        ("io_error", "pwritev", "5", "EIO"),
+    )
     equal((result.all()["operations"], run["error_operation_number"]), ("99", "100"))
     equal((run["error_file"], run["error_offset_bytes"]), (place.dir + "/mqldt_testfile.0001", str((99 - 64) * 4096)))
     contains(result.err, "Input/output error", "mqldt_testfile.0001")
@@ -21,7 +24,9 @@ def io_error(place):
 
 @test
 def io_error_in_the_warm_up(place):
-    result = place.logdisk("--duration=1", "--warmup=5", before=strace(place, "pwritev:error=EIO:when=100", calls="pwritev"))
+    result = place.logdisk(
+        "--duration=1", "--warmup=5", before=strace(place, "pwritev:error=EIO:when=100", calls="pwritev")
+    )
     equal(result.status, 3, result.err)
     run = consistent(result)
     equal((run["error_operation_number"], result.all()["operations"]), ("100", "0"))

@@ -37,14 +37,22 @@ def made_directories_go_when_their_files_are_closed(place):
                 snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
                 ssize_t length = readlink(link, target, sizeof target - 1);
                 target[length > 0 ? length : 0] = 0;
-                if (strncmp(target, path, strlen(path)) == 0 && target[strlen(path)] == '/') { errno = ENOTEMPTY; return -1; }
+                if (strncmp(target, path, strlen(path)) == 0 && target[strlen(path)] == '/') {
+                    errno = ENOTEMPTY;
+                    return -1;
+                }
             }
             return (int)syscall(SYS_unlinkat, -100, path, 0x200);
         }""",
     )
     result = place.logdisk("--duration=1", "--createDirs", before=silly, dir=place.dir + "/q")
     equal((result.status, os.listdir(place.dir)), (0, []), result.err)
-    refusal = place.logdisk("--duration=1", "--createDirs", dir=place.dir + "/q", before=strace(place, "pwritev:error=ENOSPC:when=3", calls="pwritev") + silly)
+    refusal = place.logdisk(
+        "--duration=1",
+        "--createDirs",
+        dir=place.dir + "/q",
+        before=strace(place, "pwritev:error=ENOSPC:when=3", calls="pwritev") + silly,
+    )
     refused(place, refusal, "cannot preformat")
     equal(os.listdir(place.dir), [], "left behind by a refusal")
     stuck = place.logdisk(
@@ -69,10 +77,19 @@ def directories_in_each_other_and_twice(place):
     equal(result.status, 0, result.err)
     equal(os.listdir(place.dir), [], "left behind")
     twice = place.dir + "/c," + place.dir + "/c"
-    refused(place, place.logdisk("--duration=1", "--qm=2", "--createDirs", dir=twice), "are the same directory", "name a separate one")
+    refused(
+        place,
+        place.logdisk("--duration=1", "--qm=2", "--createDirs", dir=twice),
+        "are the same directory",
+        "name a separate one",
+    )
     equal(os.listdir(place.dir), [], "left behind")
     os.symlink(place.dir, place.path + "/link")
-    refused(place, place.logdisk("--duration=1", "--qm=2", dir=place.dir + "," + place.path + "/link"), "are the same directory")
+    refused(
+        place,
+        place.logdisk("--duration=1", "--qm=2", dir=place.dir + "," + place.path + "/link"),
+        "are the same directory",
+    )
 
 
 @test

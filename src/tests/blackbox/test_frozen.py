@@ -10,7 +10,21 @@ import signal
 import subprocess
 import time
 
-from support import PATIENCE_S, Result, consistent, contains, equal, frozen, holds, mounted, read, root_test, until, wait_until_measuring, warnings
+from support import (
+    PATIENCE_S,
+    Result,
+    consistent,
+    contains,
+    equal,
+    frozen,
+    holds,
+    mounted,
+    read,
+    root_test,
+    until,
+    wait_until_measuring,
+    warnings,
+)
 
 
 @root_test
@@ -108,7 +122,8 @@ def one_frozen_disk_does_not_hold_up_the_figures_of_others(place):
 
 @root_test
 def own_files_on_the_frozen_disk(place):
-    """Standard output, standard error and the progress file hang with the disk; deadline and signals work all the same."""
+    """Standard output, standard error and the progress file hang with the disk;
+    deadline and signals work all the same."""
     with mounted(place) as point:
         for end in ("deadline", "interrupted"):
             shutil.rmtree(place.tables, ignore_errors=True)
@@ -145,7 +160,8 @@ def own_files_on_the_frozen_disk(place):
 
 @root_test
 def tables_on_a_frozen_disk(place):
-    """Measuring goes on, the deadline and signals end the run, and message and exit status say that results are missing."""
+    """Measuring goes on, the deadline and signals end the run, and message and exit status say that results
+    are missing."""
     with mounted(place) as point:
         for number, (options, signals, status, text) in enumerate(
             (
@@ -156,14 +172,20 @@ def tables_on_a_frozen_disk(place):
         ):
             place.tables = "%s/t%d" % (point, number)
             with open(place.path + "/err", "w") as err:
-                process = subprocess.Popen(place.command(*options, "--progress=" + place.path + "/progress"), stdout=subprocess.DEVNULL, stderr=err)
+                process = subprocess.Popen(
+                    place.command(*options, "--progress=" + place.path + "/progress"),
+                    stdout=subprocess.DEVNULL,
+                    stderr=err,
+                )
             wait_until_measuring(place, process)
             with frozen(point):
                 time.sleep(3.5)
                 for _ in range(signals):
                     process.send_signal(signal.SIGTERM)  # one that comes a second later ends the wait for the results
                     time.sleep(1.2)
-                until(lambda: holds(place.path + "/err", "results were not written"), "a message that results are missing")
+                until(
+                    lambda: holds(place.path + "/err", "results were not written"), "a message that results are missing"
+                )
                 contains(read(place.path + "/err"), text if status == 4 else "")
             equal(process.wait(timeout=PATIENCE_S), status, text)
             os.unlink(place.path + "/progress")
@@ -175,7 +197,9 @@ def disk_frozen_before_the_start(place):
         subprocess.check_call(["fsfreeze", "-f", point])
         with open(place.path + "/err", "w") as err:
             process = subprocess.Popen(
-                place.command("--duration=1", "--deadline=2", "--csvFile=" + point + "/m.csv", dir=point), stdout=subprocess.DEVNULL, stderr=err
+                place.command("--duration=1", "--deadline=2", "--csvFile=" + point + "/m.csv", dir=point),
+                stdout=subprocess.DEVNULL,
+                stderr=err,
             )
         try:
             until(lambda: holds(place.path + "/err", "the deadline has passed"), "a message of the deadline")

@@ -22,7 +22,9 @@ def injected_delay_is_measured(place):
     for delay_us, duration in ((1000, 1), (5000, 1), (50000, 3)):
         low, high = delay_us * 1000, delay_us * 1000 + 1000000
         for attempt in range(4):  # a busy machine may push the median up; it can never push it down
-            result = place.logdisk("--duration=%d" % duration, before=strace(place, "pwritev:delay_enter=%d" % delay_us, calls="pwritev"))
+            result = place.logdisk(
+                "--duration=%d" % duration, before=strace(place, "pwritev:delay_enter=%d" % delay_us, calls="pwritev")
+            )
             p50 = int(result.all()["latency_p50_ns"])
             assert p50 >= low, "p50 %d below the injected %d" % (p50, low)
             if p50 < high:
@@ -32,7 +34,9 @@ def injected_delay_is_measured(place):
 
 @test
 def rare_delay_moves_p99_not_p50(place):
-    result = place.logdisk("--duration=3", "--delay=2000", before=strace(place, "pwritev:delay_enter=50000:when=50+50", calls="pwritev"))
+    result = place.logdisk(
+        "--duration=3", "--delay=2000", before=strace(place, "pwritev:delay_enter=50000:when=50+50", calls="pwritev")
+    )
     row = result.all()
     assert int(row["latency_p50_ns"]) < 10000000 and int(row["latency_p99_ns"]) >= 50000000, row
     assert int(row["latency_time_weighted_p99_ns"]) >= 50000000, row
@@ -47,7 +51,9 @@ def rare_delay_moves_p99_not_p50(place):
 
 @test
 def stall_leaves_rows_of_zero_writes(place):
-    result = place.logdisk("--duration=4", before=strace(place, "pwritev:delay_enter=2500000:when=100", calls="pwritev"))
+    result = place.logdisk(
+        "--duration=4", before=strace(place, "pwritev:delay_enter=2500000:when=100", calls="pwritev")
+    )
     equal(result.status, 0, result.err)
     consistent(result)
     seconds = result.rows("intervals.csv")
@@ -61,7 +67,13 @@ def writes_over_a_threshold_are_counted_by_the_second(place):
     """Every tenth write takes 60 ms more. The run is stopped within a second, which counts as far as it went."""
     before = strace(place, "pwritev:delay_enter=60000:when=20+10", calls="pwritev")
     asked_ns = [60000000, 59999999, *range(10000, 310000, 10000)]
-    result = place.logdisk("--duration=30", "--deadline=4", "--delay=5000", "--over=" + ",".join("%dns" % ns for ns in asked_ns), before=before)
+    result = place.logdisk(
+        "--duration=30",
+        "--deadline=4",
+        "--delay=5000",
+        "--over=" + ",".join("%dns" % ns for ns in asked_ns),
+        before=before,
+    )
     equal(result.status, 4, result.err)
     run = consistent(result)
     thresholds = [int(text) for text in run["option_over_ns"].split()]
@@ -76,7 +88,8 @@ def writes_over_a_threshold_are_counted_by_the_second(place):
 
 @test
 def each_queue_manager_is_counted_by_itself(place):
-    """One write in ten of one of three queue managers takes 60 ms: only its rows say so, at the thresholds that were asked for."""
+    """One write in ten of one of three queue managers takes 60 ms: only its rows say so,
+    at the thresholds that were asked for."""
     source = """
         #include <dlfcn.h>
         #include <stdarg.h>
@@ -96,7 +109,8 @@ def each_queue_manager_is_counted_by_itself(place):
             }
             va_end(list);
             snprintf(link, sizeof link, "/proc/self/fd/%ld", parts[0]);
-            if (number == SYS_pwritev && readlink(link, target, sizeof target - 1) > 0 && strstr(target, "/slow/") && ++calls % 10 == 0) {
+            if (number == SYS_pwritev && readlink(link, target, sizeof target - 1) > 0 && strstr(target, "/slow/") &&
+                ++calls % 10 == 0) {
                 usleep(60000);
             }
             return next(number, parts[0], parts[1], parts[2], parts[3], parts[4], parts[5]);
@@ -105,7 +119,14 @@ def each_queue_manager_is_counted_by_itself(place):
     directories = [os.path.join(place.path, name) for name in ("one", "slow", "three")]
     for directory in directories:
         os.makedirs(directory)
-    options = ["--dir=" + ",".join(directories), "--qm=3", "--numFiles=1", "--duration=3", "--delay=5000", "--over=59999us,30ms"]
+    options = [
+        "--dir=" + ",".join(directories),
+        "--qm=3",
+        "--numFiles=1",
+        "--duration=3",
+        "--delay=5000",
+        "--over=59999us,30ms",
+    ]
     result = place.logdisk(*options, before=preloaded(place, source))
     equal(result.status, 0, result.err)
     run = consistent(result)
@@ -121,7 +142,11 @@ def each_queue_manager_is_counted_by_itself(place):
 @test
 def last_second_that_is_cut_short_is_no_whole_one(place):
     """The only writer fails at about 1.96 s, and the main thread looks again after the second has ended."""
-    result = place.logdisk("--duration=4", "--rate=10", before=strace(place, "pwritev:error=EIO:delay_enter=60000:when=20", calls="pwritev"))
+    result = place.logdisk(
+        "--duration=4",
+        "--rate=10",
+        before=strace(place, "pwritev:error=EIO:delay_enter=60000:when=20", calls="pwritev"),
+    )
     equal(result.status, 3, result.err)
     consistent(result)
     row = result.all()

@@ -9,7 +9,9 @@ from support import consistent, contains, equal, frozen, mounted, near, root_tes
 
 @test
 def open_loop_charges_the_stall_to_all_it_delays(place):
-    result = place.logdisk("--duration=3", "--rate=200", before=strace(place, "pwritev:delay_enter=500000:when=200", calls="pwritev"))
+    result = place.logdisk(
+        "--duration=3", "--rate=200", before=strace(place, "pwritev:delay_enter=500000:when=200", calls="pwritev")
+    )
     equal(result.status, 0, result.err)
     row = result.all()
     assert 560 <= int(row["operations"]) <= 600, row["operations"]
@@ -21,7 +23,9 @@ def open_loop_charges_the_stall_to_all_it_delays(place):
 @test
 def open_loop_charges_a_stall_that_lasts_to_the_end(place):
     """Of 3000 intended writes a stall from 1.0 to 3.2 s leaves 2000 that were due and never started."""
-    result = place.logdisk("--duration=3", "--rate=1000", before=strace(place, "pwritev:delay_enter=2200000:when=1000", calls="pwritev"))
+    result = place.logdisk(
+        "--duration=3", "--rate=1000", before=strace(place, "pwritev:delay_enter=2200000:when=1000", calls="pwritev")
+    )
     equal(result.status, 0, result.err)
     run, row = consistent(result), result.all()
     left = int(row["operations_not_started"])
@@ -42,7 +46,9 @@ def open_loop_charges_a_stall_that_lasts_to_the_end(place):
 def open_loop_charges_a_freeze_until_the_deadline(place):
     """The books are closed while the write hangs: what was due meanwhile is charged all the same."""
     with mounted(place) as point:
-        process = place.start("--duration=3", "--rate=200", "--deadline=5", "--progress=" + place.path + "/progress", dir=point)
+        process = place.start(
+            "--duration=3", "--rate=200", "--deadline=5", "--progress=" + place.path + "/progress", dir=point
+        )
         wait_until_measuring(place, process)
         time.sleep(0.5)
         with frozen(point):

@@ -11,7 +11,8 @@ PERIOD_US = 100000
 
 
 def hierarchy():
-    """Where cgroups have the controller of processors, and whether that is version 1; (None, False) if groups with a quota cannot be made there."""
+    """Where cgroups have the controller of processors, and whether that is version 1; (None, False)
+    if groups with a quota cannot be made there."""
     with open("/proc/self/mountinfo") as file:
         mounts = [(line.split()[4], line.split(" - ")[1].split()) for line in file]
     for point, (kind, dummy, options) in mounts:
@@ -19,7 +20,11 @@ def hierarchy():
             return point, True
     for point, (kind, *dummy) in mounts:
         with contextlib.suppress(OSError):
-            if kind == "cgroup2" and "cpu" in read(point + "/cgroup.subtree_control").split() and os.access(point, os.W_OK):
+            if (
+                kind == "cgroup2"
+                and "cpu" in read(point + "/cgroup.subtree_control").split()
+                and os.access(point, os.W_OK)
+            ):
                 return point, False
     return None, False
 
@@ -46,14 +51,21 @@ def groups(point, legacy, name):
 def quota_of_a_group_above(place):
     point, legacy = hierarchy()
     if point is None:
-        print("quota_of_a_group_above: left out, because this machine lets nobody make a cgroup with a quota of processor time", flush=True)
+        print(
+            "quota_of_a_group_above: left out, because this machine lets nobody make a cgroup "
+            "with a quota of processor time",
+            flush=True,
+        )
         return
     with groups(point, legacy, "logdisk-test-%d" % os.getpid()) as (above, own):
         throttled = {}
         for percent in (None, 5):
             if percent is not None:
                 quota = PERIOD_US * percent // 100
-                write(above + ("/cpu.cfs_quota_us" if legacy else "/cpu.max"), str(quota) if legacy else "%d %d" % (quota, PERIOD_US))
+                write(
+                    above + ("/cpu.cfs_quota_us" if legacy else "/cpu.max"),
+                    str(quota) if legacy else "%d %d" % (quota, PERIOD_US),
+                )
             result = place.logdisk("--duration=2", preexec=lambda: write(own + "/cgroup.procs", str(os.getpid())))
             equal(result.status, 0, result.err)
             run = consistent(result)

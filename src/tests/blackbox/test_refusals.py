@@ -39,7 +39,11 @@ def usage_errors(place):
         equal((result.status, result.out), (1, ""))
         contains(result.err, *parts)
         equal((os.listdir(place.dir), os.path.exists(place.tables)), ([], False))
-    for option, text in (("--help", "--bsize=SIZE"), ("--version", "logdisk 1."), ("--columns", "results.csv,operations,count\n")):
+    for option, text in (
+        ("--help", "--bsize=SIZE"),
+        ("--version", "logdisk 1."),
+        ("--columns", "results.csv,operations,count\n"),
+    ):
         done = subprocess.run([LOGDISK, option], stdout=subprocess.PIPE, universal_newlines=True)
         equal(done.returncode, 0)
         contains(done.stdout, text)
@@ -48,7 +52,9 @@ def usage_errors(place):
 @test
 def mqldt_abbreviations(place):
     """What is unique among mqldt's options, though not among ours."""
-    result = place.logdisk("--di=" + place.dir, "--de=500", "--du", "1", "--c", place.path + "/a.csv", "--f", "x", dir="/nowhere")
+    result = place.logdisk(
+        "--di=" + place.dir, "--de=500", "--du", "1", "--c", place.path + "/a.csv", "--f", "x", dir="/nowhere"
+    )
     equal(result.status, 1, result.err)
     contains(result.err, "'--f' is unknown or ambiguous")
     result = place.logdisk("--di=" + place.dir, "--de=500", "--du", "1", "--c", place.path + "/a.csv", dir="/nowhere")
@@ -71,7 +77,9 @@ def directories_refused(place):
     os.mkdir(place.tables)
     with open(place.tables + "/results.csv", "w") as file:
         file.write("old")
-    done = subprocess.run(place.command("--duration=1"), stderr=subprocess.PIPE, stdout=subprocess.PIPE, universal_newlines=True)
+    done = subprocess.run(
+        place.command("--duration=1"), stderr=subprocess.PIPE, stdout=subprocess.PIPE, universal_newlines=True
+    )
     equal(done.returncode, 2)
     contains(done.stderr, "results.csv already exists")
     equal(os.listdir(place.tables), ["results.csv"])
@@ -79,7 +87,9 @@ def directories_refused(place):
 
 @test
 def limits_are_told_before_the_first_byte(place):
-    result = place.logdisk("--duration=1", "--numFiles=200", preexec=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (100, 100)))
+    result = place.logdisk(
+        "--duration=1", "--numFiles=200", preexec=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (100, 100))
+    )
     refused(place, result, "open files", "ulimit -n")
     result = place.logdisk("--duration=1", preexec=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192)))
     refused(place, result, "limit on file size", "ulimit -f")
@@ -108,13 +118,22 @@ def threads_and_memory_are_told_before_the_first_file(place):
     refused(place, result, "cannot make a thread for queue manager", "ulimit -u")
     # 8 x 5 MiB of memory to write from; the libraries and stacks take some of the limit as well.
     result = place.logdisk(
-        "--duration=1", "--qm=8", "--bsize=4M", "--fileSize=4M", "--numFiles=1", before=strace(place, calls="openat") + ["prlimit", "--as=%d" % (40 << 20)]
+        "--duration=1",
+        "--qm=8",
+        "--bsize=4M",
+        "--fileSize=4M",
+        "--numFiles=1",
+        before=strace(place, calls="openat") + ["prlimit", "--as=%d" % (40 << 20)],
     )
     refused(place, result, "no memory for the writers", "fewer queue managers", "ulimit -v")
     meminfo = os.path.join(place.path, "meminfo")
     with open(meminfo, "w") as file:
         file.write("MemTotal: 100000 kB\nMemFree: 90000 kB\nMemAvailable:     300 kB\n")
-    result = place.logdisk("--duration=1", "--qm=8", before=["unshare", "-m", "sh", "-c", 'mount --bind %s /proc/meminfo && exec "$@"' % meminfo, "sh"])
+    result = place.logdisk(
+        "--duration=1",
+        "--qm=8",
+        before=["unshare", "-m", "sh", "-c", 'mount --bind %s /proc/meminfo && exec "$@"' % meminfo, "sh"],
+    )
     refused(place, result, "the writers take", "307200 are available", "fewer queue managers")
     for i in range(1, 9):
         equal(os.listdir(place.dir + str(i)), [], "left behind")
@@ -123,7 +142,12 @@ def threads_and_memory_are_told_before_the_first_file(place):
 @test
 def no_direct_io(place):
     """The file system opens no file with O_DIRECT, whether it knows files without a name or not."""
-    refused(place, place.logdisk("--duration=1", before=opening(place, "flags & O_DIRECT", "EINVAL")), "refuses O_DIRECT", "--direct=no")
+    refused(
+        place,
+        place.logdisk("--duration=1", before=opening(place, "flags & O_DIRECT", "EINVAL")),
+        "refuses O_DIRECT",
+        "--direct=no",
+    )
     equal(os.listdir(place.dir), [], "left behind")
 
 
@@ -143,7 +167,9 @@ def full_while_formatting(place):
     result = place.logdisk("--duration=1", before=strace(place, "pwritev:error=ENOSPC:when=3", calls="pwritev"))
     refused(place, result, "cannot preformat", "No space left", "free some space")
     equal(os.listdir(place.dir), [])
-    result = place.logdisk("--duration=1", "--keepFiles", before=strace(place, "pwritev:error=ENOSPC:when=3", calls="pwritev"))
+    result = place.logdisk(
+        "--duration=1", "--keepFiles", before=strace(place, "pwritev:error=ENOSPC:when=3", calls="pwritev")
+    )
     refused(place, result, "cannot preformat")
     equal(os.listdir(place.dir), [])
 
@@ -171,7 +197,9 @@ def without_permission(place):
         os.setuid(65534)
 
     os.chmod(place.dir, 0o755)
-    refused(place, place.logdisk("--duration=1", preexec=nobody, logdisk=everyones), "cannot create", "Permission denied")
+    refused(
+        place, place.logdisk("--duration=1", preexec=nobody, logdisk=everyones), "cannot create", "Permission denied"
+    )
     os.chmod(place.dir, 0o700)
     refused(place, place.logdisk("--duration=1", preexec=nobody, logdisk=everyones), "Permission denied")
     os.chown(place.dir, 65534, 65534)
@@ -181,7 +209,13 @@ def without_permission(place):
 @root_test
 def block_size_that_the_disk_refuses(place):
     with mounted(place, sector=4096) as point:
-        refused(place, place.logdisk("--duration=1", "--bsize=4K,5K", dir=point), "--bsize", "5120", "next size that works is 8192")
+        refused(
+            place,
+            place.logdisk("--duration=1", "--bsize=4K,5K", dir=point),
+            "--bsize",
+            "5120",
+            "next size that works is 8192",
+        )
         equal(sorted(os.listdir(point)), ["lost+found"])
         # Also where only the second queue manager's is such a disk.
         refused(
@@ -200,7 +234,9 @@ def block_size_that_the_disk_refuses(place):
 
 @test
 def more_bytes_than_can_be_counted(place):
-    result = place.logdisk("--duration=1", "--qm=1000", "--createDirs", "--fileSize=16384G", "--numFiles=10000", dir=place.dir + "/q")
+    result = place.logdisk(
+        "--duration=1", "--qm=1000", "--createDirs", "--fileSize=16384G", "--numFiles=10000", dir=place.dir + "/q"
+    )
     refused(place, result, "--fileSize x --numFiles x --qm", "2^64 bytes")
     equal(os.listdir(place.dir), [])
 

@@ -15,7 +15,16 @@ CHECKED_RUNS = (
     ["--duration=1", "--delay=100", "--keepFiles", "--backgroundThreads=1", "--cpu=0"],
     ["--duration=1", "--qm=1,2", "--createDirs", "--bsize=16K", "--verify"],
     ["--acknowledge", "--duration=1", "--warmup=1"],
-    ["--workload=commit", "--apps=1,50", "--msgSize=2K", "--logBuffer=64K", "--tripleWrite", "--thinkTime=50", "--remoteDelay=100", "--duration=1"],
+    [
+        "--workload=commit",
+        "--apps=1,50",
+        "--msgSize=2K",
+        "--logBuffer=64K",
+        "--tripleWrite",
+        "--thinkTime=50",
+        "--remoteDelay=100",
+        "--duration=1",
+    ],
 )
 
 
@@ -24,14 +33,18 @@ def sanitizers(place):
     for kind in ("asan", "tsan"):
         for number, options in enumerate(CHECKED_RUNS):
             result = place.logdisk(
-                *options, dir="%s/%s%d" % (place.dir, kind, number) if "--createDirs" in options else place.dir, logdisk=os.path.join(BUILD, kind, "logdisk")
+                *options,
+                dir="%s/%s%d" % (place.dir, kind, number) if "--createDirs" in options else place.dir,
+                logdisk=os.path.join(BUILD, kind, "logdisk"),
             )
             assert "Sanitizer" not in result.err and "runtime error" not in result.err, result.err
             equal(result.status, 0, result.err)
             consistent(result)
             for name in os.listdir(place.dir):
                 os.unlink(os.path.join(place.dir, name))
-        process = place.start("--duration=20", "--progress=%s/%s" % (place.path, "progress"), logdisk=os.path.join(BUILD, kind, "logdisk"))
+        process = place.start(
+            "--duration=20", "--progress=%s/%s" % (place.path, "progress"), logdisk=os.path.join(BUILD, kind, "logdisk")
+        )
         wait_until_measuring(place, process)
         process.send_signal(signal.SIGTERM)
         result = place.finish(process)
@@ -47,7 +60,13 @@ def stalls_under_thread_sanitizer(place):
     with contextlib.ExitStack() as stack:
         point = stack.enter_context(mounted(place)) if not UNPRIVILEGED else place.dir
         process = place.start(
-            "--duration=4", "--deadline=8", "--qm=2", "--createDirs", "--progress=" + place.path + "/progress", dir=point + "/q", logdisk=tsan
+            "--duration=4",
+            "--deadline=8",
+            "--qm=2",
+            "--createDirs",
+            "--progress=" + place.path + "/progress",
+            dir=point + "/q",
+            logdisk=tsan,
         )
         wait_until_measuring(place, process)
         for last in (False, False, True):
@@ -64,7 +83,11 @@ def stalls_under_thread_sanitizer(place):
 @test
 def valgrind(place):
     result = place.logdisk(
-        "--qm=2", "--createDirs", "--duration=1", "--delay=1000", before=["valgrind", "-q", "--error-exitcode=99", "--leak-check=full", "--track-origins=no"]
+        "--qm=2",
+        "--createDirs",
+        "--duration=1",
+        "--delay=1000",
+        before=["valgrind", "-q", "--error-exitcode=99", "--leak-check=full", "--track-origins=no"],
     )
     assert "==" not in result.err, result.err
     equal(result.status, 0, result.err)

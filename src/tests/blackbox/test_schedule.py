@@ -10,7 +10,12 @@ from support import consistent, contains, equal, preloaded, strace, test, traced
 
 @test
 def warm_up_is_not_counted(place):
-    result = place.logdisk("--duration=1", "--warmup=1", "--delay=2000", before=strace(place, "pwritev:delay_enter=300000:when=30", calls="pwritev"))
+    result = place.logdisk(
+        "--duration=1",
+        "--warmup=1",
+        "--delay=2000",
+        before=strace(place, "pwritev:delay_enter=300000:when=30", calls="pwritev"),
+    )
     equal(result.status, 0, result.err)
     consistent(result)
     row = result.all()
@@ -49,7 +54,12 @@ def late_start(place):
 def late_plan_is_caught_up(place):
     """Step 1 hangs over the start of step 2, which then ends where it was planned to."""
     at = time.time() + 1
-    result = place.logdisk("--duration=2", "--bsize=4K,8K", "--startAt=%.6f" % at, before=strace(place, "pwritev:delay_enter=4500000:when=20", calls="pwritev"))
+    result = place.logdisk(
+        "--duration=2",
+        "--bsize=4K,8K",
+        "--startAt=%.6f" % at,
+        before=strace(place, "pwritev:delay_enter=4500000:when=20", calls="pwritev"),
+    )
     equal(result.status, 0, result.err)
     run = consistent(result)
     contains(warnings(run), "step 2", "after its planned start")

@@ -68,7 +68,9 @@ def ignored_signals_stay_ignored(place):
 
 def tester_below(process):
     """The tester's pid, which strace started."""
-    return int(subprocess.check_output(["ps", "-o", "pid=", "--ppid", str(process.pid)], universal_newlines=True).split()[0])
+    return int(
+        subprocess.check_output(["ps", "-o", "pid=", "--ppid", str(process.pid)], universal_newlines=True).split()[0]
+    )
 
 
 @test
@@ -88,7 +90,8 @@ def later_signal_ends_the_wait_for_results(place):
 
 @test
 def signal_while_memory_is_filled(place):
-    """Memory that the kernel grants slowly (--mlock, swapping) is no call that hangs, and directories that were made go."""
+    """Memory that the kernel grants slowly (--mlock, swapping) is no call that hangs,
+    and directories that were made go."""
     shim = preloaded(
         place,
         """

@@ -67,13 +67,24 @@ def memory_behind_an_overlay_and_a_loop_device(place):
 
     hidden = "the upper directory of an overlay"
     with mounted(place, "xfs", size_mb=320) as disk, tmpfs(place, "size=64m") as memory:
-        for below, name in ((disk, subprocess.check_output(["findmnt", "-no", "SOURCE", disk], universal_newlines=True)), (memory, "")):
+        for below, name in (
+            (disk, subprocess.check_output(["findmnt", "-no", "SOURCE", disk], universal_newlines=True)),
+            (memory, ""),
+        ):
             lower, merged = place.path + "/lower", place.path + "/merged"
             upper, work, moved = [below + "/" + kind for kind in ("upper, with a comma", "work", "moved")]
             for directory in (lower, merged, upper, work):
                 os.makedirs(directory, exist_ok=True)
             subprocess.check_call(
-                ["mount", "-t", "overlay", "overlay", "-o", "lowerdir=%s,upperdir=%s,workdir=%s" % (lower, upper.replace(",", "\\,"), work), merged]
+                [
+                    "mount",
+                    "-t",
+                    "overlay",
+                    "overlay",
+                    "-o",
+                    "lowerdir=%s,upperdir=%s,workdir=%s" % (lower, upper.replace(",", "\\,"), work),
+                    merged,
+                ]
             )
             try:
                 os.mkdir(merged + "/sub")
@@ -101,7 +112,9 @@ def measuring(place, *options, **keywords):
     """A tester that measures for as long as the block lasts."""
     tables = place.tables
     place.tables = place.path + "/first"
-    process = place.start("--duration=60", "--progress=" + place.path + "/progress", "--runId=first", *options, **keywords)
+    process = place.start(
+        "--duration=60", "--progress=" + place.path + "/progress", "--runId=first", *options, **keywords
+    )
     try:
         wait_until_measuring(place, process)
         place.tables = tables
@@ -162,6 +175,8 @@ def another_tester_at_the_disk_behind_a_loop_device(place):
 
 @root_test
 def testers_cannot_be_looked_for(place):
-    result = place.logdisk("--duration=1", before=["unshare", "-m", "sh", "-c", 'mount -t tmpfs none /proc/$$/net && exec "$@"', "sh"])
+    result = place.logdisk(
+        "--duration=1", before=["unshare", "-m", "sh", "-c", 'mount -t tmpfs none /proc/$$/net && exec "$@"', "sh"]
+    )
     equal(result.status, 0, result.err)
     contains(warnings(result.run()), "cannot tell whether another tester is at the disk", "/proc/net/unix")

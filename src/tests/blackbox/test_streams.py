@@ -30,19 +30,26 @@ from support import (
 LOG = "--stream=name=log,place=log,pattern=ring,size=4K,workers=load,pause=500"
 DB = "--stream=name=db,place=data,pattern=random,size=8K,read=50%,sync=none,workers=3,pause=500"
 SCAN = (
-    "--stream=name=scan,place=data,pattern=runs,start=20%-60%,run=10%,size=4K:40+8K:24+16K:20+32K:8+64K:8,read=100%,arrival=exponential,rate=400*load,workers=8"
+    "--stream=name=scan,place=data,pattern=runs,start=20%-60%,run=10%,size=4K:40+8K:24+16K:20+32K:8+64K:8,read=100%,"
+    "arrival=exponential,rate=400*load,workers=8"
 )
 
 
 def places(place):
     for name in ("a", "b", "l"):
         os.makedirs(os.path.join(place.dir, name), exist_ok=True)
-    return ["--place=name=data,share=90%,dir={0}/a+{0}/b".format(place.dir), "--place=name=log,share=10%,dir=" + place.dir + "/l"]
+    return [
+        "--place=name=data,share=90%,dir={0}/a+{0}/b".format(place.dir),
+        "--place=name=log,share=10%,dir=" + place.dir + "/l",
+    ]
 
 
 def trace_of(place):
     with open(os.path.join(place.path, "trace.csv"), newline="") as file:
-        return [{key: value if key in ("stream", "operation", "place") else int(value) for key, value in row.items()} for row in csv.DictReader(file)]
+        return [
+            {key: value if key in ("stream", "operation", "place") else int(value) for key, value in row.items()}
+            for row in csv.DictReader(file)
+        ]
 
 
 def results(result, **wanted):
@@ -67,7 +74,10 @@ def streams_in_places(place):
     )
     equal(result.status, 0, result.err)
     run, trace = consistent(result), trace_of(place)
-    equal((run["workload"], run["load_unit"], run["step_size"], run["steps_measured"]), ("streams", "threads", "none", "2"))
+    equal(
+        (run["workload"], run["load_unit"], run["step_size"], run["steps_measured"]),
+        ("streams", "threads", "none", "2"),
+    )
     equal((run["option_loads"], run["stream_1"], run["trace_operations_dropped"]), ("1 2", LOG[9:], "0"))
     equal(len(results(result, step=2, stream="log", operation="write")), 3, "rows of two workers and all")
     for step in ("1", "2"):
@@ -81,8 +91,16 @@ def streams_in_places(place):
             equal(int(whole[key]), sum(int(row[key]) for row in rows), key)
         equal((whole["operation"], whole["worker"], whole["response_mean_ns"]), ("all", "all", ""))
         for row in rows:
-            seen = [t for t in trace if (t["step"], t["stream"], t["operation"]) == (int(step), row["stream"], row["operation"])]
-            equal((len(seen), sum(t["bytes"] for t in seen)), (int(row["operations"]), int(row["bytes"])), "trace of " + row["stream"])
+            seen = [
+                t
+                for t in trace
+                if (t["step"], t["stream"], t["operation"]) == (int(step), row["stream"], row["operation"])
+            ]
+            equal(
+                (len(seen), sum(t["bytes"] for t in seen)),
+                (int(row["operations"]), int(row["bytes"])),
+                "trace of " + row["stream"],
+            )
             equal(sum(t["latency_ns"] for t in seen), int(row["latency_sum_ns"]), "latencies of " + row["stream"])
     bounds = {"data": 27 << 20, "log": 3 << 20}
     for t in trace:
@@ -90,7 +108,10 @@ def streams_in_places(place):
         assert t["offset_bytes"] + t["bytes"] <= bounds[t["place"]] and t["start_offset_ns"] >= t["due_offset_ns"], t
     scanned = {t["offset_bytes"] * 100 // bounds["data"] for t in trace if t["stream"] == "scan"}
     assert min(scanned) >= 19 and max(scanned) <= 71, scanned
-    fidelity = {(r["step"], r["stream"], r["property"], r["item"]): (float(r["asked"]), float(r["achieved"])) for r in result.rows("fidelity.csv")}
+    fidelity = {
+        (r["step"], r["stream"], r["property"], r["item"]): (float(r["asked"]), float(r["achieved"]))
+        for r in result.rows("fidelity.csv")
+    }
     near(*fidelity["1", "all", "capacity_share", "data"], 0.001)
     equal(fidelity["2", "scan", "read_share", ""], (1, 1))
     near(*fidelity["2", "db", "read_share", ""], 0.05)
@@ -100,7 +121,8 @@ def streams_in_places(place):
 
 
 def place_rows(text, when):
-    """The rows of places on the screen: count, operations per second, and mean latency and response time in microseconds, by place and operation."""
+    """The rows of places on the screen: count, operations per second, and mean latency and response time in
+    microseconds, by place and operation."""
     found = {}
     for line in text.splitlines():
         fields = line.split()
@@ -113,7 +135,17 @@ def place_rows(text, when):
 def places_have_rows_for_each_period_and_step(place):
     """Two streams of a place, both with a rate, and one without: on the screen as in the tables and the trace."""
     due = DB.replace("pause=500", "arrival=even,rate=300")
-    result = place.logdisk(*places(place), LOG, due, SCAN, "--duration=4", "--monitor=2", "--fileSize=1M", "--numFiles=30", "--trace=" + place.path + "/t.csv")
+    result = place.logdisk(
+        *places(place),
+        LOG,
+        due,
+        SCAN,
+        "--duration=4",
+        "--monitor=2",
+        "--fileSize=1M",
+        "--numFiles=30",
+        "--trace=" + place.path + "/t.csv",
+    )
     equal(result.status, 0, result.err)
     with open(os.path.join(place.path, "t.csv"), newline="") as file:
         trace = list(csv.DictReader(file))
@@ -121,7 +153,10 @@ def places_have_rows_for_each_period_and_step(place):
         row["end_ns"] = int(row["start_offset_ns"]) + int(row["latency_ns"])
     for when, seconds in (("2", (1, 2)), ("4", (3, 4))):
         rows = place_rows(result.out, when)
-        equal(set(rows), {("data", "write"), ("data", "read"), ("log", "write"), ("all", "write"), ("all", "read"), ("all", "all")})
+        equal(
+            set(rows),
+            {("data", "write"), ("data", "read"), ("log", "write"), ("all", "write"), ("all", "read"), ("all", "all")},
+        )
         counted = collections.Counter()
         for row in result.rows("intervals.csv"):
             if int(row["second"]) in seconds:
@@ -129,9 +164,16 @@ def places_have_rows_for_each_period_and_step(place):
         for key, count in counted.items():
             equal(rows[key][:2], (count, count / 2), str(key))
         equal(rows["all", "all"][0], sum(counted.values()))
-        reads = [row for row in trace if row["operation"] == "read" and seconds[0] - 1 <= row["end_ns"] / 1e9 < seconds[1]]
+        reads = [
+            row for row in trace if row["operation"] == "read" and seconds[0] - 1 <= row["end_ns"] / 1e9 < seconds[1]
+        ]
         responses = [row["end_ns"] - int(row["due_offset_ns"]) for row in reads if int(row["due_offset_ns"]) > 0]
-        near(rows["data", "read"][3], sum(responses) / len(responses) / 1000, 0.02 * rows["data", "read"][3] + 1, "mean response")
+        near(
+            rows["data", "read"][3],
+            sum(responses) / len(responses) / 1000,
+            0.02 * rows["data", "read"][3] + 1,
+            "mean response",
+        )
         equal((len(rows["log", "write"]), len(rows["all", "all"])), (3, 3), "no response time without a rate")
     whole = place_rows(result.out, "step")
     for operation in ("write", "read"):
@@ -145,7 +187,16 @@ def places_have_rows_for_each_period_and_step(place):
 
 @test
 def files_of_places_are_opened_as_their_streams_want_and_full(place):
-    result = place.logdisk(*places(place), LOG, DB, "--duration=1", "--fileSize=1M", "--numFiles=30", "--keepFiles", before=strace(place, calls="openat"))
+    result = place.logdisk(
+        *places(place),
+        LOG,
+        DB,
+        "--duration=1",
+        "--fileSize=1M",
+        "--numFiles=30",
+        "--keepFiles",
+        before=strace(place, calls="openat"),
+    )
     equal(result.status, 0, result.err)
     opened = [line for line in traced(place) if "mqldt_testfile." in line and "O_DIRECT" in line]
     equal({("log" in line.split('"')[1], "O_DSYNC" in line) for line in opened}, {(True, True), (False, False)})
@@ -163,7 +214,11 @@ def files_of_places_are_opened_as_their_streams_want_and_full(place):
 @test
 def each_worker_of_a_ring_has_files_of_its_own(place):
     result = place.logdisk(
-        "--stream=name=log,pattern=ring,size=4K,workers=3,pause=1000", "--fileSize=64K", "--numFiles=2", "--duration=1", "--trace=" + place.path + "/trace.csv"
+        "--stream=name=log,pattern=ring,size=4K,workers=3,pause=1000",
+        "--fileSize=64K",
+        "--numFiles=2",
+        "--duration=1",
+        "--trace=" + place.path + "/trace.csv",
     )
     equal(result.status, 0, result.err)
     files = collections.defaultdict(list)
@@ -175,7 +230,8 @@ def each_worker_of_a_ring_has_files_of_its_own(place):
 
 
 def published_walk(blocks, units, operations, chance):
-    """The hierarchical random walk of asu1-2 in goioworkload's spc1.c (HRRW_V2), written from its source: blocks of 4 KiB in the region, in order."""
+    """The hierarchical random walk of asu1-2 in goioworkload's spc1.c (HRRW_V2), written from its source:
+    blocks of 4 KiB in the region, in order."""
     leaves, levels = blocks // 8, 0
     while 1 << levels < leaves:
         levels += 1
@@ -224,8 +280,12 @@ def seen_by_a_cache(operations):
 
 @test
 def walk_goes_where_the_published_one_goes(place):
-    """The addresses of asu1-2 at 200 BSU, held against the published algorithm: as many distinct blocks and hits of a cache."""
-    stream = "--stream=name=asu1-2,pattern=walk,start=15%,width=5%,size=4K,read=50%,sync=none,arrival=exponential,rate=14.05*load,workers=load"
+    """The addresses of asu1-2 at 200 BSU, held against the published algorithm:
+    as many distinct blocks and hits of a cache."""
+    stream = (
+        "--stream=name=asu1-2,pattern=walk,start=15%,width=5%,size=4K,read=50%,sync=none,arrival=exponential,"
+        "rate=14.05*load,workers=load"
+    )
     trace = "--trace=" + place.path + "/trace.csv"
     result = place.logdisk(stream, "--load=200", "--fileSize=16M", "--numFiles=16", "--duration=4", "--seed=7", trace)
     equal(result.status, 0, result.err)
@@ -267,7 +327,9 @@ def open_streams_are_charged_for_what_they_could_not_start(place):
     near(float(row["response_mean_ns"]), int(row["response_sum_ns"]) / (int(row["operations"]) + left), 0.0006, "mean")
     buckets = [r for r in result.rows("responses.csv") if r["stream"] == "db"]
     equal(sum(int(r["operations"]) for r in buckets), int(row["operations"]) + left, "responses")
-    near(max(int(r["response_upper_ns"]) for r in buckets) / int(row["response_max_ns"]), 1, 0.01, "the longest response")
+    near(
+        max(int(r["response_upper_ns"]) for r in buckets) / int(row["response_max_ns"]), 1, 0.01, "the longest response"
+    )
     contains(run["warning_1"], "step 1: %d reads were due by stream db" % left)
     equal(results(result, stream="all")[0]["response_max_ns"], row["response_max_ns"])
 
@@ -278,9 +340,14 @@ def own_reads_are_not_foreign(place):
     with mounted(place) as point:
         for folder in ("/a", "/b"):
             os.mkdir(point + folder)
-        run = place.logdisk(stream, "--place=name=data,dir={0}/a+{0}/b".format(point), "--duration=1", "--fileSize=1M").run()
+        run = place.logdisk(
+            stream, "--place=name=data,dir={0}/a+{0}/b".format(point), "--duration=1", "--fileSize=1M"
+        ).run()
     equal(run["own_written_bytes"], "0", "a stream that only reads")
-    assert int(run["device_read_bytes"]) > 10000000 and float(run["foreign_io_share"]) < 0.1, (run["device_read_bytes"], run["foreign_io_share"])
+    assert int(run["device_read_bytes"]) > 10000000 and float(run["foreign_io_share"]) < 0.1, (
+        run["device_read_bytes"],
+        run["foreign_io_share"],
+    )
 
 
 @root_test
@@ -289,7 +356,15 @@ def streams_of_a_disk_that_hangs_end_at_the_deadline(place):
     slow = "--stream=name=slow,pattern=random,size=4K,workers=2,pause=10000"
     due = "--stream=name=due,pattern=walk,start=10%,width=50%,size=4K,arrival=exponential,rate=200,workers=4"
     with mounted(place) as point:
-        process = place.start(slow, due, "--duration=3", "--deadline=5", "--fileSize=1M", "--progress=" + place.path + "/progress", dir=point)
+        process = place.start(
+            slow,
+            due,
+            "--duration=3",
+            "--deadline=5",
+            "--fileSize=1M",
+            "--progress=" + place.path + "/progress",
+            dir=point,
+        )
         wait_until_measuring(place, process)
         time.sleep(0.5)
         with frozen(point):
@@ -306,7 +381,10 @@ def streams_of_a_disk_that_hangs_end_at_the_deadline(place):
 @test
 def errors_and_short_reads_of_streams_are_errors(place):
     stream = "--stream=name=db,pattern=random,size=4K,read=50%,pause=1000"
-    for inject, says, status in (("preadv:error=EIO:when=50", "Input/output error", 3), ("preadv:retval=100:when=50", "less was transferred", 3)):
+    for inject, says, status in (
+        ("preadv:error=EIO:when=50", "Input/output error", 3),
+        ("preadv:retval=100:when=50", "less was transferred", 3),
+    ):
         result = place.logdisk(stream, "--duration=2", before=strace(place, inject, calls="preadv"))
         equal(result.status, status, result.err)
         contains(result.err, "preadv failed at offset", says)
@@ -332,7 +410,9 @@ def trace_is_bounded_and_never_replaces_a_file(place):
 @root_test
 def trace_that_cannot_be_written_costs_no_table(place):
     with tmpfs(place, "size=16k") as point:
-        result = place.logdisk("--stream=name=db,pattern=random,size=4K", "--duration=1", "--trace=" + point + "/trace.csv")
+        result = place.logdisk(
+            "--stream=name=db,pattern=random,size=4K", "--duration=1", "--trace=" + point + "/trace.csv"
+        )
     equal(result.status, 2, result.err)
     contains(result.err, "--trace", "cannot write it: No space left")
     contains(consistent(result)["warning_1"], "it is incomplete")
@@ -344,7 +424,11 @@ def wrong_streams_are_refused_before_anything_happens(place):
     equal((result.status, result.out, os.listdir(place.dir), os.path.exists(place.tables)), (1, "", [], False))
     contains(result.err, "--stream db: 'bogus=1' is not a known key", "allowed: name place pattern")
     twice = "--place=name=data,dir={0}+{0}/.".format(place.dir)
-    refused(place, place.logdisk("--stream=name=db,pattern=random,size=4K", "--duration=1", twice), "are the same directory; name each once")
+    refused(
+        place,
+        place.logdisk("--stream=name=db,pattern=random,size=4K", "--duration=1", twice),
+        "are the same directory; name each once",
+    )
 
 
 @test
@@ -352,9 +436,15 @@ def a_ladder_of_loads_ends_above_a_limit(place):
     ladder = ("--stream=name=due,pattern=random,size=4K,arrival=even,rate=50*load", "--load=1,2,3", "--duration=1")
     result = place.logdisk(*ladder, "--stopAbove=due:write:latency_mean:60s", "--stopAbove=all:all:response_mean:1ns")
     run = consistent(result)
-    equal((result.status, run["exit_reason"], run["steps_planned"], run["steps_measured"]), (0, "stopped_above", "3", "1"))
+    equal(
+        (result.status, run["exit_reason"], run["steps_planned"], run["steps_measured"]), (0, "stopped_above", "3", "1")
+    )
     equal((run["stop_above_1"], {row["load_point"] for row in results(result)}), ("due:write:latency_mean:60s", {"1"}))
-    contains(run["exit_message"], "response_mean of all, all was ", " ns at load point 1, above the 1 ns of --stopAbove: no further steps were made")
+    contains(
+        run["exit_message"],
+        "response_mean of all, all was ",
+        " ns at load point 1, above the 1 ns of --stopAbove: no further steps were made",
+    )
     run = consistent(place.logdisk(*ladder, "--stopAbove=due:write:latency_mean:60s"))
     equal((run["exit_reason"], run["exit_message"], run["steps_measured"]), ("measured", "", "3"))
 
@@ -362,7 +452,10 @@ def a_ladder_of_loads_ends_above_a_limit(place):
 @test
 def limits_that_cannot_end_a_ladder_are_refused(place):
     for limit, reason in (
-        ("db:read:latency_mean", "is not allowed; allowed: STREAM:OPERATION:FIGURE:TIME, with the figure latency_mean or response_mean"),
+        (
+            "db:read:latency_mean",
+            "is not allowed; allowed: STREAM:OPERATION:FIGURE:TIME, with the figure latency_mean or response_mean",
+        ),
         ("db:read:latency_p99:1ms", "is not allowed"),
         ("db:read:latency_mean:0ms", "is not allowed"),
         ("other:read:latency_mean:1ms", "the workload does not have this stream with this operation and figure"),
@@ -397,12 +490,18 @@ def nearest_job_of_fio(place):
     equal(result.out.count("new_group=1"), 3, "fio reports each stream on its own")
     equal(result.out.count("\nfilename="), 9, "a line for each file: fio refuses lines longer than 4095")
     # 0 would be no limit.
-    slow = place.logdisk("--stream=name=slow,pattern=random,size=4K,read=30%,arrival=even,rate=0.9,workers=32", "--showFio")
+    slow = place.logdisk(
+        "--stream=name=slow,pattern=random,size=4K,read=30%,arrival=even,rate=0.9,workers=32", "--showFio"
+    )
     contains(slow.out, "[slow]\nnew_group=1\nrw=randread", "[slow]\nrw=randwrite", "iodepth=32")
     equal(slow.out.count("rate_iops=1\n"), 2, "fio 3.33 aborts if one job both reads and writes")
-    contains(place.logdisk("--stream=name=a,pattern=random,size=4K,align=8K", "--showFio").out, "blockalign=8192\nbs=4096\n")
+    contains(
+        place.logdisk("--stream=name=a,pattern=random,size=4K,align=8K", "--showFio").out, "blockalign=8192\nbs=4096\n"
+    )
     disk = "/dev/disk/by-id/usb-a:b"
-    whole = place.logdisk(LOG.replace("place=log", "place=data"), "--place=name=data,device=" + disk, "--eraseDevice=" + disk, "--showFio")
+    whole = place.logdisk(
+        LOG.replace("place=log", "place=data"), "--place=name=data,device=" + disk, "--eraseDevice=" + disk, "--showFio"
+    )
     contains(whole.out, "offset=1048576\nsize=786432\nfilename=/dev/disk/by-id/usb-a\\:b\n")
     # fio hangs at a size with 0 percent, and a zone with 0 percent sends it elsewhere.
     mix = place.logdisk("--stream=name=db,pattern=random,size=4K:0.4+8K:12.2+16K:12.4+64K:75,read=100%", "--showFio")

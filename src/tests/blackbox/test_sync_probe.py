@@ -11,7 +11,8 @@ KEYS = ("sync_probe_plain_p50_ns", "sync_probe_sync_p50_ns", "sync_probe_ratio")
 
 @test
 def sync_probe_tells_the_two_kinds_apart(place):
-    """The synchronous half is made slow; its time is limited, and all of it comes before the first write of a worker."""
+    """The synchronous half is made slow; its time is limited, and all of it comes before the first write of
+    a worker."""
     trace = strace(place, "pwrite64:delay_exit=5000:when=201+", calls="pwrite64,pwritev,openat")
     result = place.logdisk("--duration=1", "--delay=5000", before=trace)
     equal(result.status, 0, result.err)
@@ -21,11 +22,18 @@ def sync_probe_tells_the_two_kinds_apart(place):
     calls = [re.search(r'(pwrite64\(\d+|pwritev|openat\(\S+ "/proc/self/fd/\d+", \S+)', line) for line in traced(place)]
     calls = [call.group(1) for call in calls if call]
     opened = [number for number, call in enumerate(calls) if "O_DIRECT" in call]
-    equal([("O_DSYNC" in calls[number], "O_CREAT" in calls[number]) for number in opened], [(False, False), (True, False)], "opened anew")
+    equal(
+        [("O_DSYNC" in calls[number], "O_CREAT" in calls[number]) for number in opened],
+        [(False, False), (True, False)],
+        "opened anew",
+    )
     written = [number for number, call in enumerate(calls) if call.startswith("pwrite64")]
     equal(sum(number < opened[1] for number in written), 200, "plain writes")
     assert 5 <= sum(number > opened[1] for number in written) <= 400 / 5, "synchronous writes in 0.4 s"
-    assert "pwritev" not in calls[opened[0] : written[-1]] and calls.count("pwritev") > calls[: opened[0]].count("pwritev") > 0
+    assert (
+        "pwritev" not in calls[opened[0] : written[-1]]
+        and calls.count("pwritev") > calls[: opened[0]].count("pwritev") > 0
+    )
 
 
 @test
@@ -36,7 +44,9 @@ def sync_probe_says_nothing_if_it_knows_nothing(place):
         ([], ["pwrite64:error=EINVAL"], 0),
         ([], ["pwrite64:error=EINVAL:when=201+"], 0),
     ):
-        result = place.logdisk("--duration=1", "--delay=5000", *options, before=strace(place, *inject, calls="pwrite64"))
+        result = place.logdisk(
+            "--duration=1", "--delay=5000", *options, before=strace(place, *inject, calls="pwrite64")
+        )
         equal(result.status, status, result.err)
         equal([consistent(result)[key] for key in KEYS], [""] * 3)
         if not inject:

@@ -42,7 +42,12 @@ def run_table_of_another_origin_is_kept(place):
     for broken in ([], ["renameat2:error=EINVAL"]):
         shutil.rmtree(place.tables, ignore_errors=True)
         before = strace(place, *broken, calls="renameat,renameat2") if broken else []
-        process = subprocess.Popen(before + place.command("--duration=1"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
+        process = subprocess.Popen(
+            before + place.command("--duration=1"),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            universal_newlines=True,
+        )
         place.wait_for(".run.csv.tmp", "", process)
         write(place.tables + "/run.csv", "precious")
         result = place.finish(process)
@@ -60,8 +65,20 @@ def without_tables(result, *missing):
     """A run that measured and could not write those tables: the others are there, and run.csv says which are not."""
     equal(result.status, 2, result.err)
     run = result.run()
-    equal((run["complete"], run["tables_missing"], run["exit_status"], run["exit_reason"]), ("0", " ".join(missing), "2", "tables_missing"))
-    all_tables = ["batches.csv", "histogram.csv", "intervals.csv", "over.csv", "results.csv", "rounds.csv", "run.csv", "stalls.csv"]
+    equal(
+        (run["complete"], run["tables_missing"], run["exit_status"], run["exit_reason"]),
+        ("0", " ".join(missing), "2", "tables_missing"),
+    )
+    all_tables = [
+        "batches.csv",
+        "histogram.csv",
+        "intervals.csv",
+        "over.csv",
+        "results.csv",
+        "rounds.csv",
+        "run.csv",
+        "stalls.csv",
+    ]
     equal(sorted(set(os.listdir(result.tables)) | set(missing)), all_tables)
     assert not any(os.path.exists(os.path.join(result.tables, name)) for name in missing), missing
     assert int(result.all()["operations"]) > 0
@@ -73,7 +90,10 @@ def table_that_cannot_be_written_costs_no_other(place):
     """A message says so at once, while the run goes on."""
     command = strace(place, "write:error=ENOSPC", calls="write") + ["-P", place.tables + "/histogram.csv"]
     process = subprocess.Popen(
-        command + place.command("--bsize=4K,8K", "--duration=2"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True
+        command + place.command("--bsize=4K,8K", "--duration=2"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
     )
     line = process.stderr.readline()
     contains(line, "histogram.csv", "No space left", "measuring goes on")
@@ -113,7 +133,10 @@ def full_file_system_of_the_tables(place):
 
 @test
 def what_a_killed_run_left_aside_is_named(place):
-    left = {"--progress=" + place.path + "/p": place.path + "/.p.tmp", "--tables=" + place.tables: place.tables + "/.run.csv.tmp"}
+    left = {
+        "--progress=" + place.path + "/p": place.path + "/.p.tmp",
+        "--tables=" + place.tables: place.tables + "/.run.csv.tmp",
+    }
     os.mkdir(place.tables)
     for option, path in left.items():
         write(path, "")
@@ -184,16 +207,29 @@ def tables_are_printed(place):
     run = place.logdisk("--bsize=4K,16K", "--duration=1", "--tables=-", "--seed=7")
     equal((run.status, run.err), (0, ""))
     tables, count = printed_tables(run.out)
-    names = ["results.csv", "intervals.csv", "histogram.csv", "stalls.csv", "rounds.csv", "over.csv", "batches.csv", "run.csv"]
+    names = [
+        "results.csv",
+        "intervals.csv",
+        "histogram.csv",
+        "stalls.csv",
+        "rounds.csv",
+        "over.csv",
+        "batches.csv",
+        "run.csv",
+    ]
     equal((list(tables), count, os.path.exists(place.tables)), (names, 8, False))
-    contains(tables["run.csv"], "key,value\n", "exit_status,0\n", "option_block_sizes_bytes,4096 16384\n", "complete,1\n")
+    contains(
+        tables["run.csv"], "key,value\n", "exit_status,0\n", "option_block_sizes_bytes,4096 16384\n", "complete,1\n"
+    )
     os.makedirs(place.tables)
     for name, text in tables.items():
         write(os.path.join(place.tables, name), text)
     consistent(run)
     end = run.out.splitlines()[-5:]
     equal([line.split()[:3] for line in end[2:4]], [["4K", "1", "log"], ["16K", "1", "log"]])
-    equal((end[0].split(" ")[0], end[2].split()[4], end[4]), ("Summary", run.all()["operations"], "2 of 2 steps measured"))
+    equal(
+        (end[0].split(" ")[0], end[2].split()[4], end[4]), ("Summary", run.all()["operations"], "2 of 2 steps measured")
+    )
 
 
 @test
@@ -211,16 +247,28 @@ def printed_tables_of_a_run_that_was_stopped(place):
 
 @test
 def tables_that_cannot_be_printed(place):
-    """No memory for them: refused. Later: the table is missing, and the end says so. Nobody takes them: the run has failed."""
-    refused(place, place.logdisk("--tables=-", before=strace(place, "memfd_create:error=ENOSYS", calls="memfd_create")), "--tables=-", "results.csv")
+    """No memory for them: refused. Later: the table is missing, and the end says so. Nobody takes them:
+    the run has failed."""
+    refused(
+        place,
+        place.logdisk("--tables=-", before=strace(place, "memfd_create:error=ENOSYS", calls="memfd_create")),
+        "--tables=-",
+        "results.csv",
+    )
     before = strace(place, "write:error=ENOSPC", calls="write") + ["-P", "/memfd:results.csv"]
     lost = place.logdisk("--duration=1", "--tables=-", before=before)
     tables, count = printed_tables(lost.out)
     equal((lost.status, "results.csv" in tables, count), (2, False, 7), lost.err)
     contains(tables["run.csv"], "tables_missing,results.csv\n", "complete,0\n")
-    unread = place.logdisk("--duration=1", "--tables=-", before=strace(place, "mmap:error=ENOMEM", calls="mmap") + ["-P", "/memfd:run.csv"])
+    unread = place.logdisk(
+        "--duration=1", "--tables=-", before=strace(place, "mmap:error=ENOMEM", calls="mmap") + ["-P", "/memfd:run.csv"]
+    )
     equal((unread.status, printed_tables(unread.out)[1]), (2, None), unread.err)
-    contains(unread.err, "--tables=-: cannot print run.csv: Cannot allocate memory", "--tables=-: the tables were not printed in full")
+    contains(
+        unread.err,
+        "--tables=-: cannot print run.csv: Cannot allocate memory",
+        "--tables=-: the tables were not printed in full",
+    )
     for other in ((), ("--csvFile=" + place.path + "/result.csv",)):
         with open("/dev/full", "w") as full:
             process = subprocess.run(

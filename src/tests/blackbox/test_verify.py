@@ -24,7 +24,12 @@ def verify_finds_nothing_where_all_is_well(place):
 
 @test
 def verify_finds_a_lost_write(place):
-    result = place.logdisk("--verify", "--duration=1", "--delay=20000", before=strace(place, "pwritev:retval=4096:when=10", calls="pwritev"))
+    result = place.logdisk(
+        "--verify",
+        "--duration=1",
+        "--delay=20000",
+        before=strace(place, "pwritev:retval=4096:when=10", calls="pwritev"),
+    )
     equal(result.status, 3, result.err)
     run = consistent(result)
     equal((run["verify_mismatches"], run["error_errno_name"], run["error_call"]), ("1", "CORRUPT", "pread"))
@@ -36,7 +41,9 @@ def verify_finds_a_lost_write(place):
 
 @test
 def verify_finds_a_corrupted_sector(place):
-    process = place.start("--verify", "--duration=2", "--delay=20000", "--keepFiles", "--progress=" + place.path + "/progress")
+    process = place.start(
+        "--verify", "--duration=2", "--delay=20000", "--keepFiles", "--progress=" + place.path + "/progress"
+    )
     wait_until_measuring(place, process)
     time.sleep(0.5)
     with open(place.dir + "/mqldt_testfile.0000", "r+b") as file:
@@ -45,13 +52,19 @@ def verify_finds_a_corrupted_sector(place):
     result = place.finish(process)
     equal(result.status, 3, result.err)
     run = result.run()
-    equal((run["verify_mismatches"], run["error_offset_bytes"], run["error_operation_number"]), ("1", str(2 * 4096 + 3 * 512), "3"))
+    equal(
+        (run["verify_mismatches"], run["error_offset_bytes"], run["error_operation_number"]),
+        ("1", str(2 * 4096 + 3 * 512), "3"),
+    )
 
 
 @test
 def read_error_while_verifying(place):
     result = place.logdisk(
-        "--verify", "--duration=1", "--keepFiles", before=strace(place, "pread64:error=EIO", calls="pread64") + ["-P", place.dir + "/mqldt_testfile.0001"]
+        "--verify",
+        "--duration=1",
+        "--keepFiles",
+        before=strace(place, "pread64:error=EIO", calls="pread64") + ["-P", place.dir + "/mqldt_testfile.0001"],
     )
     equal(result.status, 3, result.err)
     run = consistent(result)
@@ -71,4 +84,7 @@ def verify_reads_the_disk_without_any_sync(place):
     result = place.logdisk(*options, before=strace(place, "fdatasync:error=EIO:when=2", calls="fdatasync"))
     equal(result.status, 3, result.err)
     run = consistent(result)
-    equal((run["error_call"], run["error_errno_name"], run["error_file"]), ("fdatasync", "EIO", place.dir + "/mqldt_testfile.0001"))
+    equal(
+        (run["error_call"], run["error_errno_name"], run["error_file"]),
+        ("fdatasync", "EIO", place.dir + "/mqldt_testfile.0001"),
+    )

@@ -28,7 +28,9 @@ def pattern_as_mq_writes(place):
             equal((vectors, length), ("1", done), "one vector, all written")
             writes.append((opened[fd], int(length), int(offset)))
     equal(len(testing), 3, "files created")
-    assert all("O_DIRECT" in flags and "O_DSYNC" in flags and "O_RDWR" in flags and "O_EXCL" in flags for flags in testing), testing
+    assert all(
+        "O_DIRECT" in flags and "O_DSYNC" in flags and "O_RDWR" in flags and "O_EXCL" in flags for flags in testing
+    ), testing
     measured = writes[2 + 3 :]  # after one try for each block size and one part for each of three files
     files, place_in_ring, size = 3, (0, 0), 4096
     steps = [(4096, int(result.all(1)["operations"])), (20480, int(result.all(2)["operations"]))]
@@ -37,7 +39,9 @@ def pattern_as_mq_writes(place):
         if place_in_ring[1]:
             place_in_ring = ((place_in_ring[0] + 1) % files, 0)
         for name, length, offset in measured[:count]:
-            equal((name, length, offset), ("mqldt_testfile.%04d" % place_in_ring[0], size, place_in_ring[1]), "next write")
+            equal(
+                (name, length, offset), ("mqldt_testfile.%04d" % place_in_ring[0], size, place_in_ring[1]), "next write"
+            )
             equal(offset % 4096, 0, "aligned")
             place_in_ring = (place_in_ring[0], offset + size)
             if place_in_ring[1] + size > 262144:
@@ -47,7 +51,12 @@ def pattern_as_mq_writes(place):
 
 @test
 def sync_modes(place):
-    for mode, flag, call in (("sync", "O_SYNC", None), ("fdatasync", None, "fdatasync"), ("fsync", None, "fsync"), ("none", None, None)):
+    for mode, flag, call in (
+        ("sync", "O_SYNC", None),
+        ("fdatasync", None, "fdatasync"),
+        ("fsync", None, "fsync"),
+        ("none", None, None),
+    ):
         result = place.logdisk("--sync=" + mode, "--direct=no", "--duration=1", "--delay=5000", before=strace(place))
         equal(result.status, 0, result.err)
         run = consistent(result)
@@ -108,7 +117,9 @@ def files_are_filled_and_never_alike(place):
 
 @test
 def interrupted_call_is_repeated(place):
-    result = place.logdisk("--duration=1", "--delay=5000", before=strace(place, "pwritev:error=EINTR:when=20+10", calls="pwritev"))
+    result = place.logdisk(
+        "--duration=1", "--delay=5000", before=strace(place, "pwritev:error=EINTR:when=20+10", calls="pwritev")
+    )
     equal(result.status, 0, result.err)
     seen = [line for line in traced(place) if "pwritev(" in line]
     done = [line for line in seen if "EINTR" not in line]
@@ -118,7 +129,15 @@ def interrupted_call_is_repeated(place):
 
 @test
 def three_hundred_queue_managers(place):
-    result = place.logdisk("--qm=300", "--createDirs", "--numFiles=2", "--fileSize=64K", "--duration=2", "--delay=5000", dir=place.dir + "/q")
+    result = place.logdisk(
+        "--qm=300",
+        "--createDirs",
+        "--numFiles=2",
+        "--fileSize=64K",
+        "--duration=2",
+        "--delay=5000",
+        dir=place.dir + "/q",
+    )
     equal(result.status, 0, result.err)
     consistent(result)
     equal(len(result.rows("results.csv")), 301)
@@ -132,5 +151,7 @@ def pinned_writers(place):
     equal(result.run()["option_cpus"], "0")
     assert any("[0]) = 0" in line for line in traced(place) if "sched_setaffinity" in line), traced(place)
     refused(place, place.logdisk("--duration=1", "--cpu=1000"), "--cpu", "processor 1000", "nproc")
-    forbidden = place.logdisk("--duration=1", "--cpu=0", before=strace(place, "sched_setaffinity:error=EPERM", calls="sched_setaffinity"))
+    forbidden = place.logdisk(
+        "--duration=1", "--cpu=0", before=strace(place, "sched_setaffinity:error=EPERM", calls="sched_setaffinity")
+    )
     refused(place, forbidden, "--cpu", "processor 0", "Operation not permitted")

@@ -76,7 +76,8 @@ void test_cohorts(void) {
         CHECK(outcome.record_bytes == outcome.commits * record);
         CHECK(outcome.size_min == pages((count == 1 ? 1 : count / 2) * record));
         CHECK(outcome.size_max == pages((count - count / 2) * record));
-        CHECK(outcome.latency_min_ns == (count == 1 ? 1 : 2) * WRITE_NS && outcome.latency_max_ns == outcome.latency_min_ns);
+        CHECK(outcome.latency_min_ns == (count == 1 ? 1 : 2) * WRITE_NS &&
+              outcome.latency_max_ns == outcome.latency_min_ns);
     }
 }
 

@@ -17,12 +17,21 @@ static uint64_t below(uint64_t end) {
 }
 
 static struct mark mark_with(uint64_t block_bytes, uint64_t file_bytes, uint64_t files, uint64_t queue_managers) {
-    return (struct mark){.run_id = "r", .boot_id = "b", .seed = SEED, .block_bytes = block_bytes, .file_bytes = file_bytes,
-                         .files = files, .queue_managers = queue_managers, .layout = MARK_LAYOUT, .file_prefix = "p"};
+    return (struct mark){
+        .run_id = "r",
+        .boot_id = "b",
+        .seed = SEED,
+        .block_bytes = block_bytes,
+        .file_bytes = file_bytes,
+        .files = files,
+        .queue_managers = queue_managers,
+        .layout = MARK_LAYOUT,
+        .file_prefix = "p"};
 }
 
 // The block that the writer makes in a ring of so many; good until the next call.
-static const unsigned char *block_in(uint64_t positions, uint64_t seed, uint32_t worker, uint64_t block_bytes, uint64_t n) {
+static const unsigned char *
+block_in(uint64_t positions, uint64_t seed, uint32_t worker, uint64_t block_bytes, uint64_t n) {
     static _Alignas(4096) unsigned char pool[4 << 20];
     static struct payload payload;
     static uint64_t opened[4];
@@ -48,7 +57,8 @@ void test_stamps(void) {
         mark.seed = splitmix64(&random_state);
         geometry_of(&geometry, &mark);
         uint32_t worker = 1 + (uint32_t)below(mark.queue_managers);
-        uint64_t n = round % 3 == 0 ? geometry_writes_max(&geometry) - 1 - below(9) : below(round % 3 == 1 ? 100 : UINT64_C(1) << 30);
+        uint64_t n = round % 3 == 0 ? geometry_writes_max(&geometry) - 1 - below(9)
+                                    : below(round % 3 == 1 ? 100 : UINT64_C(1) << 30);
         unsigned char sector[PAYLOAD_SECTOR_BYTES];
         uint64_t in_block = below(mark.block_bytes / sizeof sector) * sizeof sector, write;
         memcpy(sector, block_in(geometry.positions, mark.seed, worker, mark.block_bytes, n) + in_block, sizeof sector);
@@ -59,19 +69,21 @@ void test_stamps(void) {
         uint64_t offset_bytes;
         pattern_position(&pattern, n, &file, &offset_bytes);
         CHECK(geometry_trace(&geometry, sector, &write, &spot));
-        CHECK(write == n + 1 && spot.worker == worker && spot.file == file && spot.offset_bytes == offset_bytes + in_block);
+        CHECK(write == n + 1 && spot.worker == worker && spot.file == file &&
+              spot.offset_bytes == offset_bytes + in_block);
         const struct spot spot_there = spot;
         size_t at = below(sizeof sector);
         sector[at] ^= (unsigned char)(1 << below(8));
         CHECK(!geometry_trace(&geometry, sector, &write, &spot) && geometry_is_damaged(&geometry, sector, &spot_there));
         sector[at] = block_in(geometry.positions, mark.seed, worker, mark.block_bytes, n)[in_block + at];
         geometry.seed++;
-        CHECK(!geometry_trace(&geometry, sector, &write, &spot) && !geometry_is_damaged(&geometry, sector, &spot_there));
+        CHECK(!geometry_trace(&geometry, sector, &write, &spot) &&
+              !geometry_is_damaged(&geometry, sector, &spot_there));
     }
 }
 
-// What the writer makes, write after write, is what can be made again; and at a place no byte but those of the stamps is
-// that of another pass.
+// What the writer makes, write after write, is what can be made again;
+// and at a place no byte but those of the stamps is that of another pass.
 void test_content_of_passes(void) {
     enum { POSITIONS = 12, PASSES = 256, BYTES = 4096 };
     static _Alignas(4096) unsigned char pool[32768], written[POSITIONS * PASSES][BYTES];
@@ -83,7 +95,8 @@ void test_content_of_passes(void) {
         memcpy(written[n], payload_next(&payload), BYTES);
         CHECK(memcmp(written[n], block_in(POSITIONS, SEED, 1, BYTES, n), BYTES) == 0);
     }
-    CHECK(memcmp(payload_next(&payload) + 8, written[0] + 8, PAYLOAD_SECTOR_BYTES - 8) == 0);       // pass 256 is as pass 0
+    // pass 256 is as pass 0
+    CHECK(memcmp(payload_next(&payload) + 8, written[0] + 8, PAYLOAD_SECTOR_BYTES - 8) == 0);
     for (int round = 0; round < 2000; round++) {
         size_t position = below(POSITIONS), one = below(PASSES), other = below(PASSES), same = 0;
         for (size_t at = 0; one != other && at < BYTES; at++) {
@@ -107,7 +120,8 @@ void test_documented_layout(void) {
                    0xe1, 0xf0, 0xce, 0xc2, 0xeb, 0x3b, 0xe0, 0xb3, 0x21, 0x0a, 0xc7, 0xb2}}};
     static _Alignas(4096) unsigned char pool[FORMAT_PART_BYTES];
     for (size_t i = 0; i < sizeof examples / sizeof examples[0]; i++) {
-        const unsigned char *block = examples[i].worker > 0 ? block_in(1024, 7, examples[i].worker, 4096, examples[i].n) : pool;
+        const unsigned char *block =
+            examples[i].worker > 0 ? block_in(1024, 7, examples[i].worker, 4096, examples[i].n) : pool;
         if (examples[i].worker == 0) {
             struct payload payload;
             payload_open(&payload, pool, sizeof pool, 7, 0);
@@ -195,7 +209,8 @@ static void make_unreadable(uint32_t worker, uint64_t write, size_t sector) {
 }
 
 static void fill(uint32_t worker, uint64_t write, int byte, size_t first_sector, size_t end_sector) {
-    memset(place_of(worker, write) + first_sector * PAYLOAD_SECTOR_BYTES, byte, (end_sector - first_sector) * PAYLOAD_SECTOR_BYTES);
+    memset(place_of(worker, write) + first_sector * PAYLOAD_SECTOR_BYTES, byte,
+           (end_sector - first_sector) * PAYLOAD_SECTOR_BYTES);
 }
 
 static struct durability judge(uint32_t worker, uint64_t acknowledged) {
@@ -233,30 +248,35 @@ void test_damage(void) {
     CHECK(finds(&found, FINDING_NONE, 0) && found.kept == RING && found.found == 0 && found.in_flight == IN_FLIGHT_OLD);
     put_all(1, 1, 20);                                  // three passes and two writes
     found = judge(1, 20);
-    CHECK(finds(&found, FINDING_NONE, 0) && found.kept == RING && found.found == 20 && found.in_flight == IN_FLIGHT_OLD);
+    CHECK(finds(&found, FINDING_NONE, 0) && found.kept == RING && found.found == 20 &&
+          found.in_flight == IN_FLIGHT_OLD);
     CHECK(ring.count == 2);
     found = judge(1, 17);                               // acknowledgements that did not get out
     CHECK(finds(&found, FINDING_NONE, 0) && found.found == 20 && found.in_flight == IN_FLIGHT_NEW);
 
     found = judge(1, 22);                               // 21 and 22 are lost; 22's place holds 16
     CHECK(finds(&found, FINDING_LOST_TAIL, 2) && found.lost_tail_bytes == 2 * BLOCK && found.lost_tail_ns == 90);
-    CHECK(found.first.expected == 21 && found.first.found == 15 && found.first.at.file == 1 && found.first.at.offset_bytes == 0);
+    CHECK(found.first.expected == 21 && found.first.found == 15 && found.first.at.file == 1 &&
+          found.first.at.offset_bytes == 0);
     found = judge(1, 33);                               // 22 to 33 are due and one more pass; 34 hides the place of 28
     CHECK(found.counts[FINDING_LOST_TAIL] == 33 - 20 - 2 && found.kept == 0);
 
     put(1, 20, 0, SECTORS);
     put(1, 14, 0, SECTORS);                             // the last one, and acknowledged
     found = judge(1, 20);
-    CHECK(finds(&found, FINDING_LOST_TAIL, 1) && found.found == 19 && found.first.expected == 20 && found.first.found == 14);
+    CHECK(finds(&found, FINDING_LOST_TAIL, 1) && found.found == 19 && found.first.expected == 20 &&
+          found.first.found == 14);
     put(1, 20, 0, SECTORS);
     put(1, 13, 0, SECTORS);                             // 19 is lost, and 20 survived: no witness is needed
     found = judge(1, 0);
     CHECK(finds(&found, FINDING_LOST_OUT_OF_ORDER, 1) && found.first.expected == 19 && found.first.found == 13);
     put(1, 19, 0, SECTORS);
 
-    put(1, 21, 0, 9);                                   // in flight, and so excused: torn only if with what was due before
+    // in flight, and so excused: torn only if with what was due before
+    put(1, 21, 0, 9);
     found = judge(1, 20);
-    CHECK(finds(&found, FINDING_NONE, 0) && found.found == 21 && found.in_flight == IN_FLIGHT_TORN && found.kept == RING - 1);
+    CHECK(finds(&found, FINDING_NONE, 0) && found.found == 21 && found.in_flight == IN_FLIGHT_TORN &&
+          found.kept == RING - 1);
     put(1, 9, 9, SECTORS);
     found = judge(1, 20);
     CHECK(finds(&found, FINDING_NONE, 0) && found.found == 21 && found.in_flight == IN_FLIGHT_DAMAGED);
@@ -267,12 +287,14 @@ void test_damage(void) {
 
     put(1, 12, 3, 4);                                   // one sector of 18 is of the pass before
     found = judge(1, 0);
-    CHECK(finds(&found, FINDING_TORN, 1) && found.first.expected == 18 && found.first.found == 12 && found.kept == RING - 1);
+    CHECK(finds(&found, FINDING_TORN, 1) && found.first.expected == 18 && found.first.found == 12 &&
+          found.kept == RING - 1);
     put(1, 18, 0, SECTORS);
 
     memcpy(place_of(1, 18) + PAYLOAD_SECTOR_BYTES, place_of(1, 17), PAYLOAD_SECTOR_BYTES);
     found = judge(1, 20);
-    CHECK(finds(&found, FINDING_MISDIRECTED, 1) && found.first.expected == 18 && found.first.stray && found.first.found == 17);
+    CHECK(finds(&found, FINDING_MISDIRECTED, 1) && found.first.expected == 18 && found.first.stray &&
+          found.first.found == 17);
     CHECK(found.first.at.offset_bytes == BLOCK + PAYLOAD_SECTOR_BYTES && found.first.at.file == 2);
     CHECK(found.first.from.worker == 1 && found.first.from.file == 2 && found.first.from.offset_bytes == 0);
     memcpy(place_of(1, 18), block_of(SEED, 2, BLOCK, 17), BLOCK);       // the same write of another queue manager
@@ -321,16 +343,19 @@ void test_damage(void) {
     durability_add(&all, &found);
     durability_add(&all, &second);
     CHECK(all.acknowledged == 22 && all.found == 20 && all.counts[FINDING_LOST_TAIL] == 2 && all.kept == RING + 4);
-    CHECK(all.lost_tail_ns_known && all.lost_tail_ns == 90 && all.first.finding == FINDING_METADATA_LOST && all.first.at.file == 2);
+    CHECK(all.lost_tail_ns_known && all.lost_tail_ns == 90 && all.first.finding == FINDING_METADATA_LOST &&
+          all.first.at.file == 2);
 
     ring_start(&ring, &shape, 1);                       // files that are gone
     ring_add_missing(&ring, RING);
     found = (struct durability){0};
     ring_judge(&ring, 20, 0, &found);
-    CHECK(finds(&found, FINDING_NONE, 0) && found.kept == 0 && found.in_flight == IN_FLIGHT_NONE && !found.lost_tail_ns_known);
+    CHECK(finds(&found, FINDING_NONE, 0) && found.kept == 0 && found.in_flight == IN_FLIGHT_NONE &&
+          !found.lost_tail_ns_known);
     CHECK(found.counts[FINDING_NONE] == 0 && !found.first.write_known);
 
-    struct durability unknown = {.worker = 1, .counts = {[FINDING_LOST_TAIL] = 1}}, known = {.worker = 2, .lost_tail_ns_known = true};
+    struct durability unknown = {.worker = 1, .counts = {[FINDING_LOST_TAIL] = 1}},
+                      known = {.worker = 2, .lost_tail_ns_known = true};
     all = (struct durability){0};
     durability_add(&all, &unknown);
     durability_add(&all, &known);
@@ -397,7 +422,8 @@ void test_honest_images(void) {
         // A fault in the last pass that acknowledgements or a later write prove to be one.
         bool visible = kind >= 1 && kind <= 3;
         uint64_t provable = visible ? returned : acknowledged;
-        uint64_t next = returned + 1 + (kind == 1);         // a whole one may have returned, so the next may be in flight
+        // a whole one may have returned, so the next may be in flight
+        uint64_t next = returned + 1 + (kind == 1);
         uint64_t first = next + 1 > RING ? next + 1 - RING : 1;
         if (first <= provable) {
             uint64_t write = first + below(provable - first + 1);
@@ -410,8 +436,9 @@ void test_honest_images(void) {
     ring_free(&ring);
 }
 
-// Every state of small rings that honest storage can be in, and many that it cannot, against the definition: a state is
-// kept if some number of writes explains it, all of which returned, acknowledged ones among them, and one more in flight.
+// Every state of small rings that honest storage can be in, and many that it cannot, against the
+// definition: a state is kept if some number of writes explains it, all of which returned, acknowledged
+// ones among them, and one more in flight.
 
 static uint64_t last_at(uint64_t positions, uint64_t position, uint64_t count) {
     uint64_t last = 0;
@@ -530,7 +557,8 @@ void test_witness(void) {
         CHECK_CASE(failure.status == EXIT_REFUSED && strstr(failure.message, refused[i].says) != NULL, failure.message);
     }
     failure = (struct failure){0};
-    CHECK(read_witness(&witness, READY "end EIO\ntick 500\nack 2 7\nack 1 9\nack 2 3\ntick 700\ntick 1500\nack 1 12", &failure));
+    CHECK(read_witness(
+        &witness, READY "end EIO\ntick 500\nack 2 7\nack 1 9\nack 2 3\ntick 700\ntick 1500\nack 1 12", &failure));
     CHECK(failure.status == EXIT_MEASURED && witness.counts[1] == 9 && witness.counts[2] == 7);
     CHECK(strcmp(witness.reason, "EIO") == 0 && witness_writing_ns(&witness) == 1000 && witness.mark.seed == 7);
     CHECK(read_witness(&witness, READY, &failure) && witness.counts[1] == 0 && witness_writing_ns(&witness) == 0);

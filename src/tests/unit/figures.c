@@ -139,7 +139,8 @@ void test_percentiles_of_hours(void) {
     for (uint64_t i = 1; i <= 200; i++) {
         distribution_add(&distribution, DISTRIBUTION_MAX_NS + i, i);
     }
-    CHECK(distribution_percentile_ns(&distribution, BY_COUNT, 500000, &ns) && ns >= distribution.min_ns && ns <= distribution.max_ns);
+    CHECK(distribution_percentile_ns(&distribution, BY_COUNT, 500000, &ns) && ns >= distribution.min_ns &&
+          ns <= distribution.max_ns);
     CHECK(distribution_percentile_ns(&distribution, BY_TIME, 990000, &ns) && ns == DISTRIBUTION_MAX_NS + 200);
 }
 

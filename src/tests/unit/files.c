@@ -46,8 +46,10 @@ static const char *get_file(const char *name) {
     return file != NULL ? text : "(absent)";
 }
 
-#define UNNAMED_LAYOUT(run_id, boot_id, seed, numbers, prefix) "ready " run_id " " boot_id " seed=" seed " " numbers " prefix=" prefix
-#define MARK(run_id, boot_id, seed, numbers, prefix) UNNAMED_LAYOUT(run_id, boot_id, seed, numbers, prefix) " layout=2\n"
+#define UNNAMED_LAYOUT(run_id, boot_id, seed, numbers, prefix)                                                         \
+    "ready " run_id " " boot_id " seed=" seed " " numbers " prefix=" prefix
+#define MARK(run_id, boot_id, seed, numbers, prefix)                                                                   \
+    UNNAMED_LAYOUT(run_id, boot_id, seed, numbers, prefix) " layout=2\n"
 #define MARK_NUMBERS "bsize=4096 file_size=1638400 files=8 qm=2"
 #define MARK_BOOT "40e5d4d1-eb9a-4492-b07a-791dd8008e9e"
 
@@ -55,11 +57,19 @@ static const char *get_file(const char *name) {
 void test_mark(void) {
     static const char good[] = MARK("r-1", MARK_BOOT, "18446744073709551615", MARK_NUMBERS, "log");
     static const char *const wrong[] = {
-        "", "ready\n", "ready r-1 " MARK_BOOT " seed=1 " MARK_NUMBERS " prefix=log", MARK("r-1", MARK_BOOT, "1", MARK_NUMBERS, ""),
-        MARK("r-1", MARK_BOOT, "1", MARK_NUMBERS, "log") "x", MARK("r-1", MARK_BOOT "0", "1", MARK_NUMBERS, "log"),
-        MARK("r-1", MARK_BOOT, "18446744073709551616", MARK_NUMBERS, "log"), MARK("r-1", MARK_BOOT, "-1", MARK_NUMBERS, "log"),
-        MARK("r-1", MARK_BOOT, "01", MARK_NUMBERS, "log"), MARK("r-1", MARK_BOOT, " 1", MARK_NUMBERS, "log"),
-        MARK("r\033[2J", MARK_BOOT, "1", MARK_NUMBERS, "log"), MARK("r-1 ", MARK_BOOT, "1", MARK_NUMBERS, "log"), MARK("r-1", MARK_BOOT, "1", MARK_NUMBERS, "../log"),
+        "",
+        "ready\n",
+        "ready r-1 " MARK_BOOT " seed=1 " MARK_NUMBERS " prefix=log",
+        MARK("r-1", MARK_BOOT, "1", MARK_NUMBERS, ""),
+        MARK("r-1", MARK_BOOT, "1", MARK_NUMBERS, "log") "x",
+        MARK("r-1", MARK_BOOT "0", "1", MARK_NUMBERS, "log"),
+        MARK("r-1", MARK_BOOT, "18446744073709551616", MARK_NUMBERS, "log"),
+        MARK("r-1", MARK_BOOT, "-1", MARK_NUMBERS, "log"),
+        MARK("r-1", MARK_BOOT, "01", MARK_NUMBERS, "log"),
+        MARK("r-1", MARK_BOOT, " 1", MARK_NUMBERS, "log"),
+        MARK("r\033[2J", MARK_BOOT, "1", MARK_NUMBERS, "log"),
+        MARK("r-1 ", MARK_BOOT, "1", MARK_NUMBERS, "log"),
+        MARK("r-1", MARK_BOOT, "1", MARK_NUMBERS, "../log"),
         MARK("r-1", MARK_BOOT, "1", "bsize=512 file_size=1638400 files=8 qm=2", "log"),
         MARK("r-1", MARK_BOOT, "1", "bsize=4096 file_size=0 files=8 qm=2", "log"),
         MARK("r-1", MARK_BOOT, "1", "bsize=4096 file_size=1638400 files=0 qm=2", "log"),
@@ -76,7 +86,8 @@ void test_mark(void) {
     CHECK(mark.queue_managers == 2 && strcmp(mark.run_id, "r-1") == 0 && strcmp(mark.boot_id, MARK_BOOT) == 0);
     mark_format(&mark, again);
     CHECK(strcmp(again, good) == 0);
-    CHECK(mark.layout == 2 && mark_parse(&mark, UNNAMED_LAYOUT("r-1", MARK_BOOT, "1", MARK_NUMBERS, "log") "\n") && mark.layout == 1);
+    CHECK(mark.layout == 2 && mark_parse(&mark, UNNAMED_LAYOUT("r-1", MARK_BOOT, "1", MARK_NUMBERS, "log") "\n") &&
+          mark.layout == 1);
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         CHECK_CASE(!mark_parse(&mark, wrong[i]), wrong[i]);
     }
@@ -130,10 +141,22 @@ static struct result one_result(struct distribution *distribution) {
     distribution_add(distribution, 724878, 1);
     distribution_add(distribution, 56458, 2);
     distribution->bytes = 8192;
-    return (struct result){.key = {1, 4096, 1, "log", "write", 1}, .bytes = 8192, .bytes_per_s = 4096, .operations_per_s = 1,
-                           .start_epoch_ns = UINT64_C(1790000000123456789), .elapsed_ns = 2000000000,
-                           .has_intervals = true, .interval_bytes_max = 4096, .interval_bytes_min = 4096,
-                           .latency = distribution, .max_ns = 724878, .max_ordinal = 1, .min_worker = 1, .max_worker = 1, .ring_passes = 0.5};
+    return (struct result){
+        .key = {1, 4096, 1, "log", "write", 1},
+        .bytes = 8192,
+        .bytes_per_s = 4096,
+        .operations_per_s = 1,
+        .start_epoch_ns = UINT64_C(1790000000123456789),
+        .elapsed_ns = 2000000000,
+        .has_intervals = true,
+        .interval_bytes_max = 4096,
+        .interval_bytes_min = 4096,
+        .latency = distribution,
+        .max_ns = 724878,
+        .max_ordinal = 1,
+        .min_worker = 1,
+        .max_worker = 1,
+        .ring_passes = 0.5};
 }
 
 static size_t count_of(const char *text, char wanted) {
@@ -148,8 +171,8 @@ void test_tables(void) {
     static struct tables tables;
     static struct distribution distribution;
     static struct failure failure;
-    static const char *const names[] = {"results.csv", "intervals.csv", "histogram.csv", "stalls.csv", "rounds.csv", "over.csv",
-                                        "batches.csv", "run.csv"};
+    static const char *const names[] = {"results.csv", "intervals.csv", "histogram.csv", "stalls.csv",
+                                        "rounds.csv",  "over.csv",      "batches.csv",   "run.csv"};
     make_directory();
     char path[PATH_MAX];
     (void)snprintf(path, sizeof path, "%s/t", directory);
@@ -173,15 +196,21 @@ void test_tables(void) {
     const char *results = get_file("t/results.csv");
     const char *row = strchr(results, '\n') + 1;
     CHECK(count_of(results, ',') == count_of(row, ','));
-    CHECK(strncmp(row, "1,4096,1,log,write,1,1790000000.123456,2000000000,2,8192,4096,1.000,4096,4096,781336,390668.000,334210.000,"
-                  "0.855483,56458,2,724878,1,0,56575,,,,,,", 130) == 0);
+    CHECK(strncmp(row,
+                  "1,4096,1,log,write,1,1790000000.123456,2000000000,2,8192,4096,1.000,4096,4096,781336,390668.000,"
+                  "334210.000,"
+                  "0.855483,56458,2,724878,1,0,56575,,,,,,",
+                  130) == 0);
     CHECK(strcmp(get_file("t/intervals.csv"),
-                 "step,block_size_bytes,load_point,stream,operation,worker,second,partial,operations,bytes,latency_sum_ns,latency_min_ns,"
+                 "step,block_size_bytes,load_point,stream,operation,worker,second,partial,operations,bytes,latency_sum_"
+                 "ns,latency_min_ns,"
                  "latency_p50_ns,latency_p99_ns,latency_p99_9_ns,latency_max_ns\n"
                  "1,4096,1,log,write,all,1,0,2,8192,781336,56458,56575,,,724878\n") == 0);
-    CHECK(strcmp(get_file("t/histogram.csv"), "step,block_size_bytes,load_point,stream,operation,worker,batch,latency_upper_ns,"
+    CHECK(strcmp(get_file("t/histogram.csv"),
+                 "step,block_size_bytes,load_point,stream,operation,worker,batch,latency_upper_ns,"
                  "operations\n1,4096,1,log,write,all,30,724991,1\n") == 0);
-    CHECK(strcmp(get_file("t/over.csv"), "step,block_size_bytes,load_point,stream,operation,worker,second,over_ns,operations,"
+    CHECK(strcmp(get_file("t/over.csv"),
+                 "step,block_size_bytes,load_point,stream,operation,worker,second,over_ns,operations,"
                  "latency_sum_ns\n1,4096,1,log,write,all,1,56575,1,722943\n") == 0);
     CHECK(strcmp(get_file("t/batches.csv"), "step,block_size_bytes,load_point,stream,operation,worker,batch,operations,"
                  "latency_sum_ns\n1,4096,1,log,write,2,30,7,8000\n") == 0);
@@ -224,10 +253,10 @@ void test_mqldt_table(void) {
         "write (ns),Min latency of write (ns),Avg latency of write (ns),Min bytes/sec (slowest write),Max bytes/sec "
         "(fastest write)\n4096,25311,103673856,36048896,33797184,34558314,724878,56458,118000,5650606,72549504\n";
     static const char several[] =
-        "Running MQLDT over 2 Queue Managers\nBlocksize,Total writes to files,Total bytes written to files,Max bytes/sec "
-        "written to files by a single qm (over 1 sec interval),Min bytes/sec written to files by a single qm (over 1 sec "
-        "interval),Avg bytes/sec written to files by all queue managers,Max latency of write (ns),Min latency of write "
-        "(ns),Avg latency of write (ns),Min bytes/sec (slowest write),Max bytes/sec (fastest write)\n"
+        "Running MQLDT over 2 Queue Managers\nBlocksize,Total writes to files,Total bytes written to files,Max "
+        "bytes/sec written to files by a single qm (over 1 sec interval),Min bytes/sec written to files by a single qm "
+        "(over 1 sec interval),Avg bytes/sec written to files by all queue managers,Max latency of write (ns),Min "
+        "latency of write (ns),Avg latency of write (ns),Min bytes/sec (slowest write),Max bytes/sec (fastest write)\n"
         "8192,1,0,0,0,0,0,0,0,0,0\n";
     char wanted[4096];
     make_directory();

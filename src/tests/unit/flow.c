@@ -84,7 +84,8 @@ struct seen {
     uint64_t seconds, partials, batches, writes_in_seconds, writes_in_batches, last_second;
 };
 
-static void see_second(const struct recorder_sink *sink, uint32_t second, bool partial, const struct distribution *writes) {
+static void
+see_second(const struct recorder_sink *sink, uint32_t second, bool partial, const struct distribution *writes) {
     struct seen *seen = sink->context;
     CHECK(second == seen->last_second + 1);
     seen->last_second = second;
@@ -105,7 +106,8 @@ void test_recorder(void) {
     static struct distribution slot;
     struct seen seen = {0};
     struct timeline timeline = {.start_ns = NS_PER_S, .duration_ns = 2 * NS_PER_S};
-    recorder_start_step(&recorder, timeline, (struct recorder_sink){.context = &seen, .second = see_second, .batch = see_batch});
+    recorder_start_step(
+        &recorder, timeline, (struct recorder_sink){.context = &seen, .second = see_second, .batch = see_batch});
     distribution_clear(&slot);
     struct cut cut = timeline_first(&timeline);
     CHECK(recorder_is_free(&recorder, RECORDER_PENDING - 1) && !recorder_is_free(&recorder, RECORDER_PENDING));
@@ -136,7 +138,8 @@ void test_recorder(void) {
     CHECK(!recorder.rounds[3].partial && !recorder.rounds[4].partial);
     // A step that ends exactly with a second has no part second; a warm-up that is cut short has nothing.
     seen = (struct seen){0};
-    recorder_start_step(&recorder, timeline, (struct recorder_sink){.context = &seen, .second = see_second, .batch = see_batch});
+    recorder_start_step(
+        &recorder, timeline, (struct recorder_sink){.context = &seen, .second = see_second, .batch = see_batch});
     recorder_finish(&recorder, NS_PER_S / 2);
     CHECK(seen.seconds == 0 && seen.partials == 0 && seen.batches == 0);
     for (cut = timeline_first(&timeline); cut.end_ns < 3 * NS_PER_S; cut = timeline_next(&timeline, &cut)) {
@@ -170,7 +173,8 @@ void test_recorder_threads(void) {
     struct seen seen = {0};
     pthread_t threads[ADDERS];
     struct timeline timeline = {.start_ns = NS_PER_S, .duration_ns = NS_PER_S};
-    recorder_start_step(&shared, timeline, (struct recorder_sink){.context = &seen, .second = see_second, .batch = see_batch});
+    recorder_start_step(
+        &shared, timeline, (struct recorder_sink){.context = &seen, .second = see_second, .batch = see_batch});
     recorder_finalise_next(&shared);
     for (uintptr_t i = 0; i < ADDERS; i++) {
         CHECK(pthread_create(&threads[i], NULL, add_many, (void *)(i + 1)) == 0);

@@ -19,22 +19,36 @@
 void test_mountinfo(void) {
     static struct mount mount;
     char value[32];
-    CHECK(parse_mountinfo_line("36 35 98:0 /root /mnt\\040two\\134 rw,noatime shared:1 master:2 - ext4 /dev/sda1 rw,errors=continue\n",
-                               &mount));
+    CHECK(parse_mountinfo_line(
+        "36 35 98:0 /root /mnt\\040two\\134 rw,noatime shared:1 master:2 - ext4 /dev/sda1 rw,errors=continue\n",
+        &mount));
     CHECK(mount.id == 36 && mount.major == 98 && mount.minor == 0 && strcmp(mount.point, "/mnt two\\") == 0);
-    CHECK(strcmp(mount.options, "rw,noatime") == 0 && strcmp(mount.type, "ext4") == 0 && strcmp(mount.root, "/root") == 0);
+    CHECK(strcmp(mount.options, "rw,noatime") == 0 && strcmp(mount.type, "ext4") == 0 &&
+          strcmp(mount.root, "/root") == 0);
     CHECK(strcmp(mount.source, "/dev/sda1") == 0 && strcmp(mount.super_options, "rw,errors=continue") == 0);
-    CHECK(parse_mountinfo_line("25 24 0:23 / /dev/shm rw - tmpfs tmpfs rw", &mount) && mount.major == 0 && mount.upper[0] == '\0');
-    CHECK(parse_mountinfo_line("50 1 0:60 /sub / rw - overlay none rw,lowerdir=/l:/m,upperdir=/u\\040a\\134\\054b,workdir=/w\n", &mount));
+    CHECK(parse_mountinfo_line("25 24 0:23 / /dev/shm rw - tmpfs tmpfs rw", &mount) && mount.major == 0 &&
+          mount.upper[0] == '\0');
+    CHECK(parse_mountinfo_line(
+        "50 1 0:60 /sub / rw - overlay none rw,lowerdir=/l:/m,upperdir=/u\\040a\\134\\054b,workdir=/w\n", &mount));
     CHECK(strcmp(mount.root, "/sub") == 0 && strcmp(mount.upper, "/u a,b") == 0);
-    CHECK(parse_mountinfo_line("40 1 0:50 / /m rw - nfs4 srv:/x rw,vers=4.2,wsize=1048576,proto=tcp,addr=10.0.0.1", &mount));
+    CHECK(parse_mountinfo_line(
+        "40 1 0:50 / /m rw - nfs4 srv:/x rw,vers=4.2,wsize=1048576,proto=tcp,addr=10.0.0.1", &mount));
     CHECK(parse_mount_option(mount.super_options, "wsize", value, sizeof value) && strcmp(value, "1048576") == 0);
     CHECK(parse_mount_option(mount.super_options, "addr", value, sizeof value) && strcmp(value, "10.0.0.1") == 0);
     CHECK(parse_mount_option(mount.super_options, "vers", value, 2) && strcmp(value, "4") == 0);
     CHECK(!parse_mount_option(mount.super_options, "size", value, sizeof value));
-    CHECK(!parse_mount_option("", "size", value, sizeof value) && !parse_mount_option("a size=1", "size", value, sizeof value));
-    static const char *const bad[] = {"", "36", "36 35", "36 35 98", "36 35 98:0", "36 35 98:0 / /mnt rw", "x 35 98:0 / /m rw - a b c",
-                                      "36 35 98:0 / /mnt rw shared:1", "36 35 98:0 / /mnt rw -"};
+    CHECK(!parse_mount_option("", "size", value, sizeof value) &&
+          !parse_mount_option("a size=1", "size", value, sizeof value));
+    static const char *const bad[] = {
+        "",
+        "36",
+        "36 35",
+        "36 35 98",
+        "36 35 98:0",
+        "36 35 98:0 / /mnt rw",
+        "x 35 98:0 / /m rw - a b c",
+        "36 35 98:0 / /mnt rw shared:1",
+        "36 35 98:0 / /mnt rw -"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         CHECK_CASE(!parse_mountinfo_line(bad[i], &mount), bad[i]);
     }
@@ -53,19 +67,27 @@ void test_lock_names(void) {
           strcmp(name.instance, "77.0a1b2c") == 0);
     CHECK(parse_lock_name(LINE "0:27/1.2/\n", &name) && name.disk.minor == 27 && name.run_id[0] == '\0');
     CHECK(parse_lock_name(LINE "1:2/3.4/a\033[1m\n", &name) && strcmp(name.run_id, "a") == 0);
-    CHECK(parse_lock_name(LINE "1:2/1234567890.1234567890.1234/a\n", &name) && strlen(name.instance) == INSTANCE_BYTES - 1);
+    CHECK(parse_lock_name(LINE "1:2/1234567890.1234567890.1234/a\n", &name) &&
+          strlen(name.instance) == INSTANCE_BYTES - 1);
     CHECK(parse_lock_name(LINE "1:2/3.4/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n", &name) &&
           strlen(name.run_id) == OPTIONS_RUN_ID_MAX);
     static const char *const bad[] = {
-        "", "Num       RefCount Protocol Flags    Type St Inode Path\n", "000: 2 0 0 0002 01 123 mqops-logdisk/1:2/1.2/a\n",
-        "000: 2 0 0 0002 01 123 @mqops-logdisk\n", LINE "1:2/\n", LINE "1/1.2/a\n", LINE "1:x/1.2/a\n", LINE "1:2/\033[1m/a\n"};
+        "",
+        "Num       RefCount Protocol Flags    Type St Inode Path\n",
+        "000: 2 0 0 0002 01 123 mqops-logdisk/1:2/1.2/a\n",
+        "000: 2 0 0 0002 01 123 @mqops-logdisk\n",
+        LINE "1:2/\n",
+        LINE "1/1.2/a\n",
+        LINE "1:x/1.2/a\n",
+        LINE "1:2/\033[1m/a\n"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         CHECK_CASE(!parse_lock_name(bad[i], &name), bad[i]);
     }
 }
 
 void test_kernel_counters(void) {
-    static const char cpu[] = "cpu  10 1 5 100 20 0 3 7 4 0\ncpu0 1 2 3\n", memory[] = "pswpinx 2\npswpin 9\npswpout 33\nempty \n";
+    static const char cpu[] = "cpu  10 1 5 100 20 0 3 7 4 0\ncpu0 1 2 3\n",
+                      memory[] = "pswpinx 2\npswpin 9\npswpout 33\nempty \n";
     static const char pressure[] = "some avg10=2.99 avg60=5.40 avg300=1.76 total=8381925\nfull avg10=0.00 total=5\n";
     static const char disk[] = "  237115    28914 10557002   143810  1232302   549247 102260016   189338        0";
     uint64_t sum;
@@ -73,13 +95,18 @@ void test_kernel_counters(void) {
     CHECK(parse_figures(cpu, "cpu", 1 << 3 | 1 << 4, &sum) && sum == 120);
     CHECK(parse_figures(cpu, "cpu0", 1 << 2, &sum) && sum == 3 && !parse_figures(cpu, "cpu0", 1 << 3, &sum));
     CHECK(parse_figures(pressure, "some", 1 << 3, &sum) && sum == 8381925);
-    CHECK(!parse_figures("full avg10=0.00 total=5\n", "some", 1 << 3, &sum) && !parse_figures("some total=\n", "some", 1, &sum));
-    CHECK(parse_figures(memory, "pswpin", 1, &sum) && sum == 9 && parse_figures(memory, "pswpout", 1, &sum) && sum == 33);
-    CHECK(!parse_figures(memory, "pswp", 1, &sum) && !parse_figures(memory, "empty", 1, &sum) && !parse_figures("", "cpu", 1, &sum));
-    CHECK(parse_figures(disk, "", 1 << 2, &sum) && sum == 10557002 && parse_figures(disk, "", 1 << 6, &sum) && sum == 102260016);
+    CHECK(!parse_figures("full avg10=0.00 total=5\n", "some", 1 << 3, &sum) &&
+          !parse_figures("some total=\n", "some", 1, &sum));
+    CHECK(parse_figures(memory, "pswpin", 1, &sum) && sum == 9 && parse_figures(memory, "pswpout", 1, &sum) &&
+          sum == 33);
+    CHECK(!parse_figures(memory, "pswp", 1, &sum) && !parse_figures(memory, "empty", 1, &sum) &&
+          !parse_figures("", "cpu", 1, &sum));
+    CHECK(parse_figures(disk, "", 1 << 2, &sum) && sum == 10557002 && parse_figures(disk, "", 1 << 6, &sum) &&
+          sum == 102260016);
     CHECK(!parse_figures("1 2 3 4 5 6", "", 1 << 6, &sum) && !parse_figures("", "", 1, &sum));
     CHECK(parse_figures("pos:\t0\nflags:\t0100000\nmnt_id:\t27\nino:\t5", "mnt_id:", 1, &sum) && sum == 27);
-    CHECK(!parse_figures("pos:\t0\nxmnt_id:\t27\n", "mnt_id:", 1, &sum) && !parse_figures("mnt_id:\tx", "mnt_id:", 1, &sum));
+    CHECK(!parse_figures("pos:\t0\nxmnt_id:\t27\n", "mnt_id:", 1, &sum) &&
+          !parse_figures("mnt_id:\tx", "mnt_id:", 1, &sum));
     char chosen[16];
     parse_chosen("none [mq-deadline] kyber", chosen, sizeof chosen);
     CHECK(strcmp(chosen, "mq-deadline") == 0);
@@ -91,18 +118,21 @@ void test_kernel_counters(void) {
 
 static bool located(const char *text, const char *root, const char *point, const char *path) {
     static struct cgroup cgroup;
-    return parse_cgroup(text, &cgroup) && cgroup_locate(&cgroup, root, point) == (path[0] != '\0') && strcmp(cgroup.path, path) == 0 &&
-           cgroup.mount_length == (path[0] == '\0' ? 0 : strlen(point));
+    return parse_cgroup(text, &cgroup) && cgroup_locate(&cgroup, root, point) == (path[0] != '\0') &&
+           strcmp(cgroup.path, path) == 0 && cgroup.mount_length == (path[0] == '\0' ? 0 : strlen(point));
 }
 
 void test_cgroup(void) {
     static struct cgroup cgroup;
     CHECK(parse_cgroup("0::/a.slice/b:c\n", &cgroup) && !cgroup.legacy && strcmp(cgroup.path, "/a.slice/b:c") == 0);
-    CHECK(parse_cgroup("9:cpuset:/x\n4:cpuacct,cpu:/v1\n0::/v2\n", &cgroup) && cgroup.legacy && strcmp(cgroup.path, "/v1") == 0);
+    CHECK(parse_cgroup("9:cpuset:/x\n4:cpuacct,cpu:/v1\n0::/v2\n", &cgroup) && cgroup.legacy &&
+          strcmp(cgroup.path, "/v1") == 0);
     CHECK(parse_cgroup("0::/v2\n4:cpu:/v1\n", &cgroup) && cgroup.legacy && strcmp(cgroup.path, "/v1") == 0);
-    CHECK(parse_cgroup("9:cpuset:/x\n3:name=cpu:/y\n2:cpuacct:/z\n0::/", &cgroup) && !cgroup.legacy && strcmp(cgroup.path, "/") == 0);
-    static const char *const bad[] = {"", "\n", "0", "0:", "0::", "0::\n/a", "0::a", ":cpu:/a", "x:cpu:/a", "4:cpu", "4:cpu:", "4:cpu\n:/a",
-                                      "00::/a", "1::/a", "9:cpuset:/x"};
+    CHECK(parse_cgroup("9:cpuset:/x\n3:name=cpu:/y\n2:cpuacct:/z\n0::/", &cgroup) && !cgroup.legacy &&
+          strcmp(cgroup.path, "/") == 0);
+    static const char *const bad[] = {
+        "",         "\n",    "0",      "0:",         "0::",    "0::\n/a", "0::a",       ":cpu:/a",
+        "x:cpu:/a", "4:cpu", "4:cpu:", "4:cpu\n:/a", "00::/a", "1::/a",   "9:cpuset:/x"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         CHECK_CASE(!parse_cgroup(bad[i], &cgroup) && cgroup.path[0] == '\0', bad[i]);
     }
@@ -113,8 +143,10 @@ void test_cgroup(void) {
     static const char modern[] = "usage_usec 9\nnr_periods 7\nnr_throttled 3\nthrottled_usec 250\nnr_bursts 0\n";
     static const char old[] = "nr_periods 7\nnr_throttled 3\nthrottled_time 250000\n";
     CHECK(parse_throttled_ns(modern, false) == 250000 && parse_throttled_ns(old, true) == 250000);
-    CHECK(isnan(parse_throttled_ns(modern, true)) && isnan(parse_throttled_ns(old, false)) && isnan(parse_throttled_ns("", false)));
-    CHECK(isnan(parse_throttled_ns("throttled_usec -1", false)) && isnan(parse_throttled_ns("throttled_usec\n", false)));
+    CHECK(isnan(parse_throttled_ns(modern, true)) && isnan(parse_throttled_ns(old, false)) &&
+          isnan(parse_throttled_ns("", false)));
+    CHECK(isnan(parse_throttled_ns("throttled_usec -1", false)) &&
+          isnan(parse_throttled_ns("throttled_usec\n", false)));
 
     // The own group and those above it up to the mount point, whose parent has a file as well.
     double levels[CGROUP_LEVELS];
@@ -143,7 +175,8 @@ void test_cgroup(void) {
     }
 }
 
-// Of a FUSE file system whose program has gone: what it stands on cannot be seen. Only root mounts one, where there is one.
+// Of a FUSE file system whose program has gone: what it stands on cannot be seen. Only root mounts one,
+// where there is one.
 static void test_fuse(void) {
     char point[] = "/tmp/logdisk-unit-XXXXXX", options[80];
     struct backing backing = {0};
@@ -157,7 +190,8 @@ static void test_fuse(void) {
     if (mounted) {
         int fd = open(point, O_PATH | O_DIRECTORY | O_CLOEXEC);
         backing_add(&backing, fd);
-        CHECK(backing.unknown != NULL && strstr(backing.unknown, "FUSE") != NULL && strcmp(backing.type, "fuse.test") == 0);
+        CHECK(backing.unknown != NULL && strstr(backing.unknown, "FUSE") != NULL &&
+              strcmp(backing.type, "fuse.test") == 0);
         CHECK(close(fd) == 0 && umount(point) == 0);
     }
     CHECK(rmdir(point) == 0);

@@ -55,11 +55,12 @@ void test_streams_accepted(void) {
     CHECK(w.streams[0].workers == 1 && w.streams[0].read_ppm == 0 && w.streams[0].sync == SYNC_DSYNC);
     CHECK(w.places[0].direct && w.places[0].sync == SYNC_DSYNC && !stream_is_open_loop(&w.streams[0]));
     close_streams(&w);
-    CHECK(open_streams(&w, "--workload=streams --load=1,20 --loadUnit=BSU --fileSize=1M --numFiles=100 --direct=no "
-                           "--place=name=a,share=45%,dir=/x+/y --place=name=b,share=55%,direct=yes,dir=/z "
-                           "--stream=name=log,place=b,pattern=ring,size=4K,sync=fdatasync,workers=3*load "
-                           "--stream=place=a,name=s,pattern=runs,start=20%-60%,run=10%,size=4K:40+8K:24+16K:20+32K:8+64K:8,"
-                           "read=100%,arrival=exponential,rate=1.75*load,workers=32"));
+    CHECK(open_streams(
+        &w, "--workload=streams --load=1,20 --loadUnit=BSU --fileSize=1M --numFiles=100 --direct=no "
+            "--place=name=a,share=45%,dir=/x+/y --place=name=b,share=55%,direct=yes,dir=/z "
+            "--stream=name=log,place=b,pattern=ring,size=4K,sync=fdatasync,workers=3*load "
+            "--stream=place=a,name=s,pattern=runs,start=20%-60%,run=10%,size=4K:40+8K:24+16K:20+32K:8+64K:8,"
+            "read=100%,arrival=exponential,rate=1.75*load,workers=32"));
     CHECK(w.places_count == 3 && w.places[0].files == 23 && w.places[1].fds == w.places[0].fds + 23);
     CHECK(!w.places[0].direct && w.places[2].direct && strcmp(w.places[1].path, "/y") == 0);
     CHECK(w.places[2].files == 60 && w.places[2].sync == SYNC_NONE);      // a file for each worker of the ring
@@ -72,7 +73,8 @@ void test_streams_accepted(void) {
     CHECK(fabs((double)(46 * w.places[0].file_bytes) / footprint - 0.45) < 0.005 && footprint / (100 << 20) > 0.99);
     close_streams(&w);
     CHECK(open_streams(&w, DB " --fileSize=1M --place=name=data,device=" DISK ",share=100% --eraseDevice=" DISK));
-    CHECK(w.places_count == 1 && w.places[0].is_device && strcmp(w.places[0].path, DISK) == 0 && w.places[0].files == 8);
+    CHECK(w.places_count == 1 && w.places[0].is_device && strcmp(w.places[0].path, DISK) == 0 &&
+          w.places[0].files == 8);
     CHECK(place_offset(&w.places[0], 0, 0) == 1 << 20 && place_offset(&w.places[0], 2, 512) == (3 << 20) + 512);
     close_streams(&w);
 }
@@ -86,9 +88,11 @@ void test_streams_directories(void) {
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         static struct workload w;
         char line[400];
-        (void)snprintf(line, sizeof line, "%s --place=name=a --place=name=b --place=name=c,dir=/x --place=name=d " DB ",place=a "
-                       "--stream=name=2,place=b,pattern=random,size=8K --stream=name=3,place=c,pattern=random,size=8K "
-                       "--stream=name=4,place=d,pattern=random,size=8K", cases[i].line);
+        (void)snprintf(line, sizeof line,
+                       "%s --place=name=a --place=name=b --place=name=c,dir=/x --place=name=d " DB
+                       ",place=a --stream=name=2,place=b,pattern=random,size=8K "
+                       "--stream=name=3,place=c,pattern=random,size=8K --stream=name=4,place=d,pattern=random,size=8K",
+                       cases[i].line);
         CHECK_CASE(open_streams(&w, line), message);
         for (uint32_t place = 0; place < 4 && place < w.places_count; place++) {
             CHECK_CASE(strcmp(w.places[place].path, cases[i].paths[place]) == 0, w.places[place].path);
@@ -98,7 +102,8 @@ void test_streams_directories(void) {
 }
 
 void test_streams_refused(void) {
-    static const struct { const char *line, *says; } cases[] = {
+    static const struct { const char *line, *says;
+    } cases[] = {
         {"--workload=streams", "missing option --stream"},
         {"--place=name=a", "only for streams"},
         {DB " --bsize=4K", "--bsize is not for --workload=streams"},
@@ -115,7 +120,8 @@ void test_streams_refused(void) {
         {DB ",workers=300*load --load=1,20", "6000 at the greatest load"},
         {DB ",arrival=even,rate=1000*load --load=10,2000", "rate: 2000000 per second at the greatest load"},
         {DB " --dir=/a,/b", "--dir names 2 directories, but 1 of the places have no dir"},
-        {DB " --dir=/a,/b,/c --place=name=a,dir=/x --place=name=b --place=name=c", "--dir names 3 directories, but 2 of the places"},
+        {DB " --dir=/a,/b,/c --place=name=a,dir=/x --place=name=b --place=name=c",
+         "--dir names 3 directories, but 2 of the places"},
         {DB " --dir=/a,/b+ --place=name=a --place=name=b", "--dir: '/b+' is not allowed"},
         {DB ",read=101%", "read: '101%'"},
         {DB ",read=0.5", "read: '0.5'"},
@@ -132,7 +138,8 @@ void test_streams_refused(void) {
         {"--stream=name=db,pattern=walk,start=15%,width=5%,size=4K:50+8K:50", "a walk has one size"},
         {"--stream=name=db,pattern=walk,start=15%-20%,width=5%,size=4K", "not a range"},
         {"--stream=name=db,pattern=walk,start=96%,width=5%,size=4K", "beyond the end"},
-        {"--stream=name=db,pattern=random,size=4K:50+8K:50,align=4K", "align: 4096 is not a multiple of the largest size, 8192"},
+        {"--stream=name=db,pattern=random,size=4K:50+8K:50,align=4K",
+         "align: 4096 is not a multiple of the largest size, 8192"},
         {"--stream=name=db,pattern=ring,size=4K,align=8K", "align is not for pattern=ring"},
         {"--stream=name=db,pattern=runs,start=60%-20%,run=5%,size=4K", "start: '60%-20%'"},
         {"--stream=name=db,pattern=runs,start=20%-95%,run=10%,size=4K", "beyond the end"},
@@ -143,21 +150,29 @@ void test_streams_refused(void) {
         {DB " --place=name=a --place=name=b", "--stream db: missing key place"},
         {DB ",place=a --place=name=a --place=name=b", "--place b: no stream has it"},
         {DB " --place=name=a,dir=/x++/y", "dir: '/x++/y'"},
-        {DB " --place=name=a,dir=/x,device=" DISK " --eraseDevice=" DISK, "--place a: dir and device exclude each other"},
+        {DB " --place=name=a,dir=/x,device=" DISK " --eraseDevice=" DISK,
+         "--place a: dir and device exclude each other"},
         {DB " --place=name=a,device=/dev/sda --eraseDevice=/dev/sda", "device: '/dev/sda' is not allowed"},
-        {DB " --place=name=a,device=/dev/disk/by-id/ --eraseDevice=/dev/disk/by-id/", "a name directly below /dev/disk/by-id/"},
+        {DB " --place=name=a,device=/dev/disk/by-id/ --eraseDevice=/dev/disk/by-id/",
+         "a name directly below /dev/disk/by-id/"},
         {DB " --place=name=a,device=/dev/disk/by-id/.. --eraseDevice=/dev/disk/by-id/..", "a name directly below"},
         {DB " --place=name=a,device=/dev/disk/by-id/a/b --eraseDevice=/dev/disk/by-id/a/b", "a name directly below"},
         {DB " --place=name=a,device=" DISK, "--place a: a test overwrites " DISK ", and no --eraseDevice permits that"},
         {DB " --eraseDevice=" DISK, "--eraseDevice: no place has device=" DISK},
-        {DB ",place=a --place=name=a,device=" DISK " --place=name=b,device=" DISK " --eraseDevice=" DISK, DISK " is named twice in the places"},
-        {DB ",place=a --place=name=a,device=" DISK "+" DISK " --eraseDevice=" DISK, DISK " is named twice in the places"},
-        {DB ",place=a --place=name=a,device=" DISK "+" DISK "2 --eraseDevice=" DISK, "overwrites " DISK "2, and no --eraseDevice"},
-        {DB ",place=a --place=name=a,device=" DISK "+ --eraseDevice=" DISK, "overwrites " DISK "+, and no --eraseDevice"},
-        {DB ",place=a --place=name=a,device=" DISK "+/dev/x --eraseDevice=" DISK, "device: '" DISK "+/dev/x' is not allowed"},
+        {DB ",place=a --place=name=a,device=" DISK " --place=name=b,device=" DISK " --eraseDevice=" DISK,
+         DISK " is named twice in the places"},
+        {DB ",place=a --place=name=a,device=" DISK "+" DISK " --eraseDevice=" DISK,
+         DISK " is named twice in the places"},
+        {DB ",place=a --place=name=a,device=" DISK "+" DISK "2 --eraseDevice=" DISK,
+         "overwrites " DISK "2, and no --eraseDevice"},
+        {DB ",place=a --place=name=a,device=" DISK "+ --eraseDevice=" DISK,
+         "overwrites " DISK "+, and no --eraseDevice"},
+        {DB ",place=a --place=name=a,device=" DISK "+/dev/x --eraseDevice=" DISK,
+         "device: '" DISK "+/dev/x' is not allowed"},
         {DB ",place=a --place=name=a,device=" DISK "+/ --eraseDevice=" DISK, "is not allowed"},
         {"--bsize=4K --eraseDevice=" DISK, "only for streams"},
-        {DB " --stream=name=x,pattern=random,size=8K,sync=none", "sync=none is not possible beside sync=dsync of stream db"},
+        {DB " --stream=name=x,pattern=random,size=8K,sync=none",
+         "sync=none is not possible beside sync=dsync of stream db"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         static struct workload w;
@@ -172,9 +187,14 @@ static _Atomic uint8_t leaf_reads[WORKLOAD_STREAMS_MAX][4096];
 
 static struct pattern pattern_of(const struct workload *workload, uint32_t stream, uint64_t *random) {
     const struct stream *of = &workload->streams[stream];
-    struct pattern pattern = {.kind = of->pattern, .files = of->terms.files, .unit_bytes = of->terms.size_min,
-                              .file_bytes = workload->places[of->first_place].file_bytes, .leaf_reads = leaf_reads[stream]};
-    CHECK(pattern_walk_leaves(&of->terms.pattern, pattern.files, pattern.file_bytes, pattern.unit_bytes) <= sizeof leaf_reads[0]);
+    struct pattern pattern = {
+        .kind = of->pattern,
+        .files = of->terms.files,
+        .unit_bytes = of->terms.size_min,
+        .file_bytes = workload->places[of->first_place].file_bytes,
+        .leaf_reads = leaf_reads[stream]};
+    CHECK(pattern_walk_leaves(&of->terms.pattern, pattern.files, pattern.file_bytes, pattern.unit_bytes) <=
+          sizeof leaf_reads[0]);
     memset(leaf_reads[stream], 0, sizeof leaf_reads[stream]);
     pattern_open(&pattern, &of->terms.pattern, random);
     return pattern;
@@ -231,15 +251,18 @@ void test_aligned_pattern(void) {
     close_streams(&w);
 }
 
-// Of how many leaves the smallest subtree is that holds the leaf before and the one that is read: the height of each jump.
+// Of how many leaves the smallest subtree is that holds the leaf before and the one that is read:
+// the height of each jump.
 // Writes go to every eighth leaf; reads take the blocks of a leaf in turn.
 void test_walk(void) {
     enum { TOP = 9, LEAVES = 512 };
     static struct workload w;
-    uint64_t random = 2, heights[TOP + 1] = {0}, before = 0, rewrites = 0, writes = 0, written = 0, steps = 0, last_read = 0;
+    uint64_t random = 2, heights[TOP + 1] = {0}, before = 0, rewrites = 0, writes = 0, written = 0, steps = 0,
+             last_read = 0;
     uint8_t reads[LEAVES] = {0};
     uint32_t size;
-    CHECK(open_streams(&w, "--stream=name=w,pattern=walk,start=15%,width=4%,size=4K,read=50% --fileSize=4M --numFiles=100"));
+    CHECK(open_streams(
+        &w, "--stream=name=w,pattern=walk,start=15%,width=4%,size=4K,read=50% --fileSize=4M --numFiles=100"));
     struct pattern pattern = pattern_of(&w, 0, &random);
     CHECK(pattern.walk.top == TOP && pattern.walk.leaves == LEAVES && pattern.walk.first_leaf == 1920);
     before = pattern.walk.leaf;
@@ -285,8 +308,10 @@ void test_walk_of_any_width(void) {
         char line[200];
         uint64_t random = (uint64_t)leaves, upper_half = 0;
         uint32_t size;
-        (void)snprintf(line, sizeof line, "--stream=name=w,pattern=walk,start=0%%,width=100%%,size=4K,read=100%% --fileSize=32K "
-                       "--numFiles=%d", leaves);
+        (void)snprintf(
+            line, sizeof line,
+            "--stream=name=w,pattern=walk,start=0%%,width=100%%,size=4K,read=100%% --fileSize=32K --numFiles=%d",
+            leaves);
         CHECK(open_streams(&w, line));
         struct pattern pattern = pattern_of(&w, 0, &random);
         for (int i = 0; i < 20000; i++) {
@@ -305,8 +330,9 @@ void test_runs(void) {
     uint64_t random = 3, starts = 0, next = UINT64_MAX, from = UINT64_MAX, to = 0, parts[PARTS] = {0};
     double wanted[PARTS];
     uint32_t size;
-    CHECK(open_streams(&w, "--stream=name=s,pattern=runs,start=20%-60%,run=10%,size=4K:50+64K:50,read=100% --fileSize=1M "
-                           "--numFiles=100"));
+    CHECK(open_streams(
+        &w,
+        "--stream=name=s,pattern=runs,start=20%-60%,run=10%,size=4K:50+64K:50,read=100% --fileSize=1M --numFiles=100"));
     struct pattern pattern = pattern_of(&w, 0, &random);
     uint64_t all = pattern.file_bytes * pattern.files, in_run = 0;
     for (uint64_t i = 0; i < OPERATIONS_DRAWN; i++) {
@@ -377,7 +403,8 @@ void test_arrivals(void) {
     double worst = 0;
     for (size_t i = 0; i < OPERATIONS_DRAWN; i++) {
         double below = 1 - exp(-gaps[i]);
-        worst = fmax(worst, fmax(fabs(below - (double)i / OPERATIONS_DRAWN), fabs((double)(i + 1) / OPERATIONS_DRAWN - below)));
+        worst = fmax(
+            worst, fmax(fabs(below - (double)i / OPERATIONS_DRAWN), fabs((double)(i + 1) / OPERATIONS_DRAWN - below)));
     }
     CHECK(worst < KOLMOGOROV / sqrt(OPERATIONS_DRAWN));
     // What is not due yet is not taken; the same seed makes the same plan.
@@ -406,18 +433,18 @@ static void draw_spc1(int reads_asu1, int reads_asu2, double reads_wanted) {
     struct arrival_plan plans[8];
     struct pattern patterns[8];
     uint64_t random[8], counts[8] = {0}, reads[8] = {0}, sizes[8][5] = {{0}}, all = 0, all_reads = 0;
-    (void)snprintf(line, sizeof line,
-                   "--place=name=asu1,share=45%% --place=name=asu2,share=45%% --place=name=asu3,share=10%% --fileSize=4M "
-                   "--numFiles=200 "
-                   "--stream=name=1-1,place=asu1,pattern=random,size=4K,read=%d%%,rate=1.75*load" OPEN " "
-                   "--stream=name=1-2,place=asu1,pattern=walk,start=15%%,width=5%%,size=4K,read=%d%%,rate=14.05*load" OPEN " "
-                   "--stream=name=1-3,place=asu1,pattern=runs,start=20%%-60%%,run=10%%," SMIX ",read=100%%,rate=3.5*load" OPEN " "
-                   "--stream=name=1-4,place=asu1,pattern=walk,start=70%%,width=5%%,size=4K,read=%d%%,rate=10.5*load" OPEN " "
-                   "--stream=name=2-1,place=asu2,pattern=random,size=4K,read=%d%%,rate=0.9*load" OPEN " "
-                   "--stream=name=2-2,place=asu2,pattern=walk,start=47%%,width=5%%,size=4K,read=%d%%,rate=3.5*load" OPEN " "
-                   "--stream=name=2-3,place=asu2,pattern=runs,start=20%%-60%%,run=10%%," SMIX ",read=100%%,rate=1.75*load" OPEN " "
-                   "--stream=name=3-1,place=asu3,pattern=runs,start=0%%-70%%,run=30%%," SMIX ",rate=14.05*load" OPEN,
-                   reads_asu1, reads_asu1, reads_asu1, reads_asu2, reads_asu2);
+    (void)snprintf(
+        line, sizeof line,
+        "--place=name=asu1,share=45%% --place=name=asu2,share=45%% --place=name=asu3,share=10%% --fileSize=4M "
+        "--numFiles=200 --stream=name=1-1,place=asu1,pattern=random,size=4K,read=%d%%,rate=1.75*load" OPEN
+        " --stream=name=1-2,place=asu1,pattern=walk,start=15%%,width=5%%,size=4K,read=%d%%,rate=14.05*load" OPEN
+        " --stream=name=1-3,place=asu1,pattern=runs,start=20%%-60%%,run=10%%," SMIX ",read=100%%,rate=3.5*load" OPEN
+        " --stream=name=1-4,place=asu1,pattern=walk,start=70%%,width=5%%,size=4K,read=%d%%,rate=10.5*load" OPEN
+        " --stream=name=2-1,place=asu2,pattern=random,size=4K,read=%d%%,rate=0.9*load" OPEN
+        " --stream=name=2-2,place=asu2,pattern=walk,start=47%%,width=5%%,size=4K,read=%d%%,rate=3.5*load" OPEN
+        " --stream=name=2-3,place=asu2,pattern=runs,start=20%%-60%%,run=10%%," SMIX ",read=100%%,rate=1.75*load" OPEN
+        " --stream=name=3-1,place=asu3,pattern=runs,start=0%%-70%%,run=30%%," SMIX ",rate=14.05*load" OPEN,
+        reads_asu1, reads_asu1, reads_asu1, reads_asu2, reads_asu2);
     CHECK_CASE(open_streams(&w, line), message);
     const double read_shares[8] = {reads_asu1 / 100.0, reads_asu1 / 100.0, 1, reads_asu1 / 100.0, reads_asu2 / 100.0,
                                    reads_asu2 / 100.0, 1, 0};
@@ -442,7 +469,8 @@ static void draw_spc1(int reads_asu1, int reads_asu2, double reads_wanted) {
     }
     for (uint32_t i = 0; i < 8; i++) {
         static const double mix[5] = {0.40, 0.24, 0.20, 0.08, 0.08};
-        CHECK_CASE(fabs((double)counts[i] / (double)all - intensities[i]) < 0.01 * intensities[i] + 0.0005, w.streams[i].name);
+        CHECK_CASE(fabs((double)counts[i] / (double)all - intensities[i]) < 0.01 * intensities[i] + 0.0005,
+                   w.streams[i].name);
         CHECK_CASE(fabs((double)reads[i] / (double)counts[i] - read_shares[i]) < 0.01, w.streams[i].name);
         for (uint32_t j = 0; j < 5 && w.streams[i].terms.sizes_count > 1; j++) {
             CHECK_CASE(fabs((double)sizes[i][j] / (double)counts[i] - mix[j]) < 0.01, w.streams[i].name);

@@ -77,7 +77,8 @@ void test_options_accepted(void) {
     CHECK(strcmp(o.dir, ".") == 0 && strcmp(o.file_prefix, "mqldt_testfile") == 0 && o.file_bytes == 1638400);
     CHECK(o.files == 8 && o.duration_s == 10 && o.queue_managers == 1 && o.delay_us == 0 && o.alignment_bytes == 4096);
     CHECK(o.sync == SYNC_DSYNC && o.direct == 1 && !o.keep_files && !o.create_dirs && o.csv_file == NULL);
-    CHECK(parse(&o, "--bsize 4096,8k,1M --qm 1,2,4 --dir /a --fileSize=64M --numFiles 16 --duration=60") == OPTIONS_RUN);
+    CHECK(parse(&o, "--bsize 4096,8k,1M --qm 1,2,4 --dir /a --fileSize=64M --numFiles 16 --duration=60") ==
+          OPTIONS_RUN);
     CHECK(o.block_sizes.count == 3 && o.block_sizes.values[1] == 8192 && o.block_sizes.values[2] == 1048576);
     CHECK(o.load_points.count == 3 && o.queue_managers == 4 && o.file_bytes == 67108864 && o.files == 16);
     CHECK(parse(&o, "-b 4K,128K -d /x -f pre -s 1638400 -t 5 -n 3 -c out.csv -a 512 -p 2 -q 7 -z 100") == OPTIONS_RUN);
@@ -86,7 +87,8 @@ void test_options_accepted(void) {
     CHECK(o.queue_managers == 7 && o.delay_us == 100);
     CHECK(parse(&o, "--bs=4K --du=3 --num=2 --fileP=x --back=1") == OPTIONS_RUN);
     CHECK(o.duration_s == 3 && o.files == 2 && strcmp(o.file_prefix, "x") == 0 && o.background_threads == 1);
-    CHECK(parse(&o, "--bsize=4K --sync=fdatasync --direct=no --rate=0.5 --startAt=1790000000.25 --seed=0") == OPTIONS_RUN);
+    CHECK(parse(&o, "--bsize=4K --sync=fdatasync --direct=no --rate=0.5 --startAt=1790000000.25 --seed=0") ==
+          OPTIONS_RUN);
     CHECK(o.sync == SYNC_FDATASYNC && o.direct == 0 && o.rate_micro_per_s == 500000 && o.seed_given && o.seed == 0);
     CHECK(o.start_at_ns == UINT64_C(1790000000250000000));
     CHECK(parse(&o, "--bsize=4K --verify --mlock --keepFiles --createDirs --cpu=0-1,3 --reserve=0") == OPTIONS_RUN);
@@ -100,8 +102,8 @@ void test_options_accepted(void) {
     CHECK(o.workload == WORKLOAD_COMMIT && o.applications.count == 2 && o.message_sizes.values[2] == 1048576);
     CHECK(o.queue_managers == 3 && o.puts_per_commit == 1 && o.log_buffer_bytes == 2097152 && !o.triple_write);
     CHECK(o.think_us == 0 && o.remote_delay_us == 0);
-    CHECK(parse(&o, "--apps=1 --msgSize=1 --workload=commit --logBuffer=64K --tripleWrite --thinkTime=10 --remoteDelay=500 "
-                    "--putsPerCommit=7") == OPTIONS_RUN);
+    CHECK(parse(&o, "--apps=1 --msgSize=1 --workload=commit --logBuffer=64K --tripleWrite --thinkTime=10 "
+                    "--remoteDelay=500 --putsPerCommit=7") == OPTIONS_RUN);
     CHECK(o.puts_per_commit == 7 && o.log_buffer_bytes == 65536 && o.triple_write && o.think_us == 10);
     CHECK(o.remote_delay_us == 500);
     CHECK(parse(&o, "--help") == OPTIONS_HELP);
@@ -124,11 +126,12 @@ static const char *over_of(const struct options *options) {
 void test_options_over(void) {
     static struct options o;
     CHECK(parse(&o, "--bsize=4K") == OPTIONS_RUN);
-    CHECK(strcmp(over_of(&o), "100000 200000 500000 1000000 2000000 5000000 10000000 20000000 50000000 100000000 200000000 "
-                 "500000000 1000000000 2000000000 5000000000") == 0);
+    CHECK(strcmp(over_of(&o), "100000 200000 500000 1000000 2000000 5000000 10000000 20000000 50000000 100000000 "
+                              "200000000 500000000 1000000000 2000000000 5000000000") == 0);
     CHECK(parse(&o, "--over=7s --bsize=4K --over=3600s,1999999ns,2000us,1ns,3ms,3000us") == OPTIONS_RUN);
-    CHECK(strcmp(over_of(&o), "1 100000 200000 500000 1000000 1999999 2000000 3000000 5000000 10000000 20000000 50000000 "
-                 "100000000 200000000 500000000 1000000000 2000000000 5000000000 3600000000000") == 0);
+    CHECK(
+        strcmp(over_of(&o), "1 100000 200000 500000 1000000 1999999 2000000 3000000 5000000 10000000 20000000 50000000 "
+                            "100000000 200000000 500000000 1000000000 2000000000 5000000000 3600000000000") == 0);
     CHECK(o.over_asked.count == 5 && o.over_asked.values[0] == 1 && o.over_asked.values[1] == 1999999 &&
           o.over_asked.values[2] == 2000000 && o.over_asked.values[4] == UINT64_C(3600000000000));
     static char line[400] = "--bsize=4K --over=11ms";
@@ -141,7 +144,8 @@ void test_options_over(void) {
 }
 
 void test_options_refused(void) {
-    static const struct { const char *line, *option, *value, *hint; } cases[] = {
+    static const struct { const char *line, *option, *value, *hint;
+    } cases[] = {
         {"", "--bsize", "missing", "for example --bsize="},
         {"--bsize=5X", "--bsize", "'5X'", "try --bsize="},
         {"--bsize=511", "--bsize", "'511'", "512 to 64M"},
@@ -189,7 +193,8 @@ void test_options_refused(void) {
         {"--workload=pblio", "--workload", "'pblio'", "mq-log commit"},
         {"--workload=commit --bsize=4K", "--bsize", "--msgSize", "leave it out"},
         {"--workload=commit --apps=1 --msgSize=2K --rate=5", "--rate", "not for --workload=commit", "leave it out"},
-        {"--csvFile=x --workload=commit --apps=1 --msgSize=2K", "--csvFile", "not for --workload=commit", "leave it out"},
+        {"--csvFile=x --workload=commit --apps=1 --msgSize=2K", "--csvFile", "not for --workload=commit",
+         "leave it out"},
         {"--workload=commit --msgSize=2K", "--apps", "missing", "for example --apps="},
         {"--workload=commit --apps=1", "--msgSize", "missing", "--msgSize=2K"},
         {"--workload=commit --apps=0 --msgSize=2K", "--apps", "'0'", "1 to 100000"},
@@ -232,10 +237,25 @@ void test_options_directories(void) {
 }
 
 void test_cpu_list(void) {
-    static const struct { const char *text; bool good; } cases[] = {
-        {"0", true}, {"0,1", true}, {"0-3,8", true}, {"1023", true}, {"0-999", true}, {"1024", false}, {"0-1000", false},
-        {"0-600,0-600", false}, {"", false}, {",", false}, {"1-", false}, {"-1", false}, {"1-2-3", false}, {"a", false},
-        {"3-1", false}, {"1,", false}, {"0-18446744073709551615", false},
+    static const struct { const char *text; bool good;
+    } cases[] = {
+        {"0", true},
+        {"0,1", true},
+        {"0-3,8", true},
+        {"1023", true},
+        {"0-999", true},
+        {"1024", false},
+        {"0-1000", false},
+        {"0-600,0-600", false},
+        {"", false},
+        {",", false},
+        {"1-", false},
+        {"-1", false},
+        {"1-2-3", false},
+        {"a", false},
+        {"3-1", false},
+        {"1,", false},
+        {"0-18446744073709551615", false},
     };
     static struct options o;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -255,12 +275,25 @@ static const char *as_csv(const char *text) {
 }
 
 void test_csv(void) {
-    static const struct { const char *text, *csv; } cases[] = {
-        {"", ""}, {"plain", "plain"}, {"a,b", "\"a,b\""}, {"a\"b", "\"a\"\"b\""}, {"a\nb", "a\\x0Ab"},
-        {"tab\there", "tab\\x09here"}, {"\xC3\xA4", "\xC3\xA4"}, {"\xE2\x82\xAC", "\xE2\x82\xAC"},
-        {"\xF0\x9F\x98\x80", "\xF0\x9F\x98\x80"}, {"\xFF", "\\xFF"}, {"\xC3", "\\xC3"}, {"\xC0\x80", "\\xC0\\x80"},
-        {"\xED\xA0\x80", "\\xED\\xA0\\x80"}, {"\xE0\x80\x80", "\\xE0\\x80\\x80"}, {"\xF4\x90\x80\x80", "\\xF4\\x90\\x80\\x80"},
-        {"\x7F", "\\x7F"}, {"=1+1", "=1+1"},
+    static const struct { const char *text, *csv;
+    } cases[] = {
+        {"", ""},
+        {"plain", "plain"},
+        {"a,b", "\"a,b\""},
+        {"a\"b", "\"a\"\"b\""},
+        {"a\nb", "a\\x0Ab"},
+        {"tab\there", "tab\\x09here"},
+        {"\xC3\xA4", "\xC3\xA4"},
+        {"\xE2\x82\xAC", "\xE2\x82\xAC"},
+        {"\xF0\x9F\x98\x80", "\xF0\x9F\x98\x80"},
+        {"\xFF", "\\xFF"},
+        {"\xC3", "\\xC3"},
+        {"\xC0\x80", "\\xC0\\x80"},
+        {"\xED\xA0\x80", "\\xED\\xA0\\x80"},
+        {"\xE0\x80\x80", "\\xE0\\x80\\x80"},
+        {"\xF4\x90\x80\x80", "\\xF4\\x90\\x80\\x80"},
+        {"\x7F", "\\x7F"},
+        {"=1+1", "=1+1"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         CHECK_CASE(strcmp(as_csv(cases[i].text), cases[i].csv) == 0, cases[i].csv);

@@ -33,7 +33,8 @@ static bool before_files(void *argument, struct failure *failure) {
 // A step of 100 ms, of which the first 20 are the warm-up.
 static void run_step(uint64_t block_bytes, uint32_t load_point) {
     struct step_plan *plan = &workers.plan;
-    workers_prepare_step(&workers, &(struct result_key){.step = 1, .block_bytes = block_bytes, .load_point = load_point});
+    workers_prepare_step(
+        &workers, &(struct result_key){.step = 1, .block_bytes = block_bytes, .load_point = load_point});
     plan->begin_ns = now_ns();
     plan->timeline = (struct timeline){.start_ns = plan->begin_ns + 20000000, .duration_ns = 80000000};
     plan->end_ns = plan->begin_ns + 100000000;

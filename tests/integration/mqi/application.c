@@ -5,9 +5,10 @@
 //
 //   application FILE [THREADS:CALL:PATTERN:COUNT:NS ...] [kill] [exit=STATUS] [wait]
 //
-// Each group makes COUNT calls in each of its threads, after the group before it. PATTERN is constant, bursty (each tenth call takes ten times as long),
-// growing (the n-th call takes n times as long), deep (each call makes three more within it; only the outermost is in the account), left (each call is
-// left by a jump, and is not in the account) or stuck (the call never returns). FILE gets a line "CALL NS" for each call, when all groups are done; then the
+// Each group makes COUNT calls in each of its threads, after the group before it. PATTERN is constant, bursty (each
+// tenth call takes ten times as long), growing (the n-th call takes n times as long), deep (each call makes three more
+// within it; only the outermost is in the account), left (each call is left by a jump, and is not in the account) or
+// stuck (the call never returns). FILE gets a line "CALL NS" for each call, when all groups are done; then the
 // application kills itself, exits with a status, or waits to be ended.
 #include "mqi.h"
 
@@ -82,7 +83,11 @@ static void *work(void *argument) {
     const struct group *group = argument;
     for (volatile int n = 1; n <= group->count; n++) {
         long times = is(group, "growing") ? n : is(group, "bursty") && n % 10 == 0 ? 10 : 1;
-        behaviour = (struct behaviour){group->ns * times, is(group, "deep") ? 3 : 0, is(group, "left") ? leave : is(group, "stuck") ? stay : NULL};
+        behaviour = (struct behaviour){
+            group->ns * times, is(group, "deep") ? 3 : 0,
+            is(group, "left")    ? leave
+            : is(group, "stuck") ? stay
+                                 : NULL};
         if (setjmp(away) == 0) {
             call_once(group);
         }
@@ -117,7 +122,9 @@ int main(int count, char **words) {
     int status = 0, last = 0, read = 0;
     for (int n = 2; n < count; n++) {
         struct group *group = &groups[read];
-        if (sscanf(words[n], "%d:%15[^:]:%15[^:]:%d:%ld", &group->threads, group->call, group->pattern, &group->count, &group->ns) == 5 && read < 15) {
+        if (sscanf(words[n], "%d:%15[^:]:%15[^:]:%d:%ld", &group->threads, group->call, group->pattern, &group->count,
+                   &group->ns) == 5 &&
+            read < 15) {
             read++;
         } else if (sscanf(words[n], "exit=%d", &status) != 1) {
             last = words[n][0];

@@ -20,7 +20,8 @@ static void behave(void) {
     }
 }
 
-void MQPUT(int connection, int object, void *descriptor, void *options, int length, void *buffer, int *completion, int *reason) {
+void MQPUT(int connection, int object, void *descriptor, void *options, int length, void *buffer, int *completion,
+           int *reason) {
     if (behaviour.depth > 0) {
         behaviour.depth--;
         MQPUT(connection, object, descriptor, options, length, buffer, completion, reason);

@@ -12,5 +12,6 @@ struct behaviour {
 
 extern _Thread_local struct behaviour behaviour;
 
-void MQPUT(int connection, int object, void *descriptor, void *options, int length, void *buffer, int *completion, int *reason);
+void MQPUT(int connection, int object, void *descriptor, void *options, int length, void *buffer, int *completion,
+           int *reason);
 void MQCMIT(int connection, int *completion, int *reason);

@@ -42,8 +42,15 @@ def test_the_pod_has_no_rights(documents):
     pod = spec["template"]["spec"]
     (container,) = pod["containers"]
     assert (spec["backoffLimit"], pod["restartPolicy"], pod["automountServiceAccountToken"]) == (0, "Never", False)
-    assert (pod["securityContext"]["runAsNonRoot"], pod["securityContext"]["seccompProfile"]) == (True, {"type": "RuntimeDefault"})
-    assert container["securityContext"] == {"allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True, "capabilities": {"drop": ["ALL"]}}
+    assert (pod["securityContext"]["runAsNonRoot"], pod["securityContext"]["seccompProfile"]) == (
+        True,
+        {"type": "RuntimeDefault"},
+    )
+    assert container["securityContext"] == {
+        "allowPrivilegeEscalation": False,
+        "readOnlyRootFilesystem": True,
+        "capabilities": {"drop": ["ALL"]},
+    }
     assert container["terminationMessagePolicy"] == "FallbackToLogsOnError"
 
 

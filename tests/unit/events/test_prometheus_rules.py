@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The Prometheus rules under promtool, fed with the metrics as the collection writes them. promtool's time begins in 1970."""
+"""The Prometheus rules under promtool, fed with the metrics as the collection writes them.
+promtool's time begins in 1970."""
 
 from __future__ import annotations
 
@@ -27,17 +28,25 @@ VALID = entry("1970-01-10", host="valid", volume_id="1")
 REVOKED = entry("1970-01-10", host="revoked", volume_id="2")
 FAILED = entry("1970-01-10", FAILS, host="failed", volume_id="3")
 TRIED = entry("1970-01-10", ATTEMPT, host="tried", volume_id="4")
-STATUS = status_prom(fleet_status([VALID, REVOKED, FAILED, TRIED], {REVOKED.sha256}, Today(datetime.date(1970, 1, 11), 14)), [], []).decode()
+STATUS = status_prom(
+    fleet_status([VALID, REVOKED, FAILED, TRIED], {REVOKED.sha256}, Today(datetime.date(1970, 1, 11), 14)), [], []
+).decode()
 END_DAYS = (datetime.date.fromisoformat(VALID.valid_until) - datetime.date(1970, 1, 1)).days + 1
 
 
 def kept(exposition, name):
     """Return the series of a metric, each of which keeps its value for 365 intervals."""
     samples = samples_of(exposition)[name].items()
-    return {f"{name}{{{','.join(f'{label}={json.dumps(value)}' for label, value in labels)}}}": f"{value:.0f}+0x365" for labels, value in samples}
+    return {
+        f"{name}{{{','.join(f'{label}={json.dumps(value)}' for label, value in labels)}}}": f"{value:.0f}+0x365"
+        for labels, value in samples
+    }
 
 
-CERTIFICATES = {**kept(STATUS, "logdisk_certificate_state"), **kept(STATUS, "logdisk_certificate_end_timestamp_seconds")}
+CERTIFICATES = {
+    **kept(STATUS, "logdisk_certificate_state"),
+    **kept(STATUS, "logdisk_certificate_end_timestamp_seconds"),
+}
 
 
 @pytest.fixture
@@ -46,10 +55,18 @@ def evaluate(tmp_path):
 
     def check(alert, series, interval, expected):
         cases = [
-            {"alertname": alert, "eval_time": at, "exp_alerts": [{"exp_labels": labels, "exp_annotations": texts} for labels, texts in firing]}
+            {
+                "alertname": alert,
+                "eval_time": at,
+                "exp_alerts": [{"exp_labels": labels, "exp_annotations": texts} for labels, texts in firing],
+            }
             for at, firing in expected.items()
         ]
-        test = {"interval": interval, "input_series": [{"series": name, "values": values} for name, values in series.items()], "alert_rule_test": cases}
+        test = {
+            "interval": interval,
+            "input_series": [{"series": name, "values": values} for name, values in series.items()],
+            "alert_rule_test": cases,
+        }
         path = tmp_path / "test.yml"
         path.write_text(yaml.safe_dump({"rule_files": [str(RULES)], "evaluation_interval": interval, "tests": [test]}))
         done = subprocess.run(["promtool", "test", "rules", str(path)], capture_output=True, text=True, check=False)
@@ -66,15 +83,30 @@ def test_a_certificate_expires_even_if_its_status_is_old(evaluate):
     labels = {"host": "valid", "volume": "log", "profile": "silver", "severity": "warning", "recertify": "true"}
 
     def left(text):
-        return [(labels, {"summary": "valid: the certificate of volume log (silver) expires", "description": f"Time left: {text}. Certify the host again."})]
+        return [
+            (
+                labels,
+                {
+                    "summary": "valid: the certificate of volume log (silver) expires",
+                    "description": f"Time left: {text}. Certify the host again.",
+                },
+            )
+        ]
 
-    expected = {f"{END_DAYS - 14}d": [], f"{END_DAYS - 13}d": left("13d 0h 0m 0s"), f"{END_DAYS + 2}d": left("-2d 0h 0m 0s")}
+    expected = {
+        f"{END_DAYS - 14}d": [],
+        f"{END_DAYS - 13}d": left("13d 0h 0m 0s"),
+        f"{END_DAYS + 2}d": left("-2d 0h 0m 0s"),
+    }
     evaluate("LogdiskCertificateExpiring", CERTIFICATES, "1d", expected)
 
 
 def test_volumes_that_are_not_certified_are_for_people(evaluate):
     def uncertified(host, state):
-        texts = {"summary": f"{host}: volume log (silver) is not certified, state {state}", "description": "playbooks/status.yml prints the reason."}
+        texts = {
+            "summary": f"{host}: volume log (silver) is not certified, state {state}",
+            "description": "playbooks/status.yml prints the reason.",
+        }
         return {"host": host, "volume": "log", "profile": "silver", "state": state, "severity": "critical"}, texts
 
     states = [("failed", "failed"), ("revoked", "revoked"), ("tried", "none")]
@@ -82,11 +114,16 @@ def test_volumes_that_are_not_certified_are_for_people(evaluate):
 
 
 def test_a_status_that_no_longer_comes_is_reported(evaluate):
-    series = {f'node_textfile_mtime_seconds{{file="{file}",instance="awx:9100"}}': "0+0x10" for file in ("/var/lib/metrics/status.prom", "other.prom")}
+    series = {
+        f'node_textfile_mtime_seconds{{file="{file}",instance="awx:9100"}}': "0+0x10"
+        for file in ("/var/lib/metrics/status.prom", "other.prom")
+    }
     labels = {"file": "/var/lib/metrics/status.prom", "instance": "awx:9100", "severity": "warning"}
     texts = {
         "summary": "The status of the certificates is 3d 0h 0m 0s old",
-        "description": "playbooks/status.yml no longer runs every night, or its status.prom no longer arrives at awx:9100.",
+        "description": (
+            "playbooks/status.yml no longer runs every night, or its status.prom no longer arrives at awx:9100."
+        ),
     }
     evaluate("LogdiskStatusStale", series, "1d", {"2d": [], "3d": [(labels, texts)]})
 
@@ -98,7 +135,13 @@ def test_a_bad_verdict_is_for_people(evaluate, tmp_path):
     verdicts = [dict(labels) for labels, value in samples_of(exposition)["logdisk_run_verdict"].items() if value]
     texts = "The report of the run has the reasons and the next steps."
     bad = [
-        ({**each, "severity": "critical"}, {"summary": f"{each['host']}: the verdict on volume {each['volume']} is {each['verdict']}", "description": texts})
+        (
+            {**each, "severity": "critical"},
+            {
+                "summary": f"{each['host']}: the verdict on volume {each['volume']} is {each['verdict']}",
+                "description": texts,
+            },
+        )
         for each in verdicts
         if each["verdict"] not in GOOD
     ]
@@ -109,14 +152,24 @@ def test_a_bad_verdict_is_for_people(evaluate, tmp_path):
 def of_queue_manager(instance, latency_s, size_bytes):
     """Return the series of mq_prometheus for a queue manager."""
     own = f'{{instance="{instance}",platform="UNIX",qmgr="QM1"}}'
-    return {f"ibmmq_qmgr_log_write_latency_seconds{own}": f"{latency_s}+0x60", f"ibmmq_qmgr_log_write_size_bytes{own}": f"{size_bytes}+0x60"}
+    return {
+        f"ibmmq_qmgr_log_write_latency_seconds{own}": f"{latency_s}+0x60",
+        f"ibmmq_qmgr_log_write_size_bytes{own}": f"{size_bytes}+0x60",
+    }
 
 
 @pytest.mark.parametrize("port", ["", ":9157"])
 def test_slow_log_writes_of_small_blocks(evaluate, port):
     slow = of_queue_manager(f"mq01.example.com{port}", 0.003, 8192)
     others = of_queue_manager("fast:9157", 0.0009, 8192) | of_queue_manager("large:9157", 0.003, 262144)
-    labels = {"host": "mq01.example.com", "instance": f"mq01.example.com{port}", "platform": "UNIX", "qmgr": "QM1", "severity": "warning", "recertify": "true"}
+    labels = {
+        "host": "mq01.example.com",
+        "instance": f"mq01.example.com{port}",
+        "platform": "UNIX",
+        "qmgr": "QM1",
+        "severity": "warning",
+        "recertify": "true",
+    }
     texts = {
         "summary": "mq01.example.com: the log writes of queue manager QM1 take 3ms on average",
         "description": "mq-log-silver allows 1 ms. Commits of persistent messages wait for these writes.",
@@ -136,10 +189,17 @@ def of_logger(instance, bytes_per_s, counts_on=False):
 @pytest.mark.parametrize("counts_on", [False, True])
 def test_a_logger_that_is_near_its_limit_is_for_people(evaluate, counts_on):
     busy = of_logger("mq01:9157", 0.8 / 0.0008 * 8192, counts_on)
-    idle = of_logger("half:9157", 0.5 / 0.0008 * 8192, counts_on) | of_logger("idle:9157", 0) | of_queue_manager("silent:9157", 0, 0)
+    idle = (
+        of_logger("half:9157", 0.5 / 0.0008 * 8192, counts_on)
+        | of_logger("idle:9157", 0)
+        | of_queue_manager("silent:9157", 0, 0)
+    )
     labels = {"host": "mq01", "instance": "mq01:9157", "platform": "UNIX", "qmgr": "QM1", "severity": "warning"}
     texts = {
         "summary": "mq01: the logger of queue manager QM1 is busy 80% of the time",
-        "description": "It has one write outstanding at a time, so commits queue up before it reaches 100 %. Reduce the load, or get faster storage.",
+        "description": (
+            "It has one write outstanding at a time, so commits queue up before it reaches 100 %. Reduce the "
+            "load, or get faster storage."
+        ),
     }
     evaluate("MQLogUtilisationHigh", busy | idle, "1m", {"5m": [], "30m": [(labels, texts)]})

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The rulebook under ansible-rulebook: notifications of Alertmanager go in by the webhook, and jobs arrive at a controller.
+"""The rulebook under ansible-rulebook: notifications of Alertmanager go in by the webhook,
+and jobs arrive at a controller.
 
 A host is certified once per day, so each test has hosts of its own.
 """
@@ -52,7 +53,8 @@ class Rulebook:
             return error.code
 
     def jobs(self, *notifications: object, until: tuple[str, ...] = ()) -> list[Job]:
-        """Return the jobs that notifications start. They are judged in order, so one more job shows that all of them were."""
+        """Return the jobs that notifications start. They are judged in order,
+        so one more job shows that all of them were."""
         before, last = len(self._awx.jobs), f"last-{next(self._numbers)}"
         assert {self.post(each) for each in (*notifications, about(last))} == {200}
         self._awx.wait_for({*until, last}, PATIENCE_S)
@@ -60,7 +62,9 @@ class Rulebook:
 
     def request_for(self, limit: str) -> dict:
         """Return what was sent to start the job with this limit."""
-        (body,) = [body for dummy, path, body in self._awx.requests if path.endswith("/launch/") and body["limit"] == limit]
+        (body,) = [
+            body for dummy, path, body in self._awx.requests if path.endswith("/launch/") and body["limit"] == limit
+        ]
         return body
 
     def limits(self, *notifications: object, until: tuple[str, ...] = ()) -> list[str]:
@@ -83,7 +87,9 @@ def rulebook(tmp_path_factory):
         awx.add_template(template)
     with served(awx) as address, (directory / "log").open("wb") as log:
         command += ["--controller-url", address, "--controller-token", "token"]
-        process = subprocess.Popen(command, cwd=directory, env=env, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
+        process = subprocess.Popen(
+            command, cwd=directory, env=env, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT
+        )
         try:
             await_listener(port, process)
             yield Rulebook(port, awx)
@@ -106,7 +112,8 @@ def await_listener(port: int, process: subprocess.Popen) -> None:
 
 
 def recorded(name):
-    """Return a notification as Alertmanager 0.25 sent it, configured as in docs/events.md, for an alert of our rules in Prometheus 2.42."""
+    """Return a notification as Alertmanager 0.25 sent it, configured as in docs/events.md,
+    for an alert of our rules in Prometheus 2.42."""
     return json.loads((ALERTS / f"{name}.json").read_text(encoding="utf-8"))
 
 
@@ -115,7 +122,9 @@ def about(host, alert=EXPIRING, **keys):
     return {**recorded("certificate_expiring"), "groupLabels": {"alertname": alert, "host": host}, **keys}
 
 
-@pytest.mark.parametrize(("name", "host"), [("certificate_expiring", "mq01.example.com"), ("log_write_latency", "mq02.example.com")])
+@pytest.mark.parametrize(
+    ("name", "host"), [("certificate_expiring", "mq01.example.com"), ("log_write_latency", "mq02.example.com")]
+)
 def test_an_alert_starts_the_template_limited_to_its_host(rulebook, name, host):
     assert rulebook.jobs(recorded(name), until=(host,)) == [Job("logdisk recertify", host, {"gate_expected_count": 1})]
     assert rulebook.request_for(host) == {"limit": host, "extra_vars": {"gate_expected_count": 1}}
@@ -128,17 +137,37 @@ def test_a_host_is_certified_once_whatever_the_number_of_its_alerts(rulebook):
 
 
 def test_other_alerts_and_resolved_ones_do_nothing(rulebook):
-    others = [recorded("not_certified"), recorded("certificate_renewed"), about("h1", "logdiskcertificateexpiring"), about("h2", status="resolved")]
+    others = [
+        recorded("not_certified"),
+        recorded("certificate_renewed"),
+        about("h1", "logdiskcertificateexpiring"),
+        about("h2", status="resolved"),
+    ]
     assert rulebook.limits(*others) == []
 
 
-PATTERNS = ["all", "ungrouped", "localhost", "mq*", "mq0?", "mq[0:9]", "mq01,mq02", "mq01:mq02", "!mq01", "&mq01", "~mq", "@/etc/hosts"]
+PATTERNS = [
+    "all",
+    "ungrouped",
+    "localhost",
+    "mq*",
+    "mq0?",
+    "mq[0:9]",
+    "mq01,mq02",
+    "mq01:mq02",
+    "!mq01",
+    "&mq01",
+    "~mq",
+    "@/etc/hosts",
+]
 BLANKS = ["", " ", "mq01 mq02", "mq01 ", "mq01\n", "mq01\nall", "mq01\r", "mq01\u2028", "mq01\0"]
 NO_NAMES = ["mq01'", "{{ 7 }}", "-i", "--limit", ".mq", "mq.", "ｍｑ01", "a" * 254]
 NO_TEXTS = [None, [], ["mq01"], ["mq01", "mq02"], {"mq01": 1}]
 
 
-@pytest.mark.parametrize("hosts", [PATTERNS, BLANKS, NO_NAMES, NO_TEXTS], ids=["patterns", "blanks", "no names", "no texts"])
+@pytest.mark.parametrize(
+    "hosts", [PATTERNS, BLANKS, NO_NAMES, NO_TEXTS], ids=["patterns", "blanks", "no names", "no texts"]
+)
 def test_what_is_not_the_name_of_one_host_does_nothing(rulebook, hosts):
     assert rulebook.limits(*map(about, hosts)) == []
 
@@ -150,7 +179,10 @@ def test_any_name_of_a_host_becomes_the_limit_as_it_is(rulebook):
 
 def test_notifications_of_another_form_do_nothing(rulebook):
     labels = [[], "x", {"host": "h3"}, {"alertname": EXPIRING}, {"alertname": [EXPIRING], "host": "h4"}]
-    assert rulebook.limits([], "x", 5, None, {}, {"status": "firing"}, *(about("", groupLabels=each) for each in labels)) == []
+    assert (
+        rulebook.limits([], "x", 5, None, {}, {"status": "firing"}, *(about("", groupLabels=each) for each in labels))
+        == []
+    )
 
 
 def test_a_notification_cannot_choose_another_limit(rulebook):

@@ -32,7 +32,8 @@ class Plans(Remembered):
 
 
 class Memory(memory.Memory):
-    """Its hosts are held against their baseline, by what power cuts came to, and by what else is known of their volumes."""
+    """Its hosts are held against their baseline, by what power cuts came to,
+    and by what else is known of their volumes."""
 
     def look_up(self, directory: RunDirectory) -> str:
         """Note what the history says of the volumes of a run. Raises OSError."""

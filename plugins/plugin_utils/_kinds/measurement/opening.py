@@ -27,9 +27,14 @@ class Opening(opening.Opening):
         if problem:
             raise SettingsError(problem)
 
-    def announced(self, settings: Mapping[str, Any], plans: Mapping[str, Mapping[str, Any]], check_mode: bool) -> list[str]:
-        """Return in lines when the hosts measure and what their plans cannot show. In a preflight the notes are in the hosts' records."""
-        start = [f"The hosts start at {shown_instant(settings['sweep_start_at'])}."] if settings["sweep_start_at"] else []
+    def announced(
+        self, settings: Mapping[str, Any], plans: Mapping[str, Mapping[str, Any]], check_mode: bool
+    ) -> list[str]:
+        """Return in lines when the hosts measure and what their plans cannot show.
+        In a preflight the notes are in the hosts' records."""
+        start = (
+            [f"The hosts start at {shown_instant(settings['sweep_start_at'])}."] if settings["sweep_start_at"] else []
+        )
         return [_duration(settings["sweep_mode"], plans), *start, *([] if check_mode else _notes(plans))]
 
 
@@ -37,7 +42,9 @@ def _duration(mode: str, plans: Mapping[str, Mapping[str, Any]]) -> str:
     """Return how long the run takes, and one that certifies if this one is too short for it."""
     open_hosts = [host for host in sorted(plans) if plans[host].get("discover")]
     known = {host: plan for host, plan in plans.items() if host not in open_hosts}
-    later = f"The time for {shown(open_hosts)} is announced when the volumes there are discovered." if open_hosts else ""
+    later = (
+        f"The time for {shown(open_hosts)} is announced when the volumes there are discovered." if open_hosts else ""
+    )
     return " ".join(text for text in (known and duration_text(mode, known), later) if text)
 
 

@@ -27,7 +27,10 @@ class View(view.View):
             return f"This run does not certify: {_why_not(model)}."
         if len(model.profiles) < 2:
             return f"This run certifies {model.size} against {model.profile_name}."
-        return f"This run certifies {model.size}: {'; '.join(f'{fold_names(profile.labels)} against {profile.text}' for profile in model.profiles)}."
+        return (
+            f"This run certifies {model.size}: "
+            f"{'; '.join(f'{fold_names(profile.labels)} against {profile.text}' for profile in model.profiles)}."
+        )
 
 
 def _why_not(model: Model) -> str:

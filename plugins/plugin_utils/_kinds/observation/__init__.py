@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The observation: a live queue manager is watched, and what it gets is held against the certificate of its volume. It writes nothing and certifies nothing."""
+"""The observation: a live queue manager is watched, and what it gets is held against the certificate of its volume. It
+writes nothing and certifies nothing."""
 
 from __future__ import annotations
 
@@ -32,7 +33,9 @@ class Observation(Kind):
     why_left_out = "observations test no storage"
     why_not_collected = "is an observation, of which hosts keep nothing when its controller is lost: observe again."
     ended_early = "the observation ended before its time"
-    if_interrupted = "the observations of run {} end on their hosts by themselves, and remove their files. To remove them at once"
+    if_interrupted = (
+        "the observations of run {} end on their hosts by themselves, and remove their files. To remove them at once"
+    )
 
     @cached_property
     def own_shape(self) -> Any:
@@ -41,4 +44,6 @@ class Observation(Kind):
 
         certificate = Keys({"caveats": Maybe(Items(str)), "others": Maybe(Items(dict))})
         lists = dict.fromkeys(("intervals", "maxima"), Maybe(Items(dict)))
-        return Keys({**lists, **dict.fromkeys(("facts", "utilisation"), Maybe(dict)), "certificate": Maybe(certificate)})
+        return Keys(
+            {**lists, **dict.fromkeys(("facts", "utilisation"), Maybe(dict)), "certificate": Maybe(certificate)}
+        )

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The part of a host's section about a live queue manager: certified and observed side by side, how busy its logger was, and interval by interval."""
+"""The part of a host's section about a live queue manager: certified and observed side by side, how busy its logger
+was, and interval by interval."""
 
 from __future__ import annotations
 
@@ -53,10 +54,13 @@ _SOURCES = {
 _CANNOT = {
     **dict.fromkeys(
         ("prometheus", "amqsrua"),
-        "These are rolling averages: there are no percentiles, the number of writes is an estimate, and a short stall hardly shows. "
-        "The slowest write is known only since the queue manager started.",
+        "These are rolling averages: there are no percentiles, the number of writes is an estimate, and a short stall "
+        "hardly shows. The slowest write is known only since the queue manager started.",
     ),
-    "bpftrace": "Each call is timed in the kernel, from its beginning to its end. What the queue manager itself adds is not in it.",
+    "bpftrace": (
+        "Each call is timed in the kernel, from its beginning to its end. What the queue "
+        "manager itself adds is not in it."
+    ),
 }
 
 Row = Sequence[str]
@@ -110,7 +114,10 @@ class ObservationSection:
         """Which certificate it is compared with, empty if with none."""
         if "run_id" not in self._held:
             return ""
-        return f"{self._held.get('state_text')}, of {str(self._held.get('judged_at'))[:10]}, profile {self._held.get('profile')}, run {self._held['run_id']}"
+        return (
+            f"{self._held.get('state_text')}, of {str(self._held.get('judged_at'))[:10]}, profile "
+            f"{self._held.get('profile')}, run {self._held['run_id']}"
+        )
 
     @property
     def compared(self) -> list[tuple[str, str, str, str]]:
@@ -126,7 +133,14 @@ class ObservationSection:
         for other in self._held.get("others") or ():
             title = f"The same, {other.get('queue_managers')} queue managers at once"
             rows.append((title, _time(number(other, "expected_ns")), _time(mean), _ratio(number(other, "ratio"))))
-        rows.append(("Slowest write of the test, and while observed", _time(number(self._held, "slowest_ns")), self._slowest_observed(figures), ""))
+        rows.append(
+            (
+                "Slowest write of the test, and while observed",
+                _time(number(self._held, "slowest_ns")),
+                self._slowest_observed(figures),
+                "",
+            )
+        )
         rows.append(("Slowest write since the queue manager started", "", self._slowest_since_restart(), ""))
         return [row for row in rows if row[1] or row[2]]
 
@@ -137,22 +151,43 @@ class ObservationSection:
         share, highest = number(known, "share"), number(known, "highest_share")
         if share is None:
             return ""
-        busiest = f", in the busiest interval {_units.format_ratio(highest)}" if highest is not None and len(self._intervals) > 1 else ""
-        near = " That is near the limit: one write is outstanding at a time, so waits grow steeply from here on." if share >= HIGH else ""
-        near = " More than all of the time cannot be: the averages that MQ publishes lag behind its load." if share > BEYOND else near
-        return f"The logger was writing {_units.format_ratio(share)} of the time{busiest}{trend_text(self._host)}.{near}"
+        busiest = (
+            f", in the busiest interval {_units.format_ratio(highest)}"
+            if highest is not None and len(self._intervals) > 1
+            else ""
+        )
+        near = (
+            " That is near the limit: one write is outstanding at a time, so waits grow steeply from here on."
+            if share >= HIGH
+            else ""
+        )
+        near = (
+            " More than all of the time cannot be: the averages that MQ publishes lag behind its load."
+            if share > BEYOND
+            else near
+        )
+        return (
+            f"The logger was writing {_units.format_ratio(share)} of the time{busiest}{trend_text(self._host)}.{near}"
+        )
 
     @property
     def log_in_use(self) -> str:
         """How much of the log is in use, empty if that is not known."""
         used, most = number(self._facts, "log_bytes_in_use"), number(self._facts, "log_bytes_max")
-        return f"Of the log's {_units.format_size(int(most))}, {_units.format_ratio(used / most)} was in use." if used is not None and most else ""
+        return (
+            f"Of the log's {_units.format_size(int(most))}, {_units.format_ratio(used / most)} was in use."
+            if used is not None and most
+            else ""
+        )
 
     @property
     def overhead(self) -> str:
         """What watching cost, empty if it was not measured."""
         watched = "write" if self._intervals else "call"
-        costs = ((number(self._facts, "probe_overhead_ns"), watched), (number(self._facts, "probe_overhead_call_ns"), "call"))
+        costs = (
+            (number(self._facts, "probe_overhead_ns"), watched),
+            (number(self._facts, "probe_overhead_call_ns"), "call"),
+        )
         told = " and ".join(f"{_time(cost)} to each {what}" for cost, what in costs if cost is not None)
         return f"Watching added about {told}, as measured before it began." if told else ""
 
@@ -181,22 +216,38 @@ class ObservationSection:
         """Rows of the newest of the new maxima: when, of what, the one before, and the new one."""
         rows = (self._seen.get("maxima") or [])[-SHOWN_MAXIMA:]
         return [
-            (moment(number(each, "epoch_s")), str(each.get("stream")), _time(number(each, "previous_ns")) or "none", _time(number(each, "new_ns")))
+            (
+                moment(number(each, "epoch_s")),
+                str(each.get("stream")),
+                _time(number(each, "previous_ns")) or "none",
+                _time(number(each, "new_ns")),
+            )
             for each in rows
         ]
 
     @property
     def chart(self) -> Markup:
-        """The mean and the slowest write of each interval, beside what was certified, empty if there are too few intervals."""
+        """The mean and the slowest write of each interval, beside what was certified,
+        empty if there are too few intervals."""
         begin = number(self._seen, "start_epoch_s") or 0.0
-        known = [each for each in self._intervals if number(each, "latency_mean_ns") and number(each, "start_epoch_s") is not None]
+        known = [
+            each
+            for each in self._intervals
+            if number(each, "latency_mean_ns") and number(each, "start_epoch_s") is not None
+        ]
         known = thinned(known, _MOST_POINTS)
         if len(known) < 2:
             return Markup("")
         ends = [number(each, "start_epoch_s") - begin + (number(each, "elapsed_s") or 0.0) for each in known]
         lines = {
-            "mean": [(end, value) for end, each in zip(ends, known, strict=True) if (value := number(each, "latency_mean_ns"))],
-            "max": [(end, value) for end, each in zip(ends, known, strict=True) if (value := number(each, "latency_max_ns"))],
+            "mean": [
+                (end, value)
+                for end, each in zip(ends, known, strict=True)
+                if (value := number(each, "latency_mean_ns"))
+            ],
+            "max": [
+                (end, value) for end, each in zip(ends, known, strict=True) if (value := number(each, "latency_max_ns"))
+            ],
         }
         return _chart(lines, number(self._held, "expected_ns"), max(ends))
 
@@ -223,11 +274,17 @@ class ObservationSection:
         """Return the stalls that were observed with their times, or else the slowest write."""
         begin = number(self._seen, "start_epoch_s")
         stalls = [each for each in self._host.stalls if each.get("stream") == "log"][:SHOWN_STALLS]
-        told = [f"{_time(each['latency_ns'])} at {moment((begin or 0) + each['start_offset_ns'] / 1e9, '%H:%M:%S')}" for each in stalls[:1]]
+        told = [
+            f"{_time(each['latency_ns'])} at {moment((begin or 0) + each['start_offset_ns'] / 1e9, '%H:%M:%S')}"
+            for each in stalls[:1]
+        ]
         return "".join(told) if told and begin else _time(number(figures, "latency_max_ns"))
 
     def _slowest_since_restart(self) -> str:
-        slowest, at = number(self._facts, "slowest_write_since_restart_ns"), moment(number(self._facts, "slowest_write_at_epoch_s"))
+        slowest, at = (
+            number(self._facts, "slowest_write_since_restart_ns"),
+            moment(number(self._facts, "slowest_write_at_epoch_s")),
+        )
         return "" if slowest is None else f"{_time(slowest)}{f', {at}' if at else ''}"
 
 
@@ -235,9 +292,13 @@ def _chart(lines: Mapping[str, Sequence[tuple[float, float]]], expected_ns: floa
     values = [value for points in lines.values() for dummy, value in points] + ([expected_ns] if expected_ns else [])
     y = LogAxis.around([min(values) / _ROOM, max(values) * _ROOM], BOTTOM, TOP)
     parts = [duration_grid(y, "Latency"), level_grid(_ticks(end_s), "Time since the observation began")]
-    places = {name: [(_across(second, end_s), y.place(value)) for second, value in points] for name, points in lines.items()}
+    places = {
+        name: [(_across(second, end_s), y.place(value)) for second, value in points] for name, points in lines.items()
+    }
     parts += [line(name, points, dots=True) for name, points in places.items()]
-    labels = [(points[-1][1], name, {"mean": "mean", "max": "slowest"}[name]) for name, points in places.items() if points]
+    labels = [
+        (points[-1][1], name, {"mean": "mean", "max": "slowest"}[name]) for name, points in places.items() if points
+    ]
     if expected_ns:
         parts.append(Markup('<path class="limit mean" d="M{} {:.1f}H{}"/>').format(LEFT, y.place(expected_ns), RIGHT))
         labels.append((y.place(expected_ns), "mean", "certified"))
@@ -249,8 +310,14 @@ def _chart(lines: Mapping[str, Sequence[tuple[float, float]]], expected_ns: floa
 
 
 def _ticks(end_s: float) -> Iterable[tuple[float, str]]:
-    step = next((each for each in (1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 21600) if end_s / each <= 6), 86400)
-    return [(_across(second, end_s), _units.format_duration(second * 1e9) if second else "0 s") for second in range(0, int(end_s) + 1, step)]
+    step = next(
+        (each for each in (1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 21600) if end_s / each <= 6),
+        86400,
+    )
+    return [
+        (_across(second, end_s), _units.format_duration(second * 1e9) if second else "0 s")
+        for second in range(0, int(end_s) + 1, step)
+    ]
 
 
 def _across(second: float, end_s: float) -> float:

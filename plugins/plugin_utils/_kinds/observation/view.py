@@ -13,7 +13,11 @@ from ansible_collections.mqops.logdisk.plugins.module_utils._units import format
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import view
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.observation import WITHOUT_VERDICT
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.observation.page import ObservationSection
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.observation import number, observation_lines, ratio_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.observation import (
+    number,
+    observation_lines,
+    ratio_of,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.template import render_part
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import open_metrics as om
 
@@ -30,13 +34,21 @@ class View(view.View):
     subject = ", live"
     why_unjudged = "the profile does not judge observations"
     advice: Mapping[str, str] = {
-        "open": "Set observe_duration to the seconds that are named, if any are. Storage at its limit has no reserve: ask for a faster class.",
+        "open": (
+            "Set observe_duration to the seconds that are named, if any are. Storage at its limit has no "
+            "reserve: ask for a faster class."
+        ),
         "too_few": "Observe longer, or with observe_source: bpftrace, which sees each write.",
-        "nothing": "Observe the log while its queue manager writes to it, and judge that by a profile that is made for live logs, such as mq-live.",
+        "nothing": (
+            "Observe the log while its queue manager writes to it, and judge that by a profile that is made "
+            "for live logs, such as mq-live."
+        ),
         "ended_early": "Observe again, and let the observation come to its end.",
         "missing": "Look in Ansible's output for the last task of the host, and observe it again.",
         "error": "Correct what the message reports, and observe the host again.",
-        "unreachable": "Connect to the host with ssh as Ansible does. When that works, observe these hosts again with --limit.",
+        "unreachable": (
+            "Connect to the host with ssh as Ansible does. When that works, observe these hosts again with --limit."
+        ),
     }
 
     def statement(self, model: Model) -> str:
@@ -44,7 +56,11 @@ class View(view.View):
         without = sum(host.verdict == WITHOUT_VERDICT for host in model.hosts)
         told = [*model.verdicts_told, *([f"{format_count(without)} observed without a verdict"] if without else [])]
         why = f" ({model.profile_name} does not judge observations)" if without and len(model.profiles) == 1 else ""
-        return f"{self.title} on {model.size}: {', '.join(told)}{why}. An observation certifies nothing." if told else "Nothing was observed."
+        return (
+            f"{self.title} on {model.size}: {', '.join(told)}{why}. An observation certifies nothing."
+            if told
+            else "Nothing was observed."
+        )
 
     def lines(self, model: Model) -> list[str]:
         """Return what was observed of each queue manager, and how it relates to its certificate."""
@@ -56,10 +72,20 @@ class View(view.View):
 
     def metrics(self, hosts: Sequence[tuple[Host, str]]) -> Iterator[str]:
         """Yield how busy each logger was, and how its writes compare with the certified ones."""
-        observed = [(host, f"{own},{_queue_manager(host)}") for host, own in hosts if host.own and host.of_kind.view is self]
+        observed = [
+            (host, f"{own},{_queue_manager(host)}") for host, own in hosts if host.own and host.of_kind.view is self
+        ]
         families = (
-            ("logdisk_run_logger_utilisation_ratio", "Share of the time in which the logger of a live queue manager was writing.", _utilisation),
-            ("logdisk_run_observed_to_certified_latency_ratio", "Mean latency of the log writes of a live queue manager over the certified one.", ratio_of),
+            (
+                "logdisk_run_logger_utilisation_ratio",
+                "Share of the time in which the logger of a live queue manager was writing.",
+                _utilisation,
+            ),
+            (
+                "logdisk_run_observed_to_certified_latency_ratio",
+                "Mean latency of the log writes of a live queue manager over the certified one.",
+                ratio_of,
+            ),
         )
         for name, about, figure in families if observed else ():
             yield om.family(name, about)

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The power cut: a command of the user cuts the power of a host that writes, and each acknowledged write must still be there afterwards."""
+"""The power cut: a command of the user cuts the power of a host that writes,
+and each acknowledged write must still be there afterwards."""
 
 from __future__ import annotations
 
@@ -27,8 +28,13 @@ class PowerCut(Kind):
     stored = "power cuts"
     why_untested = "cut the power and measured no latency"
     why_left_out = "power cuts measure no latency"
-    why_not_collected = "is a run of power cuts, which cannot be collected: remove its files with playbooks/cleanup.yml, and cut again."
-    if_interrupted = "the testers of run {} end, and their files stay on the hosts. The cuts that were checked are in the run's records. To remove the files"
+    why_not_collected = (
+        "is a run of power cuts, which cannot be collected: remove its files with playbooks/cleanup.yml, and cut again."
+    )
+    if_interrupted = (
+        "the testers of run {} end, and their files stay on the hosts. The cuts that were checked are in the run's "
+        "records. To remove the files"
+    )
 
     @cached_property
     def own_shape(self) -> Any:
@@ -40,7 +46,8 @@ class PowerCut(Kind):
         return Keys({"cuts": Items(cut), "losses": Items(loss), "tests": str, "claim": str, "cut_count": int})
 
     def in_its_terms(self, message: str) -> str:
-        """Return a message about the variables of a sweep, by which the files are planned, as one about those of power cuts."""
+        """Return a message about the variables of a sweep, by which the files are planned,
+        as one about those of power cuts."""
         from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.terms import in_terms_of_cuts
 
         return in_terms_of_cuts(message)

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a profile asks of power cuts: how many without a loss the history must know of a volume, and what may be lost unseen at the end of one."""
+"""What a profile asks of power cuts: how many without a loss the history must know of a volume,
+and what may be lost unseen at the end of one."""
 
 from __future__ import annotations
 
@@ -10,11 +11,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import criteria
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError, read_mapping, read_number, shown
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import (
+    DefinitionError,
+    read_mapping,
+    read_number,
+    shown,
+)
 
 BLIND_MS = 1000
-"""How many milliseconds of writing may be lost at the end of a power cut unseen, for it to count as kept, unless a profile says so. docs/power_cut.md has the
-measurements that justify it."""
+"""How many milliseconds of writing may be lost at the end of a power cut unseen, for it to count as kept, unless a
+profile says so. docs/power_cut.md has the measurements that justify it."""
 
 _MOST_CUTS = 10_000
 _MOST_BLIND_MS = 3_600_000
@@ -25,14 +31,17 @@ class Criteria(criteria.Criteria):
     """A profile without the section asks for no power cuts."""
 
     def read(self, given: Any, base: Any) -> Any:
-        """Return what a profile asks for as far as it is not the default. A key that is not given is that of ``base``. Raises DefinitionError."""
+        """Return what a profile asks for as far as it is not the default.
+        A key that is not given is that of ``base``. Raises DefinitionError."""
         read_mapping(given, "durability", tuple(_DEFAULTS))
         if not given:
             raise DefinitionError("durability must contain cuts or blind_ms.")
         section = {**_DEFAULTS, **(base or {}), **given}
         cuts, blind_ms = section["cuts"], section["blind_ms"]
         if not isinstance(cuts, int) or isinstance(cuts, bool) or not 0 <= cuts <= _MOST_CUTS:
-            raise DefinitionError(f"durability.cuts {shown(cuts)} is not a number of power cuts from 0 to {_MOST_CUTS}.")
+            raise DefinitionError(
+                f"durability.cuts {shown(cuts)} is not a number of power cuts from 0 to {_MOST_CUTS}."
+            )
         if not 1 <= read_number(blind_ms, "durability.blind_ms") <= _MOST_BLIND_MS:
             raise DefinitionError(f"durability.blind_ms {shown(blind_ms)} must be 1 to {_MOST_BLIND_MS} milliseconds.")
         return {key: value for key, value in section.items() if value != _DEFAULTS[key]} or None

@@ -69,17 +69,36 @@ class DurabilitySection:
     def cuts(self) -> list[dict[str, Any]]:
         """Rows of the table of cuts."""
         return [
-            {"number": cut["number"], "outcome": cut["outcome"], "badge": OUTCOME_CLASSES.get(cut["outcome"], "none"), "texts": _texts(cut)}
+            {
+                "number": cut["number"],
+                "outcome": cut["outcome"],
+                "badge": OUTCOME_CLASSES.get(cut["outcome"], "none"),
+                "texts": _texts(cut),
+            }
             for cut in self._cuts
         ]
 
     @property
     def lost(self) -> tuple[list[str], list[list[str]]]:
-        """Titles and rows of what was lost: of each cut with a loss all queue managers together, and each alone if there are several."""
+        """Titles and rows of what was lost: of each cut with a loss all queue managers together,
+        and each alone if there are several."""
         found = [(cut, row) for cut in self._cuts if cut["outcome"] == LOST for row in _rows_of(cut)][:SHOWN_ROWS]
-        columns = [each for place, each in enumerate(_COUNTS) if place < _ALWAYS or any(_count(row, each[0]) not in ("", "0") for dummy, row in found)]
+        columns = [
+            each
+            for place, each in enumerate(_COUNTS)
+            if place < _ALWAYS or any(_count(row, each[0]) not in ("", "0") for dummy, row in found)
+        ]
         titles = ["Cut", "Queue manager", *(title for dummy, title in columns), "Size at the end", "First finding"]
-        rows = [[str(cut["number"]), _who(row), *(_count(row, name) for name, dummy in columns), _tail_size(row), _finding(row)] for cut, row in found]
+        rows = [
+            [
+                str(cut["number"]),
+                _who(row),
+                *(_count(row, name) for name, dummy in columns),
+                _tail_size(row),
+                _finding(row),
+            ]
+            for cut, row in found
+        ]
         return titles, rows
 
 
@@ -112,7 +131,8 @@ def _in_flight(cut: Mapping[str, Any]) -> str:
 
 
 def _rows_of(cut: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the rows of a cut with the row of all last; the row of a single queue manager repeats it, and has the finding."""
+    """Return the rows of a cut with the row of all last; the row of a single queue manager repeats it,
+    and has the finding."""
     alone = [row for row in cut["rows"] if row.get("worker") != "all"]
     return cut["rows"] if len(alone) != 1 else alone
 
@@ -125,17 +145,27 @@ def _count(row: Mapping[str, Any], name: str) -> str:
 def _tail_size(row: Mapping[str, Any]) -> str:
     """Return how large the loss at the end is: that is the size of the cache that lies."""
     size, span_ns = (_whole(row, name) for name in ("lost_tail_bytes", "lost_tail_ns"))
-    return ", ".join([*([_units.format_size(size)] if size else []), *([f"{_time(span_ns)} of writing"] if size and span_ns else [])])
+    return ", ".join(
+        [*([_units.format_size(size)] if size else []), *([f"{_time(span_ns)} of writing"] if size and span_ns else [])]
+    )
 
 
 def _finding(row: Mapping[str, Any]) -> str:
     """Return the first finding in words: where, which write was due there, and which one is there."""
     if not row.get("finding"):
         return ""
-    at = f" at {row['finding_offset_bytes']} of {row.get('finding_file')}" if row.get("finding_offset_bytes") else f" of {row.get('finding_file')}"
+    at = (
+        f" at {row['finding_offset_bytes']} of {row.get('finding_file')}"
+        if row.get("finding_offset_bytes")
+        else f" of {row.get('finding_file')}"
+    )
     due = f": write {row['finding_expected_write']} was due" if row.get("finding_expected_write") else ""
     there = f", write {row['finding_found_write']} is there" if row.get("finding_found_write") else ""
-    origin = f", of {row['finding_from_file']} at {row.get('finding_from_offset_bytes')}" if row.get("finding_from_file") else ""
+    origin = (
+        f", of {row['finding_from_file']} at {row.get('finding_from_offset_bytes')}"
+        if row.get("finding_from_file")
+        else ""
+    )
     return f"{row['finding']}{at}{due}{there}{origin}"
 
 

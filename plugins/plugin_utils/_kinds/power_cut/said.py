@@ -22,7 +22,9 @@ _UNDECIDED = "Nothing is claimed: this storage may keep what it acknowledged or 
 _CUT_AGAIN = "Correct what is named, and run playbooks/power_cut.yml."
 
 _LOST_BEFORE = {
-    "consequence": "Persistent messages whose commit was confirmed can be lost when the power fails, however fast this storage is.",
+    "consequence": (
+        "Persistent messages whose commit was confirmed can be lost when the power fails, however fast this storage is."
+    ),
     "next_step": "Correct what the report of that run names, and run playbooks/power_cut.yml again.",
 }
 """What follows from a loss that the history knows of."""
@@ -48,10 +50,17 @@ def counts_text(host: Host) -> str:
 
 
 def advice_on_cuts(found: Iterable[tuple[Host, Mapping[str, Any]]], verdict: str) -> tuple[str, str]:
-    """Return consequence and next step of what was found on some hosts, with its verdict. Without hosts whose power was cut, the history knows of it."""
+    """Return consequence and next step of what was found on some hosts, with its verdict.
+    Without hosts whose power was cut, the history knows of it."""
     if verdict != FAIL:
         return _UNDECIDED, _CUT_AGAIN
     # Earlier versions did not say what damage a loss is.
-    told = [loss for host, finding in found for loss in host.own.get("losses", []) if loss.get("cause") in (None, finding.get("cause"))]
+    told = [
+        loss
+        for host, finding in found
+        for loss in host.own.get("losses", [])
+        if loss.get("cause") in (None, finding.get("cause"))
+    ]
     losses = told or [_LOST_BEFORE]
-    return tuple(" ".join(dict.fromkeys(loss[key] for loss in losses)) for key in ("consequence", "next_step"))  # type: ignore[return-value]
+    texts = [" ".join(dict.fromkeys(loss[key] for loss in losses)) for key in ("consequence", "next_step")]
+    return texts[0], texts[1]

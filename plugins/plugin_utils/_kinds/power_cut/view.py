@@ -15,7 +15,10 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability im
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.power_cuts import wanted_cuts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import view
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.power_cut.page import DurabilitySection
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.power_cut.said import advice_on_cuts, durability_lines
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.power_cut.said import (
+    advice_on_cuts,
+    durability_lines,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.observation import number
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.template import render_part
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import open_metrics as om
@@ -35,17 +38,23 @@ class View(view.View):
     word = "cuts"
     subject = ", power cut"
     criteria = (
-        "A write that was acknowledged may not be lost: a hard failure, never waived. The limits of the profile are about latency, so none of them judges a "
-        "power cut."
+        "A write that was acknowledged may not be lost: a hard failure, never waived. The limits of the profile are "
+        "about latency, so none of them judges a power cut."
     )
     without_figures = "No latency was measured."
     cause = "power cut"
     remembered = CUTS_BEFORE
     case = "power cut"
     advice: Mapping[str, str] = {
-        "missing": "Look in Ansible's output for the last task of the host. Remove its files with playbooks/cleanup.yml, and cut again.",
+        "missing": (
+            "Look in Ansible's output for the last task of the host. Remove its files with "
+            "playbooks/cleanup.yml, and cut again."
+        ),
         "error": "Correct what the message reports, and run playbooks/power_cut.yml again.",
-        "unreachable": "Connect to the host with ssh as Ansible does. When that works, remove its files with playbooks/cleanup.yml, and cut again.",
+        "unreachable": (
+            "Connect to the host with ssh as Ansible does. When that works, remove its files with "
+            "playbooks/cleanup.yml, and cut again."
+        ),
     }
 
     def cause_of(self, host: Host) -> str:
@@ -53,15 +62,21 @@ class View(view.View):
         return self.cause
 
     def advise(self, found: Sequence[tuple[Host, Mapping[str, Any]]], verdict: str) -> tuple[str, str]:
-        """Return what follows from one kind of damage on some hosts and what to do next, or the same of what the history knows of."""
+        """Return what follows from one kind of damage on some hosts and what to do next,
+        or the same of what the history knows of."""
         return advice_on_cuts(((host, finding) for host, finding in found if host.of_kind.view is self), verdict)
 
     def headline(self, model: Model) -> str:
-        """Return the count of cuts that were all kept, but that are fewer than a profile asks for, or for whose number no profile asks."""
+        """Return the count of cuts that were all kept, but that are fewer than a profile asks for,
+        or for whose number no profile asks."""
         if model.verdict != PASS:
             return ""
         made = [(len(host.own["cuts"]), host) for host in model.hosts_with_own]
-        told = [(count, why) for count, host in made if (why := why_not_certifying(count, wanted_cuts(profile_data(model.run, host.host))))]
+        told = [
+            (count, why)
+            for count, host in made
+            if (why := why_not_certifying(count, wanted_cuts(profile_data(model.run, host.host))))
+        ]
         if not told:
             return ""
         total = sum(count for count, host in made)
@@ -94,7 +109,10 @@ class View(view.View):
             for outcome in OUTCOMES:
                 count = sum(cut["outcome"] == outcome for cut in durability["cuts"])
                 yield om.sample("logdisk_run_power_cuts", f"{own},{om.labels({'outcome': outcome})}", count)
-        yield om.family("logdisk_run_power_cut_loss_bound_ratio", "Largest chance of a loss per power cut, with 95 % confidence, if all cuts were kept.")
+        yield om.family(
+            "logdisk_run_power_cut_loss_bound_ratio",
+            "Largest chance of a loss per power cut, with 95 % confidence, if all cuts were kept.",
+        )
         for durability, own in known:
             if (bound := number(durability, "loss_chance_bound")) is not None:
                 yield om.sample("logdisk_run_power_cut_loss_bound_ratio", own, bound)

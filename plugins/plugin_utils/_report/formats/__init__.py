@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The formats of a report. Each module here is one: FILE names its file, and render() yields the text of that from a model.
+"""The formats of a report. Each module here is one: FILE names its file, and render()
+yields the text of that from a model.
 
 AFTER_OTHERS says that it reads files of other formats. docs/report.md lists the files.
 """
@@ -19,7 +20,11 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import SU
 
 
 def _found() -> dict[str, Callable[[Model], Iterator[str]]]:
-    modules: list[Any] = [importlib.import_module(f"{__name__}.{path.stem}") for path in Path(__file__).parent.glob("*.py") if path.stem != "__init__"]
+    modules: list[Any] = [
+        importlib.import_module(f"{__name__}.{path.stem}")
+        for path in Path(__file__).parent.glob("*.py")
+        if path.stem != "__init__"
+    ]
     modules.sort(key=lambda module: (module.FILE == SUMMARY, getattr(module, "AFTER_OTHERS", False), module.FILE))
     return {module.FILE: module.render for module in modules}
 

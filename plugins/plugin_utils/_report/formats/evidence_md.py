@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""evidence.md: the record of a run for an auditor. It says what was measured, how and with which result, and leaves room for decisions and signatures."""
+"""evidence.md: the record of a run for an auditor. It says what was measured, how and with which result, and leaves
+room for decisions and signatures."""
 
 from __future__ import annotations
 
@@ -102,7 +103,12 @@ class _Kept:
 
 def render(model: Model) -> Iterator[str]:
     """Yield the document's text piece by piece."""
-    found, kept, waivers, parameters = causes(model), list(_kept(model.hosts)), _waivers(model), dict(parameters_of(model))
+    found, kept, waivers, parameters = (
+        causes(model),
+        list(_kept(model.hosts)),
+        _waivers(model),
+        dict(parameters_of(model)),
+    )
     return render_template(
         "evidence.md.j2",
         model=model,
@@ -112,13 +118,18 @@ def render(model: Model) -> Iterator[str]:
         parameters=[(name, parameters[name]) for name in shown_names() if name in parameters],
         profile=_profile(model),
         qualifies=qualifies_of(model),
-        criteria=[(text, limit, shorten(printable(limit.source), LONGEST_TEXT)) for text, limit in model.criteria[:SHOWN_CRITERIA]],
+        criteria=[
+            (text, limit, shorten(printable(limit.source), LONGEST_TEXT))
+            for text, limit in model.criteria[:SHOWN_CRITERIA]
+        ],
         criteria_left=max(0, len(model.criteria) - SHOWN_CRITERIA),
         verdicts=_verdicts(model),
         limit_verdicts=_LIMIT_VERDICTS,
         kept=kept[:SHOWN_CRITERIA],
         kept_left=max(0, len(kept) - SHOWN_CRITERIA),
-        findings=[_Finding(cause, _waiver_of(model, cause), _may_be_waived(model, cause)) for cause in found[:SHOWN_FINDINGS]],
+        findings=[
+            _Finding(cause, _waiver_of(model, cause), _may_be_waived(model, cause)) for cause in found[:SHOWN_FINDINGS]
+        ],
         findings_left=max(0, len(found) - SHOWN_FINDINGS),
         waivers=waivers[:SHOWN_WAIVERS],
         waivers_left=max(0, len(waivers) - SHOWN_WAIVERS),
@@ -128,7 +139,10 @@ def render(model: Model) -> Iterator[str]:
 
 def _identity(model: Model) -> list[tuple[str, str]]:
     """Return what identifies the run: its dates and who ran it."""
-    controller, moments = model.run.get("controller") or {}, sorted(host.created_at for host in model.hosts if host.rows)
+    controller, moments = (
+        model.run.get("controller") or {},
+        sorted(host.created_at for host in model.hosts if host.rows),
+    )
     who = f"{controller.get('user') or 'not recorded'} on {controller.get('hostname') or 'not recorded'}"
     job = controller.get("job") or {}
     of_job = f", AWX job {job['id']} of {job.get('launched_by') or 'an unknown user'}" if job.get("id") else ""
@@ -148,11 +162,18 @@ def _certificates(model: Model) -> str:
     valid = [host for host in model.hosts if host.valid_until]
     if not valid:
         return "none was issued"
-    return f"{_units.format_count(len(valid))} of {model.size} have one, the first of which ends on {min(host.valid_until for host in valid)}"
+    return (
+        f"{_units.format_count(len(valid))} of {model.size} have one, the first of which ends on "
+        f"{min(host.valid_until for host in valid)}"
+    )
 
 
 def _what_loads_count(words: Words) -> str:
-    return f"{words.workers} that wrote at the same time" if words.load_is_workers else f"{words.loads} of each {words.worker}"
+    return (
+        f"{words.workers} that wrote at the same time"
+        if words.load_is_workers
+        else f"{words.loads} of each {words.worker}"
+    )
 
 
 def _scope(model: Model) -> list[tuple[str, str]]:
@@ -166,7 +187,10 @@ def _scope(model: Model) -> list[tuple[str, str]]:
         *_who_was_measured(model, unmeasured),
         (f"{model.words.size}s".capitalize(), sizes or "none"),
         ("Load points", f"{loads or 'none'} ({_what_loads_count(model.words)})"),
-        ("Not covered", "reads, other programs on the storage, outages, and anything that did not occur while it was measured"),
+        (
+            "Not covered",
+            "reads, other programs on the storage, outages, and anything that did not occur while it was measured",
+        ),
     ]
 
 
@@ -180,14 +204,19 @@ def _who_was_measured(model: Model, unmeasured: Sequence[Host]) -> list[tuple[st
 
 
 def _described_scope(model: Model, loads: str) -> list[tuple[str, str]]:
-    streams = dict.fromkeys(step_cell(host, figures) for host in model.hosts for dummy, figures in host.results() if _is_stream(figures))
+    streams = dict.fromkeys(
+        step_cell(host, figures) for host in model.hosts for dummy, figures in host.results() if _is_stream(figures)
+    )
     return [
         ("Workload", model.subject.removeprefix("the workload ")),
         *(("What it is not", text) for text in model.disclaimers),
         ("Streams", shorten("; ".join(streams), LONGEST_TEXT) or "none"),
         ("Load points", f"{loads or 'none'} ({model.words.loads})"),
         *(("Capacity", line) for line in capacity_lines(model)),
-        ("Not covered", "other programs on the storage, outages, and anything that did not occur while it was measured"),
+        (
+            "Not covered",
+            "other programs on the storage, outages, and anything that did not occur while it was measured",
+        ),
     ]
 
 
@@ -205,14 +234,22 @@ def _names(names: Iterable[str]) -> str:
 def _method(model: Model) -> list[tuple[str, str]]:
     """Return with which versions of what was measured."""
     testers = Counter(host.method for host in model.hosts if host.method)
-    used = "; ".join(f"{method} ({_units.format_count(count)} of {model.size})" for method, count in testers.most_common(3))
+    used = "; ".join(
+        f"{method} ({_units.format_count(count)} of {model.size})" for method, count in testers.most_common(3)
+    )
     controller = model.run.get("controller") or {}
     return [
-        ("Collection", f"mqops.logdisk {printable(str(model.run.get('collection_version') or 'of an unknown version'))}"),
+        (
+            "Collection",
+            f"mqops.logdisk {printable(str(model.run.get('collection_version') or 'of an unknown version'))}",
+        ),
         ("Tester", shorten(used, LONGEST_TEXT) or "nothing was measured"),
         (
             "Controller",
-            printable(f"ansible-core {controller.get('ansible_version') or 'not recorded'}, Python {controller.get('python_version') or 'not recorded'}"),
+            printable(
+                f"ansible-core {controller.get('ansible_version') or 'not recorded'}, Python "
+                f"{controller.get('python_version') or 'not recorded'}"
+            ),
         ),
     ]
 
@@ -220,10 +257,18 @@ def _method(model: Model) -> list[tuple[str, str]]:
 def _profile(model: Model) -> list[tuple[str, str]]:
     """Return which profiles judged which volumes."""
     baseline = model.run.get("baseline")
-    asked = f"{baseline['kind']}, with a margin of {baseline.get('margin')}" if baseline and baseline.get("kind") else "none"
+    asked = (
+        f"{baseline['kind']}, with a margin of {baseline.get('margin')}"
+        if baseline and baseline.get("kind")
+        else "none"
+    )
     if model.run.get("merged_from") and baseline is None:
         asked = "the runs that were merged have different ones"
-    shown = [pair for profile in model.profiles[:SHOWN_PROFILES] for pair in _one_profile(profile, several=len(model.profiles) > 1)]
+    shown = [
+        pair
+        for profile in model.profiles[:SHOWN_PROFILES]
+        for pair in _one_profile(profile, several=len(model.profiles) > 1)
+    ]
     left = len(model.profiles) - SHOWN_PROFILES
     more = [("More profiles", f"{_units.format_count(left)}, in run.json and report.json")] if left > 0 else []
     return [*shown, *more, ("Baseline", printable(str(asked)))]
@@ -250,7 +295,9 @@ def _kept(hosts: Iterable[Host]) -> Iterable[_Kept]:
     found: dict[tuple[Any, ...], _Kept] = {}
     for host in hosts:
         for limit in host.limits:
-            found.setdefault((limit["limit"], limit["rows"], limit["hard"], limit["severity"]), _Kept(limit, _judges(host, limit))).add(host, limit)
+            found.setdefault(
+                (limit["limit"], limit["rows"], limit["hard"], limit["severity"]), _Kept(limit, _judges(host, limit))
+            ).add(host, limit)
     return found.values()
 
 
@@ -288,19 +335,30 @@ def _waiver_of(model: Model, cause: Cause) -> str:
         return ""
     concerned = set(cause.hosts)
     limits = (limit for host in model.hosts if host.label in concerned for limit in host.limits)
-    reasons = {limit["worst"]["waiver"] for limit in limits if cause.limit and all(limit[key] == cause.limit[key] for key in ("limit", "rows"))}
+    reasons = {
+        limit["worst"]["waiver"]
+        for limit in limits
+        if cause.limit and all(limit[key] == cause.limit[key] for key in ("limit", "rows"))
+    }
     return and_list(sorted(shorten(reason) for reason in reasons if reason))
 
 
 def _may_be_waived(model: Model, cause: Cause) -> bool:
-    """Whether a waiver can excuse a cause on one of its hosts: it excuses a figure that breaks a limit, but no hard failure."""
+    """Whether a waiver can excuse a cause on one of its hosts: it excuses a figure that breaks a limit,
+    but no hard failure."""
     if cause.limit is None or cause.verdict not in (FAIL, INCONCLUSIVE):
         return False
     concerned = set(cause.hosts)
     for host in model.hosts:
         if host.label in concerned:
-            limits = [limit for limit in host.limits if limit["verdict"] == cause.verdict and limit["metric"] == cause.limit["metric"]]
-            if any(limit["worst"]["value"] is not None for limit in limits) and not any(limit["hard"] for limit in limits):
+            limits = [
+                limit
+                for limit in host.limits
+                if limit["verdict"] == cause.verdict and limit["metric"] == cause.limit["metric"]
+            ]
+            if any(limit["worst"]["value"] is not None for limit in limits) and not any(
+                limit["hard"] for limit in limits
+            ):
                 return True
     return False
 

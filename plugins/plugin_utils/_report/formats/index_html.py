@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""index.html: one self-contained page for people, usable from a file, on paper, in the dark and with thousands of hosts."""
+"""index.html: one self-contained page for people, usable from a file, on paper,
+in the dark and with thousands of hosts."""
 
 from __future__ import annotations
 
@@ -24,7 +25,13 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.fleet_sectio
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.host_section import HostSection
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.overview import counts_of, parameters_of, qualifies_of, steps_of, waivers_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.overview import (
+    counts_of,
+    parameters_of,
+    qualifies_of,
+    steps_of,
+    waivers_of,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.template import render_page, render_part
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE, PASS, WARN
@@ -99,7 +106,8 @@ def _causes(model: Model, detailed: int) -> dict[str, Any]:
 
 
 def _fleet(model: Model, shown: Sequence[Host], detailed: int) -> dict[str, Any]:
-    """Return what the fleet's part shows; the matrix has the shown hosts, and the first of them are linked to their sections."""
+    """Return what the fleet's part shows; the matrix has the shown hosts,
+    and the first of them are linked to their sections."""
     steps, titles = steps_of(model)
     filters = filters_of(model.hosts)
     strips = strips_of(model, steps[:MOST_STRIPS], titles[:MOST_STRIPS])
@@ -107,7 +115,9 @@ def _fleet(model: Model, shown: Sequence[Host], detailed: int) -> dict[str, Any]
     strips = strips[:MOST_STRIPS]
     volume_classes = classes_of(model.hosts) if len(model.hosts) > 1 else []
     return {
-        "rows": _Each(lambda place: FleetRow(shown[place], place + 1 if place < detailed else None, steps, filters), len(shown)),
+        "rows": _Each(
+            lambda place: FleetRow(shown[place], place + 1 if place < detailed else None, steps, filters), len(shown)
+        ),
         "filters": [(each.name, each.title, each.values) for each in filters],
         "compared": any(host.comparison for host in model.hosts),
         "fleet_chart": fleet_chart(strips, model.words.size),

@@ -19,11 +19,28 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings im
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.limits import and_others
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import beside_limits
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import NOT_MEASURED, Host, Model
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, FAIL, GOOD, INCONCLUSIVE, MISSING, PASS, UNQUALIFIED, UNREACHABLE, WARN
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import (
+    ERROR,
+    FAIL,
+    GOOD,
+    INCONCLUSIVE,
+    MISSING,
+    PASS,
+    UNQUALIFIED,
+    UNREACHABLE,
+    WARN,
+)
 
 FILE = "junit.xml"
 
-_ELEMENTS = {FAIL: "failure", INCONCLUSIVE: "failure", ERROR: "error", MISSING: "error", UNREACHABLE: "error", NOT_MEASURED: "skipped"}
+_ELEMENTS = {
+    FAIL: "failure",
+    INCONCLUSIVE: "failure",
+    ERROR: "error",
+    MISSING: "error",
+    UNREACHABLE: "error",
+    NOT_MEASURED: "skipped",
+}
 _TOTALS = ("tests", "failures", "errors")
 """What the document counts. Jenkins's schema allows skipped cases to be counted only in a suite."""
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -55,7 +72,13 @@ def render(model: Model) -> Iterator[str]:
 def _suite(model: Model, host: Host) -> str:
     cases = _cases(model, host)
     timestamp = f" timestamp={_attribute(host.created_at.rstrip('Z'))}" if host.created_at else ""
-    lines = [f'<testsuite name={_attribute(host.label)}{_count_attributes(_counts(cases))} time="{_elapsed_s(host):.3f}"{timestamp}>', "<properties>"]
+    lines = [
+        (
+            f"<testsuite name={_attribute(host.label)}{_count_attributes(_counts(cases))} "
+            f'time="{_elapsed_s(host):.3f}"{timestamp}>'
+        ),
+        "<properties>",
+    ]
     properties = {
         "verdict": host.verdict,
         "certified": str(host.certified).lower(),
@@ -76,7 +99,10 @@ def _case(host: Host, case: Case) -> str:
     if element == "skipped":
         return f"{start}><skipped message={_attribute(case.message)}/></testcase>"
     if element:
-        return f'{start}><{element} type="{case.verdict}" message={_attribute(case.message)}>{_text(case.details)}</{element}></testcase>'
+        return (
+            f'{start}><{element} type="{case.verdict}" '
+            f"message={_attribute(case.message)}>{_text(case.details)}</{element}></testcase>"
+        )
     return f"{start}><system-out>{_text(case.message)}</system-out></testcase>" if case.message else f"{start}/>"
 
 
@@ -87,17 +113,25 @@ def _cases(model: Model, host: Host) -> list[Case]:
         return [Case(host.of_kind.view.case, NOT_MEASURED, "check mode: nothing was measured")]
     cases = [_measurement(host)]
     cases.extend(_limit_case(limit) for limit in host.limits)
-    if UNQUALIFIED in (model.fleet.get("policy") or {}).get("fail_on", ()) and host.verdict in GOOD and not host.certified:
+    if (
+        UNQUALIFIED in (model.fleet.get("policy") or {}).get("fail_on", ())
+        and host.verdict in GOOD
+        and not host.certified
+    ):
         cases.append(Case("qualification", FAIL, f"it does not certify: {host.qualification}"))
     return cases
 
 
 def _measurement(host: Host) -> Case:
     """Return the case of the measurement itself: whatever of the host's verdict no limit explains."""
-    reasons = [_named(finding.get("limit_id"), in_words(finding, host.words)) for finding in beside_limits(host, host.limits)]
+    reasons = [
+        _named(finding.get("limit_id"), in_words(finding, host.words)) for finding in beside_limits(host, host.limits)
+    ]
     name = host.of_kind.view.case
     if host.verdict in GOOD or (host.limits and not reasons):
-        return Case(name, WARN if host.notes else PASS, "; ".join(filter(None, [host.of_kind.view.claim(host), *host.notes])))
+        return Case(
+            name, WARN if host.notes else PASS, "; ".join(filter(None, [host.of_kind.view.claim(host), *host.notes]))
+        )
     return Case(name, host.verdict, reasons[0] if reasons else host.verdict, "\n".join([*reasons, *host.notes]))
 
 
@@ -113,11 +147,19 @@ def _named(limit_id: str | None, reason: str) -> str:
 
 def _counts(cases: list[Case]) -> dict[str, int]:
     elements = [_ELEMENTS.get(case.verdict) for case in cases]
-    return {"tests": len(cases), "failures": elements.count("failure"), "errors": elements.count("error"), "skipped": elements.count("skipped")}
+    return {
+        "tests": len(cases),
+        "failures": elements.count("failure"),
+        "errors": elements.count("error"),
+        "skipped": elements.count("skipped"),
+    }
 
 
 def _elapsed_s(host: Host) -> float:
-    return sum(figures["elapsed_ns"] for _row, figures in host.results() if host.words.layout.stands_for_step(figures)) / 1e9
+    return (
+        sum(figures["elapsed_ns"] for _row, figures in host.results() if host.words.layout.stands_for_step(figures))
+        / 1e9
+    )
 
 
 def _count_attributes(counts: dict[str, int]) -> str:

@@ -18,11 +18,22 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import
 
 FILE = "logdisk.prom"
 
-_QUANTILES = (("0.5", "latency_p50_ns"), ("0.99", "latency_p99_ns"), ("0.999", "latency_p99_9_ns"), ("1.0", "latency_max_ns"))
+_QUANTILES = (
+    ("0.5", "latency_p50_ns"),
+    ("0.99", "latency_p99_ns"),
+    ("0.999", "latency_p99_9_ns"),
+    ("1.0", "latency_max_ns"),
+)
 """The quantiles that limits are about; 1.0 is the slowest write. results.csv has all of them."""
 
-_OF_WRITES = ("Latency of the writes of all queue managers together.", "Bytes written per second by all queue managers together.")
-_OF_STREAMS = ("Latency of a stream's operations, or of the whole workload (all).", "Bytes per second of a stream, or of the whole workload (all).")
+_OF_WRITES = (
+    "Latency of the writes of all queue managers together.",
+    "Bytes written per second by all queue managers together.",
+)
+_OF_STREAMS = (
+    "Latency of a stream's operations, or of the whole workload (all).",
+    "Bytes per second of a stream, or of the whole workload (all).",
+)
 """What the figures are of."""
 
 
@@ -42,7 +53,13 @@ def render(model: Model) -> Iterator[str]:
 def _run(model: Model) -> Iterator[str]:
     """Yield what is about the whole run."""
     version = printable(str(model.run.get("collection_version") or ""))
-    about = om.labels({"run_id": model.run_id, "profile": ", ".join(profile.text for profile in model.profiles), "collection_version": version})
+    about = om.labels(
+        {
+            "run_id": model.run_id,
+            "profile": ", ".join(profile.text for profile in model.profiles),
+            "collection_version": version,
+        }
+    )
     yield om.family("logdisk_run_info", "Always 1; the labels name the run and the profiles that judged its hosts.")
     yield om.sample("logdisk_run_info", about, 1)
     yield om.family("logdisk_run_certified", "Whether the run certifies all of its hosts.")
@@ -62,7 +79,10 @@ def _verdicts(model: Model, hosts: list[tuple[Host, str]]) -> Iterator[str]:
 
 
 def _certificates(hosts: list[tuple[Host, str]]) -> Iterator[str]:
-    yield om.family("logdisk_run_certificate_end_timestamp_seconds", "End of the last day on which the certificate of this run is valid.")
+    yield om.family(
+        "logdisk_run_certificate_end_timestamp_seconds",
+        "End of the last day on which the certificate of this run is valid.",
+    )
     for host, own in hosts:
         if host.valid_until:
             yield om.sample("logdisk_run_certificate_end_timestamp_seconds", own, om.end_of_day_s(host.valid_until))
@@ -70,7 +90,11 @@ def _certificates(hosts: list[tuple[Host, str]]) -> Iterator[str]:
 
 def _margins(hosts: list[tuple[Host, str]]) -> Iterator[str]:
     name = "logdisk_run_limit_margin_ratio"
-    yield om.family(name, "Share of a limit that its worst row leaves unused: 0.25 is a quarter, 0 is the limit itself, below 0 it is broken.")
+    yield om.family(
+        name,
+        "Share of a limit that its worst row leaves unused: 0.25 is a quarter, 0 is the limit "
+        "itself, below 0 it is broken.",
+    )
     for host, own in hosts:
         for limit in host.limits:
             used = used_share(limit, limit["worst"]["value"])
@@ -81,9 +105,17 @@ def _margins(hosts: list[tuple[Host, str]]) -> Iterator[str]:
 def _capacities(hosts: list[tuple[Host, str]]) -> Iterator[str]:
     known = [(own, host.capacity) for host, own in hosts if host.capacity]
     if known:
-        yield om.family("logdisk_run_capacity", "The highest load at which the volume kept all limits, 0 if it kept them at none; the label names the unit.")
+        yield om.family(
+            "logdisk_run_capacity",
+            "The highest load at which the volume kept all limits, 0 if it kept them at "
+            "none; the label names the unit.",
+        )
     for own, capacity in known:
-        yield om.sample("logdisk_run_capacity", f"{own},{om.labels({'load_unit': capacity.load_unit})}", capacity.highest_passed or 0)
+        yield om.sample(
+            "logdisk_run_capacity",
+            f"{own},{om.labels({'load_unit': capacity.load_unit})}",
+            capacity.highest_passed or 0,
+        )
 
 
 def _limit_labels(limit: dict[str, Any]) -> str:
@@ -108,7 +140,10 @@ def _steps(hosts: list[tuple[Host, str]]) -> Iterator[tuple[str, dict[str, Any]]
         for dummy, figures in host.results():
             if figures["worker"] == ALL_WORKERS:
                 keys = {key: figures[key] for key in ("step", "block_size_bytes", "load_point", "stream", "operation")}
-                yield f"{own},{om.labels({key: '' if value is None else value for key, value in keys.items()})}", figures
+                yield (
+                    f"{own},{om.labels({key: '' if value is None else value for key, value in keys.items()})}",
+                    figures,
+                )
 
 
 def _latencies(own: str, figures: dict[str, Any]) -> Iterator[str]:

@@ -38,7 +38,10 @@ def render(model: Model) -> Iterator[str]:
         },
         "limits": [_limit(model, profile.text, limit) for profile in model.profiles for limit in profile.limits],
         "columns": model.columns,
-        "causes": [{key: value for key, value in dataclasses.asdict(cause).items() if key != "limit"} for cause in causes(model)],
+        "causes": [
+            {key: value for key, value in dataclasses.asdict(cause).items() if key != "limit"}
+            for cause in causes(model)
+        ],
     }
     yield json.dumps(head, indent=1, default=str)[:-2]
     yield ',\n "hosts": ['
@@ -48,7 +51,14 @@ def render(model: Model) -> Iterator[str]:
 
 
 def _limit(model: Model, profile: str, limit: Limit) -> dict[str, Any]:
-    return {"profile": profile, "limit": limit.text, "limit_id": limit.id, "rows": model.judged_by(limit), "severity": limit.severity, "hard": limit.hard}
+    return {
+        "profile": profile,
+        "limit": limit.text,
+        "limit_id": limit.id,
+        "rows": model.judged_by(limit),
+        "severity": limit.severity,
+        "hard": limit.hard,
+    }
 
 
 def _host(host: Host) -> dict[str, Any]:
@@ -136,7 +146,11 @@ def _shown(shown: ShownEstimates) -> dict[str, Any]:
     return {
         "log_bytes_per_s": shown.log_bytes_per_s,
         "commits": [_estimate(estimate) for estimate in shown.commits.values()],
-        "distances": [{"distance_km": km, **_estimate(estimate)} for km, estimates in shown.distances.items() for estimate in estimates],
+        "distances": [
+            {"distance_km": km, **_estimate(estimate)}
+            for km, estimates in shown.distances.items()
+            for estimate in estimates
+        ],
         "round_trips": round_trips,
     }
 

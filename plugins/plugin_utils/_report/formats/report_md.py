@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""report.md: the report as Markdown, for tickets and chats, so at most 60 lines for any fleet. It says what it leaves out."""
+"""report.md: the report as Markdown, for tickets and chats, so at most 60 lines for any fleet.
+It says what it leaves out."""
 
 from __future__ import annotations
 
@@ -44,7 +45,11 @@ def render(model: Model) -> Iterator[str]:
         left_out.append(more_hosts(len(model.hosts) - SHOWN_HOSTS))
     # One line says what is left out, after an empty one.
     lines += _list_of_causes(causes(model), max(_FEWEST_CAUSE_LINES, MOST_LINES - 2 - len(lines) - len(hosts)))
-    for name, section in (("the hosts", hosts), ("the criteria", _table_of_criteria(model)), ("the parameters", _table_of_parameters(model))):
+    for name, section in (
+        ("the hosts", hosts),
+        ("the criteria", _table_of_criteria(model)),
+        ("the parameters", _table_of_parameters(model)),
+    ):
         if len(lines) + len(section) <= MOST_LINES - 2:
             lines += section
         else:
@@ -55,11 +60,18 @@ def render(model: Model) -> Iterator[str]:
 
 
 def _head(model: Model) -> Iterator[str]:
-    yield f"# {model.headline} ({markdown(model.subject)})" if model.headline else f"# {model.verdict.upper()}: storage for {markdown(model.subject)}"
+    yield (
+        f"# {model.headline} ({markdown(model.subject)})"
+        if model.headline
+        else f"# {model.verdict.upper()}: storage for {markdown(model.subject)}"
+    )
     created_at = markdown(model.run.get("created_at", ""))
     counts = count_words([(verdict, count) for verdict, count in counts_of(model) if count])
     run = f"Run {markdown(model.run_id)}, {created_at}, profile {markdown(model.profile_name)}. {model.size}: {counts}."
-    for statement in (*map(markdown, (model.statement, *model.disclaimers, model.gate_statement, model.chance_statement)), run):
+    for statement in (
+        *map(markdown, (model.statement, *model.disclaimers, model.gate_statement, model.chance_statement)),
+        run,
+    ):
         if statement:
             yield ""
             yield statement
@@ -70,7 +82,8 @@ def _list_of(title: str, found: Sequence[str]) -> list[str]:
 
 
 def _list_of_causes(found: Sequence[Cause], most: int) -> list[str]:
-    """Return the causes in so many lines: as many as fit, and then what follows from the first ones. What several have in common is said once."""
+    """Return the causes in so many lines: as many as fit, and then what follows from the first ones.
+    What several have in common is said once."""
     if not found:
         return []
     shown = found if len(found) + 3 <= most else found[: most - 4]
@@ -91,10 +104,25 @@ def _list_of_causes(found: Sequence[Cause], most: int) -> list[str]:
 
 def _table_of_hosts(model: Model) -> list[str]:
     steps, titles = steps_of(model)
-    legend = [f"Each cell: p99 latency / mean latency of {model.words.together}, with a sign if the verdict there is not pass.", ""] if titles else []
-    rows = ([markdown(shorten(host.label)), host.verdict, "yes" if host.certified else "no", *_cells(host, steps)] for host in model.hosts[:SHOWN_HOSTS])
+    legend = (
+        [
+            (
+                f"Each cell: p99 latency / mean latency of {model.words.together}, with a sign if "
+                "the verdict there is not pass."
+            ),
+            "",
+        ]
+        if titles
+        else []
+    )
+    rows = (
+        [markdown(shorten(host.label)), host.verdict, "yes" if host.certified else "no", *_cells(host, steps)]
+        for host in model.hosts[:SHOWN_HOSTS]
+    )
     table = _table(["host", "verdict", "certified", *map(markdown, titles)], ["---"] * 3 + ["---:"] * len(titles), rows)
-    return ["", f"## Hosts and {model.words.size}s" if titles else "## Hosts", "", *legend, *table] if model.hosts else []
+    return (
+        ["", f"## Hosts and {model.words.size}s" if titles else "## Hosts", "", *legend, *table] if model.hosts else []
+    )
 
 
 def _cells(host: Host, steps: list[Step]) -> Iterator[str]:
@@ -107,8 +135,15 @@ def _cells(host: Host, steps: list[Step]) -> Iterator[str]:
 
 def _table_of_criteria(model: Model) -> list[str]:
     broken = "hard failure, never waived"
-    rows = ([markdown(text), markdown(model.judged_by(limit)), broken if limit.hard else limit.severity] for text, limit in model.criteria)
-    return ["", "## Criteria", "", *_table(["limit", "judges", "if it is broken"], ["---"] * 3, rows)] if model.criteria else []
+    rows = (
+        [markdown(text), markdown(model.judged_by(limit)), broken if limit.hard else limit.severity]
+        for text, limit in model.criteria
+    )
+    return (
+        ["", "## Criteria", "", *_table(["limit", "judges", "if it is broken"], ["---"] * 3, rows)]
+        if model.criteria
+        else []
+    )
 
 
 def _table_of_parameters(model: Model) -> list[str]:

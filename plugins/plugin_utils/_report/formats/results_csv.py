@@ -37,7 +37,8 @@ def render(model: Model) -> Iterator[str]:
 
 
 def harmless(value: Any) -> Any:
-    """Return a cell that no spreadsheet takes for a formula: text that could be one gets a quote in front, numbers are not changed."""
+    """Return a cell that no spreadsheet takes for a formula: text that could be one gets a quote in front,
+    numbers are not changed."""
     if isinstance(value, str) and value.lstrip().startswith(_FORMULA_STARTS) and not _NUMBER.match(value):
         return "'" + value
     return value

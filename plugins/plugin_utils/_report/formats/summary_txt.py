@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""summary.txt: the summary after the play recap, one line for each thought. Whoever prints it wraps it (see terminal.py)."""
+"""summary.txt: the summary after the play recap, one line for each thought.
+Whoever prints it wraps it (see terminal.py)."""
 
 from __future__ import annotations
 
@@ -65,8 +66,8 @@ def _lines(model: Model) -> Iterator[str]:
 
 
 def _headline(model: Model) -> str:
-    """Return the first line; its first word is the verdict, or INTERNAL if the run did not reach one. Of power cuts that certify
-    nothing it is their count."""
+    """Return the first line; its first word is the verdict, or INTERNAL if the run did not reach one. Of power cuts
+    that certify nothing it is their count."""
     if not model.gate_ran and not model.run.get("merged_from"):
         return f"INTERNAL: the run ended before its gate. Its records say {model.verdict}: {model.headed_statement}"
     if model.headline:
@@ -93,7 +94,12 @@ def _causes(model: Model) -> Iterator[str]:
         if cause.kind == QUALIFICATION and cause.statement.partition(": ")[2] in _headline(model):
             continue
         yield head(cause.verdict, cause.statement)
-        lines = (cause.consequence, cause.next_step and f"Next: {cause.next_step}", cause.seen and f"Seen: {cause.seen}", cause.detail)
+        lines = (
+            cause.consequence,
+            cause.next_step and f"Next: {cause.next_step}",
+            cause.seen and f"Seen: {cause.seen}",
+            cause.detail,
+        )
         for line in lines:
             if line and line not in said:
                 said.add(line)
@@ -108,12 +114,15 @@ def _passes(host: Host) -> Iterator[str]:
 
 
 def _rows(host: Host) -> list[dict[str, Any]]:
-    """Return the rows of the table: of many streams those that a limit judges, around the capacity; or else those of the whole workload."""
+    """Return the rows of the table: of many streams those that a limit judges, around the capacity;
+    or else those of the whole workload."""
     every = [figures for dummy, figures in host.results() if figures["worker"] == "all"]
     if not host.words.layout.by_stream:
         return every
     loads = sorted({figures["load_point"] for figures in every})
-    around = {host.climbed.highest_passed, host.climbed.lowest_not_passed} if host.climbed else {*loads[:1], *loads[-1:]}
+    around = (
+        {host.climbed.highest_passed, host.climbed.lowest_not_passed} if host.climbed else {*loads[:1], *loads[-1:]}
+    )
     keys = judged_series(host)
     judged = [figures for figures in every if (figures["stream"], figures["operation"]) in keys]
     whole = [figures for figures in every if host.words.layout.stands_for_step(figures)]

@@ -13,9 +13,23 @@ from importlib import import_module
 
 import pytest
 from ansible.errors import AnsibleActionFail, AnsibleConnectionFailure, AnsibleError
-from ansible_collections.mqops.logdisk.plugins.action import build, cleanup, collect, gate, open_run, probe, record, verify
+from ansible_collections.mqops.logdisk.plugins.action import (
+    build,
+    cleanup,
+    collect,
+    gate,
+    open_run,
+    probe,
+    record,
+    verify,
+)
 from ansible_collections.mqops.logdisk.plugins.callback import report
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction, failure, failure_reason, one_line
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import (
+    RemoteAction,
+    failure,
+    failure_reason,
+    one_line,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.fleet import host_reasons
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import order as _order
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_records
@@ -36,7 +50,9 @@ def packed(data):
 
 
 def test_tables_arrive_as_they_were():
-    assert collect.unpack_tables({"run.csv": packed(b"key,value\n"), "evil.sh": packed(b"x")}) == {"run.csv": b"key,value\n"}
+    assert collect.unpack_tables({"run.csv": packed(b"key,value\n"), "evil.sh": packed(b"x")}) == {
+        "run.csv": b"key,value\n"
+    }
 
 
 def test_a_table_that_unpacks_to_too_much_is_refused_before_it_does(monkeypatch):
@@ -45,7 +61,9 @@ def test_a_table_that_unpacks_to_too_much_is_refused_before_it_does(monkeypatch)
         collect.unpack("results.csv", packed(b"0" * 100000))
 
 
-@pytest.mark.parametrize("tables", [None, [], "x", {"run.csv": "%%%"}, {"run.csv": base64.b64encode(b"no zlib").decode()}, {"run.csv": None}])
+@pytest.mark.parametrize(
+    "tables", [None, [], "x", {"run.csv": "%%%"}, {"run.csv": base64.b64encode(b"no zlib").decode()}, {"run.csv": None}]
+)
 def test_what_is_no_table_is_refused(tables):
     with pytest.raises(ValueError):
         collect.unpack_tables(tables)
@@ -53,7 +71,14 @@ def test_what_is_no_table_is_refused(tables):
 
 def answer_of(order, **run_keys):
     """Return what a host sends that measured what was ordered."""
-    options = {**order["options"], "option_run_id": order["run_id"], "hostname": "db07", "start_time_epoch_s": 1000.5, "directory_1": "/d/QM1", **run_keys}
+    options = {
+        **order["options"],
+        "option_run_id": order["run_id"],
+        "hostname": "db07",
+        "start_time_epoch_s": 1000.5,
+        "directory_1": "/d/QM1",
+        **run_keys,
+    }
     tables = fabricate.tables(fabricate.sweep_rows((4096,)), **options)
     machine = order["machine"]
     sent = {
@@ -69,7 +94,9 @@ def ordered(tmp_path):
     """A run directory and the order of a host, which is not recorded yet."""
     directory = RunDirectory.create(str(tmp_path), fabricate.run_data(["h7"]))
     facts = {"hostname": "db07", "machine_id": "", "boot_id": "11-22"}
-    order = _order.make_order(directory.run["run_id"], "h7", "log", facts, "ab" * 32, {"bsize": [4096], "qm": [1]}, ["/d/QM1"], 1000, 2000)
+    order = _order.make_order(
+        directory.run["run_id"], "h7", "log", facts, "ab" * 32, {"bsize": [4096], "qm": [1]}, ["/d/QM1"], 1000, 2000
+    )
     return directory, {**order, "facts": facts, "workspace": {"path": "/d"}}
 
 
@@ -94,9 +121,16 @@ def test_what_was_ordered_is_filed_with_what_is_known_of_it(ordered):
         (
             {"machine": {"hostname": "db08"}},
             {},
-            "the machine that answered is not the one that was started: hostname of the machine that answers db08 instead of db07. ",
+            (
+                "the machine that answered is not the one that was started: hostname of the machine that "
+                "answers db08 instead of db07. "
+            ),
         ),
-        ({"start": {}}, {}, "the machine that answered is not the one that was started: run_id in start.json nothing instead of "),
+        (
+            {"start": {}},
+            {},
+            "the machine that answered is not the one that was started: run_id in start.json nothing instead of ",
+        ),
         ({"start": {}, "tables": {}}, {}, "the machine that answered is not the one that was started: "),
     ],
 )
@@ -109,7 +143,11 @@ def test_what_was_not_ordered_is_not_filed(ordered, changes, run_keys, reason):
     result = collected(directory, answer)
     assert result["failed"] and result["logdisk"]["reason"].startswith(reason) and result["kept"] == ["log"]
     (record,) = list(judged_records(directory))
-    assert record.reasons[0].startswith(f"collect: {reason}") and record.tables == {} and record.facts["boot_id"] == "11-22"
+    assert (
+        record.reasons[0].startswith(f"collect: {reason}")
+        and record.tables == {}
+        and record.facts["boot_id"] == "11-22"
+    )
 
 
 def test_tables_that_nobody_ordered_are_not_filed(ordered):
@@ -121,7 +159,9 @@ def test_tables_that_nobody_ordered_are_not_filed(ordered):
 
 def test_a_volume_without_tables_costs_its_neighbour_nothing(ordered):
     directory, order = ordered
-    directory.volumes.note("h7", [{"name": "log"}, {"name": "dead"}, {"name": "odd"}, {"name": "silent"}, {"name": "refused"}])
+    directory.volumes.note(
+        "h7", [{"name": "log"}, {"name": "dead"}, {"name": "odd"}, {"name": "silent"}, {"name": "refused"}]
+    )
     directory.records.write(fabricate.failed("h7", "error", "workspace", "no space", "refused"))
     directory.orders.write(order)
     directory.orders.write({**order, "volume": "odd"})
@@ -132,8 +172,12 @@ def test_a_volume_without_tables_costs_its_neighbour_nothing(ordered):
     result = collected(directory, answer)
     assert (result["collected"], result["kept"]) == (["log"], ["odd", "silent"])
     verdicts = dict.fromkeys(("dead", "odd", "silent", "refused"), "error")
-    assert result["logdisk"]["volumes"] == {**verdicts, "log": "inconclusive"} and result["logdisk"]["verdict"] == "error"
-    reasons = {record.volume: record.reasons[0] for record in list(judged_records(directory)) if record.verdict == "error"}
+    assert (
+        result["logdisk"]["volumes"] == {**verdicts, "log": "inconclusive"} and result["logdisk"]["verdict"] == "error"
+    )
+    reasons = {
+        record.volume: record.reasons[0] for record in list(judged_records(directory)) if record.verdict == "error"
+    }
     assert reasons["dead"] == "collect: signal 9"
     assert "volume in start.json log instead of odd" in reasons["odd"]
     assert reasons["silent"] == "collect: the host did not answer for this volume"
@@ -144,9 +188,15 @@ def test_a_volume_without_tables_costs_its_neighbour_nothing(ordered):
 def test_without_any_tables_each_volume_has_its_own_reason(ordered):
     directory, _order = ordered
     directory.volumes.note("h7", [{"name": "a"}, {"name": "b"}])
-    result = collected(directory, {"volumes": {"a": {"state": "dead", "error": "signal 9"}, "b": {"state": "running", "error": "still running"}}})
+    result = collected(
+        directory,
+        {"volumes": {"a": {"state": "dead", "error": "signal 9"}, "b": {"state": "running", "error": "still running"}}},
+    )
     assert result["failed"] and (result["msg"], result["kept"]) == ("signal 9; still running", [])
-    assert {record.volume: record.reasons[0] for record in list(judged_records(directory))} == {"a": "collect: signal 9", "b": "collect: still running"}
+    assert {record.volume: record.reasons[0] for record in list(judged_records(directory))} == {
+        "a": "collect: signal 9",
+        "b": "collect: still running",
+    }
 
 
 def test_what_cannot_be_filed_says_what_to_do(ordered, monkeypatch):
@@ -166,10 +216,20 @@ def test_what_cannot_be_filed_says_what_to_do(ordered, monkeypatch):
 @pytest.mark.parametrize(
     "failed, stage, verdict, reason",
     [
-        ({"logdisk": {"verdict": "unreachable", "reason": "no route", "stage": "workspace"}}, "workspace", "unreachable", "no route"),
+        (
+            {"logdisk": {"verdict": "unreachable", "reason": "no route", "stage": "workspace"}},
+            "workspace",
+            "unreachable",
+            "no route",
+        ),
         ({"unreachable": True, "msg": "timed out"}, "tester", "unreachable", "timed out"),
         ({"msg": "it broke"}, "tester", "error", "it broke"),
-        ({"msg": "MODULE FAILURE", "module_stderr": "python3:\nnot found\x00"}, "tester", "error", "MODULE FAILURE: python3: not found"),
+        (
+            {"msg": "MODULE FAILURE", "module_stderr": "python3:\nnot found\x00"},
+            "tester",
+            "error",
+            "MODULE FAILURE: python3: not found",
+        ),
         ({"logdisk": "x", "msg": "m", "stderr": "E: nope"}, "tester", "error", "m: E: nope"),
         ({}, "tester", "error", "the task failed without a message"),
     ],
@@ -193,7 +253,9 @@ def test_every_failure_has_a_stage_a_verdict_and_a_reason(failed, stage, verdict
 def test_a_task_that_ansible_ended_belongs_to_its_own_stage(action, stage):
     """Its result has no key of ours, because Ansible's time limit ends the action as well."""
     plugin = record.ActionModule.__new__(record.ActionModule)
-    loader = types.SimpleNamespace(get=lambda name, class_only: import_module(f"{ACTIONS}.{name.rpartition('.')[2]}").ActionModule)
+    loader = types.SimpleNamespace(
+        get=lambda name, class_only: import_module(f"{ACTIONS}.{name.rpartition('.')[2]}").ActionModule
+    )
     plugin._shared_loader_obj = types.SimpleNamespace(action_loader=loader)
     assert plugin._stage_of_failed({"ansible_failed_task": {"action": action}} if action else {}) == stage
     ended = {"msg": "Timed out after 3 second(s).", "timedout": {"period": 3}}
@@ -201,10 +263,28 @@ def test_a_task_that_ansible_ended_belongs_to_its_own_stage(action, stage):
     assert record.stage_verdict_and_reason(ended, stage) == (stage, "error", reason)
 
 
-@pytest.mark.parametrize("path", sorted((pathlib.Path(__file__).resolve().parents[4] / "plugins/action").glob("*.py")), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    sorted((pathlib.Path(__file__).resolve().parents[4] / "plugins/action").glob("*.py")),
+    ids=lambda path: path.stem,
+)
 def test_each_action_that_runs_for_a_host_has_a_stage(path):
-    of_the_fleet = {"check_options", "comparison", "drift", "fleet_status", "gate", "history", "open_run", "record", "render", "reopen_run", "verify"}
-    assert (path.stem in of_the_fleet) is not bool(getattr(import_module(f"{ACTIONS}.{path.stem}").ActionModule, "stage", ""))
+    of_the_fleet = {
+        "check_options",
+        "comparison",
+        "drift",
+        "fleet_status",
+        "gate",
+        "history",
+        "open_run",
+        "record",
+        "render",
+        "reopen_run",
+        "verify",
+    }
+    assert (path.stem in of_the_fleet) is not bool(
+        getattr(import_module(f"{ACTIONS}.{path.stem}").ActionModule, "stage", "")
+    )
 
 
 def test_a_reason_is_one_short_line():
@@ -241,7 +321,10 @@ def action(module, answer, interpreter=None, **arguments):
     return plugin
 
 
-NO_RIGHTS = AnsibleError("Failed to set permissions on the temporary files Ansible needs to create when becoming an unprivileged user (rc: 1, err: chmod)")
+NO_RIGHTS = AnsibleError(
+    "Failed to set permissions on the temporary files Ansible needs to create when becoming an "
+    "unprivileged user (rc: 1, err: chmod)"
+)
 UNKNOWN = {"failed": True, "msg": "MODULE FAILURE", "module_stderr": "sudo: unknown user nosuch"}
 
 
@@ -278,7 +361,9 @@ def test_a_host_without_the_promised_user_says_so(answer, status):
     assert asked == [("getent passwd 'no such'", False)]
     assert reason.startswith("workspace_owner: there is no user no such on this host: ") == (status == 2)
     plugin._connection.become = None
-    assert plugin.call({"user": "no such"}, {})["failed"] and plugin.call({"user": ""}, {})["failed"] and len(asked) == 1
+    assert (
+        plugin.call({"user": "no such"}, {})["failed"] and plugin.call({"user": ""}, {})["failed"] and len(asked) == 1
+    )
 
 
 @pytest.mark.parametrize(
@@ -286,9 +371,21 @@ def test_a_host_without_the_promised_user_says_so(answer, status):
     [
         ({"state": "running"}, None, {"state": "running"}),
         ({**HOSTILE, "state": "running"}, None, {"state": "running"}),
-        ({**HOSTILE, "state": "running"}, "/usr/bin/python3", {"state": "running", "ansible_facts": {"discovered_interpreter_python": "/usr/bin/python3"}}),
-        ({**HOSTILE, "failed": True, "msg": "no"}, None, {"failed": True, "msg": "no", "logdisk": failure("", "error", "no")["logdisk"]}),
-        (AnsibleConnectionFailure("no\x1broute"), None, {"failed": True, "msg": "no route", "logdisk": failure("", "unreachable", "no route")["logdisk"]}),
+        (
+            {**HOSTILE, "state": "running"},
+            "/usr/bin/python3",
+            {"state": "running", "ansible_facts": {"discovered_interpreter_python": "/usr/bin/python3"}},
+        ),
+        (
+            {**HOSTILE, "failed": True, "msg": "no"},
+            None,
+            {"failed": True, "msg": "no", "logdisk": failure("", "error", "no")["logdisk"]},
+        ),
+        (
+            AnsibleConnectionFailure("no\x1broute"),
+            None,
+            {"failed": True, "msg": "no route", "logdisk": failure("", "unreachable", "no route")["logdisk"]},
+        ),
     ],
 )
 def test_a_host_has_no_say_in_what_is_the_controllers(answer, interpreter, expected):
@@ -300,10 +397,18 @@ SOURCES = str(pathlib.Path(probe.__file__).resolve().parents[2] / "src")
 
 def probed(**more):
     """Return an answer of the module ``probe``."""
-    return {"facts": {}, "time_epoch_s": 1000.0, "observed_s": 0.0, "tester": {"path": "/t", "source_hash": "theirs"}, **more}
+    return {
+        "facts": {},
+        "time_epoch_s": 1000.0,
+        "observed_s": 0.0,
+        "tester": {"path": "/t", "source_hash": "theirs"},
+        **more,
+    }
 
 
-@pytest.mark.parametrize(("observed_s", "bound_s"), [(0.0, 90.0), (60.0, 30.0), (1e9, 0.0), (-5.0, 90.0), (float("nan"), 90.0)])
+@pytest.mark.parametrize(
+    ("observed_s", "bound_s"), [(0.0, 90.0), (60.0, 30.0), (1e9, 0.0), (-5.0, 90.0), (float("nan"), 90.0)]
+)
 def test_watching_queue_managers_says_nothing_about_the_clock(monkeypatch, observed_s, bound_s):
     plugin = action(probe, {})
     plugin._source_hash, plugin._sent_epoch_s = "", 910.0
@@ -322,14 +427,20 @@ def test_watching_queue_managers_says_nothing_about_the_clock(monkeypatch, obser
         ("binary", True, [hashlib.sha256(b"binary").hexdigest()], "theirs"),
     ],
 )
-def test_a_tester_is_held_against_what_the_controller_has(tmp_path, monkeypatch, method, ready_made, hashes, source_hash):
+def test_a_tester_is_held_against_what_the_controller_has(
+    tmp_path, monkeypatch, method, ready_made, hashes, source_hash
+):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     (tmp_path / "ready").write_bytes(b"binary")
     plugin = action(probe, {})
-    sent = plugin.prepare({"source_dir": SOURCES, "method": method, "binary": str(tmp_path / "ready") if ready_made else ""}, {})
+    sent = plugin.prepare(
+        {"source_dir": SOURCES, "method": method, "binary": str(tmp_path / "ready") if ready_made else ""}, {}
+    )
     taken = plugin.take_in(probed(), {})
     assert sent["sha256"] == hashes
-    assert taken["source_hash"] == (_sources.source_hash(_sources.read_sources(SOURCES)) if source_hash == "ours" else source_hash)
+    assert taken["source_hash"] == (
+        _sources.source_hash(_sources.read_sources(SOURCES)) if source_hash == "ours" else source_hash
+    )
 
 
 def test_what_is_known_of_a_host_stays_known_when_its_tester_is_built():
@@ -337,7 +448,11 @@ def test_what_is_known_of_a_host_stays_known_when_its_tester_is_built():
     plugin = action(build, {})
     sent = plugin.prepare({"source_dir": SOURCES, "path": "/t", "known": known}, {})
     assert "known" not in sent
-    assert plugin.take_in({"changed": True, "path": "/t", "source_hash": "ab"}, {}) == {**known, "changed": True, "source_hash": "ab"}
+    assert plugin.take_in({"changed": True, "path": "/t", "source_hash": "ab"}, {}) == {
+        **known,
+        "changed": True,
+        "source_hash": "ab",
+    }
 
 
 def event(action_name, key, attribute="task"):
@@ -371,7 +486,9 @@ def test_only_an_action_of_the_controller_names_a_run_directory(action_name, key
 
 
 def test_what_a_host_left_behind_is_told_without_escapes():
-    plugin = action(cleanup, {"removed": [], "left": ["/x\x1b]0;owned\x07\n[WARNING]: all is well"]}, run_id="R", volumes=[])
+    plugin = action(
+        cleanup, {"removed": [], "left": ["/x\x1b]0;owned\x07\n[WARNING]: all is well"]}, run_id="R", volumes=[]
+    )
     plugin.call(plugin.prepare(dict(plugin._task.args), {"inventory_hostname": "db07"}), {"inventory_hostname": "db07"})
     assert plugin.warned == ["db07: left behind: /x ]0;owned [WARNING]: all is well"]
 
@@ -380,14 +497,20 @@ def counters(monotonic_s, limited_us):
     return [{"device": "nvme1n1", "serial": "vol1", "monotonic_s": monotonic_s, "volume_iops": limited_us}]
 
 
-@pytest.mark.parametrize("before, after, limited_s", [(counters(10, 5), counters(20, 4_100_005), 4.1), ([], None, None), (counters(10, 5), [], None)])
+@pytest.mark.parametrize(
+    "before, after, limited_s",
+    [(counters(10, 5), counters(20, 4_100_005), 4.1), ([], None, None), (counters(10, 5), [], None)],
+)
 def test_for_how_long_the_volume_was_limited_joins_the_record(tmp_path, before, after, limited_s):
     directory = fabricate.run_directory(tmp_path, {"db07": fabricate.tables()})
     answer = {"removed": [], "left": [], "volumes": {"log": {"left": [], "volume_counters": after}}}
     made = [{"name": "log", "paths": ["/a", "/b"], "facts": {}, "volume_counters": before}]
     plugin = action(cleanup, answer, run_id="R", run_path=directory.path, volumes=made, keep_state_of=["log"])
     sent = plugin.prepare(dict(plugin._task.args), {"inventory_hostname": "db07"})
-    assert sent["volumes"] == [{"name": "log", "paths": ["/a", "/b"], "keep_state": True, "volume_counters": bool(before)}] and not sent["all_volumes"]
+    assert (
+        sent["volumes"] == [{"name": "log", "paths": ["/a", "/b"], "keep_state": True, "volume_counters": bool(before)}]
+        and not sent["all_volumes"]
+    )
     plugin.call(sent, {"inventory_hostname": "db07"})
     (record,) = list(judged_records(directory))
     assert record.facts.get("volume_limits_volume_iops_s") == limited_s
@@ -402,18 +525,28 @@ VOLUME_DEFAULTS = {"name": "log", "path": "/ws", "queue_managers": "QM1", "owner
     [
         ([], [], [], False, [("log", ["/ws"])]),
         ([], '[{"name": "a", "path": "/a"}]', [], False, [("a", ["/a"])]),
-        ([], [{"name": "a", "path": "/a", "places": {"x": ["/1", "/2"], "y": "/dev/disk/by-id/z"}}], [], False, [("a", ["/a", "/1", "/2"])]),
+        (
+            [],
+            [{"name": "a", "path": "/a", "places": {"x": ["/1", "/2"], "y": "/dev/disk/by-id/z"}}],
+            [],
+            False,
+            [("a", ["/a", "/1", "/2"])],
+        ),
         ([{"name": "b", "path": "/b"}, {"name": "c"}], [], [], True, [("b", ["/b"]), ("c", ["/ws"])]),
         ([{"name": "b", "path": "/b", "paths": ["/1", "/2"]}, {"name": "c"}], [], ["b"], True, [("b", ["/1", "/2"])]),
         ([{"name": "b", "path": "/b"}, {"name": "c"}], [], ["c"], True, [("c", ["/ws"])]),
         ([], [], ["log"], True, [("log", ["/ws"])]),
     ],
 )
-def test_what_is_cleaned_up_is_what_the_run_noted_or_else_what_the_variables_name(tmp_path, noted, given, only, with_run, expected):
+def test_what_is_cleaned_up_is_what_the_run_noted_or_else_what_the_variables_name(
+    tmp_path, noted, given, only, with_run, expected
+):
     directory = RunDirectory.create(str(tmp_path), fabricate.run_data(["h7"]))
     if noted:
         directory.volumes.note("h7", noted)
-    plugin = action(cleanup, {}, volumes=given, defaults=VOLUME_DEFAULTS, run_path=directory.path if with_run else "", only=only)
+    plugin = action(
+        cleanup, {}, volumes=given, defaults=VOLUME_DEFAULTS, run_path=directory.path if with_run else "", only=only
+    )
     sent = plugin.prepare(dict(plugin._task.args), {"inventory_hostname": "h7"})
     assert [(volume["name"], volume["paths"]) for volume in sent["volumes"]] == expected
     assert sent["all_volumes"] is not with_run and set(sent) == {"volumes", "all_volumes"}
@@ -424,7 +557,10 @@ def test_a_host_that_cannot_be_cleaned_up_leaves_its_mark_on_every_volume(tmp_pa
     for volume in ("a", "b"):
         directory.records.write(fabricate.failed("h7", volume=volume))
     plugin = action(
-        cleanup, AnsibleConnectionFailure("no route"), run_path=directory.path, volumes=[{"name": "a", "paths": ["/a"]}, {"name": "b", "paths": []}]
+        cleanup,
+        AnsibleConnectionFailure("no route"),
+        run_path=directory.path,
+        volumes=[{"name": "a", "paths": ["/a"]}, {"name": "b", "paths": []}],
     )
     plugin.call(plugin.prepare(dict(plugin._task.args), {"inventory_hostname": "h7"}), {"inventory_hostname": "h7"})
     assert [record.leftovers for record in list(judged_records(directory))] == [["could not clean up: no route"]] * 2
@@ -447,21 +583,36 @@ DEFAULTS = {"sweep_duration": 60, "sweep_files": 16, "gate_report_dir": "reports
 def test_a_parameter_is_what_all_hosts_have_or_said_to_differ(one, other, expected):
     plans = {host: {"options": {**DEFAULTS, **own}} for host, own in (("a", one), ("b", other))}
     found = open_run._parameters(KINDS["measurement"], plans, "all")
-    assert found["parameters"] == {"sweep_duration": expected, "sweep_files": 16, "gate_report_dir": "reports", "gate_hosts": "all"}
+    assert found["parameters"] == {
+        "sweep_duration": expected,
+        "sweep_files": 16,
+        "gate_report_dir": "reports",
+        "gate_hosts": "all",
+    }
     seconds = {host: own.get("sweep_duration", 60) for host, own in (("a", one), ("b", other))}
-    assert found["host_parameters"] == ({host: {"sweep_duration": value} for host, value in seconds.items()} if expected == VARIES else {})
+    assert found["host_parameters"] == (
+        {host: {"sweep_duration": value} for host, value in seconds.items()} if expected == VARIES else {}
+    )
 
 
 def test_a_parameter_that_the_profile_decides_is_what_became_of_it():
-    plans = {name: {"sweep_duration": seconds, "sweep_files": 99, "options": DEFAULTS} for name, seconds in (("a", 600), ("b", 600), ("c", 60))}
+    plans = {
+        name: {"sweep_duration": seconds, "sweep_files": 99, "options": DEFAULTS}
+        for name, seconds in (("a", 600), ("b", 600), ("c", 60))
+    }
     alike = {name: plans[name] for name in ("a", "b")}
     assert open_run._parameters(KINDS["measurement"], alike, "all")["parameters"]["sweep_duration"] == 600
     found = open_run._parameters(KINDS["measurement"], plans, "all")
     assert (found["parameters"]["sweep_duration"], found["parameters"]["sweep_files"]) == (VARIES, 16)
-    assert found["host_parameters"] == {host: {"sweep_duration": plan["sweep_duration"]} for host, plan in plans.items()}
+    assert found["host_parameters"] == {
+        host: {"sweep_duration": plan["sweep_duration"]} for host, plan in plans.items()
+    }
 
 
-@pytest.mark.parametrize("kind, expected", [("measurement", ["fail", "inconclusive", "unqualified"]), ("observation", ["fail", "inconclusive"])])
+@pytest.mark.parametrize(
+    "kind, expected",
+    [("measurement", ["fail", "inconclusive", "unqualified"]), ("observation", ["fail", "inconclusive"])],
+)
 def test_the_gate_does_not_stop_an_observation_for_what_it_cannot_prove(kind, expected):
     assert open_run.stops_gate(["fail", "inconclusive", "unqualified"], KINDS[kind]) == expected
 
@@ -477,12 +628,19 @@ PLAN = {"planned_s": 467, "certify_s": 4247, "format_s": 10, "deadline_s": 9999,
 @pytest.mark.parametrize(
     "mode, plans, expected",
     [
-        ("together", {"a": PLAN, "b": PLAN}, "Measuring takes about 8 min in all. A run that certifies takes about 71 min."),
+        (
+            "together",
+            {"a": PLAN, "b": PLAN},
+            "Measuring takes about 8 min in all. A run that certifies takes about 71 min.",
+        ),
         ("together", {"a": {**PLAN, "planned_s": 4247}}, "Measuring takes about 71 min in all."),
         (
             "isolated",
             {"a": PLAN, "b": PLAN, "c": {**PLAN, "pool": "x"}},
-            "Measuring takes about 16 min in all, the hosts of a pool one after the other. A run that certifies takes about 2.4 h.",
+            (
+                "Measuring takes about 16 min in all, the hosts of a pool one after the other. A run that "
+                "certifies takes about 2.4 h."
+            ),
         ),
     ],
 )
@@ -491,17 +649,33 @@ def test_a_run_says_how_long_it_takes(mode, plans, expected):
 
 
 def test_what_hosts_cannot_show_is_said_once_for_all_that_share_it():
-    plans = {name: {**PLAN, "notes": notes} for name, notes in (("c", ["x", "y"]), ("a", ["x", "y"]), ("b", []), ("d", ["x"]))}
+    plans = {
+        name: {**PLAN, "notes": notes}
+        for name, notes in (("c", ["x", "y"]), ("a", ["x", "y"]), ("b", []), ("d", ["x"]))
+    }
     assert opening._notes(plans) == ["a, c: x", "a, c: y", "d: x"]
 
 
 def host_entry(host, verdict="pass", stops=False, **more):
-    entry = {"host": host, "volume": "log", "verdict": verdict, "certified": False, "qualification": "too short", "reasons": [], "leftovers": [], **more}
+    entry = {
+        "host": host,
+        "volume": "log",
+        "verdict": verdict,
+        "certified": False,
+        "qualification": "too short",
+        "reasons": [],
+        "leftovers": [],
+        **more,
+    }
     return {**entry, "stops_gate": stops}
 
 
 def test_a_host_fails_with_its_own_reasons_alone():
-    hosts = [host_entry("a", "fail", True, reasons=["slow", "stalled"]), host_entry("b", "error", False, reasons=["x"]), host_entry("c", "pass", True)]
+    hosts = [
+        host_entry("a", "fail", True, reasons=["slow", "stalled"]),
+        host_entry("b", "error", False, reasons=["x"]),
+        host_entry("c", "pass", True),
+    ]
     failures = gate.failing_hosts({"hosts": hosts})
     assert failures == {"a": "a: fail: slow | fail: stalled", "c": "c: does not certify: too short"}
     assert gate.elsewhere(failures, ["a", "b"]) == ["c: does not certify: too short"]
@@ -519,7 +693,9 @@ def test_each_reason_has_its_own_verdict(tmp_path):
     verdict = directory.verdict()
     told = {(reason.split(": ")[1], "the host was disturbed" in reason.lower()) for reason in verdict["reasons"]}
     assert {("fail", False), ("inconclusive", True)} <= told and ("fail", True) not in told
-    assert gate.failing_hosts(verdict) == {"a": f"a: {' | '.join(reason.removeprefix('a: ') for reason in verdict['reasons'])}"}
+    assert gate.failing_hosts(verdict) == {
+        "a": f"a: {' | '.join(reason.removeprefix('a: ') for reason in verdict['reasons'])}"
+    }
     assert " | a: inconclusive: " in gate.outcome_of(directory, verdict, "")["message"]
     # Records of earlier versions have no findings.
     (host,) = verdict["hosts"]
@@ -528,10 +704,19 @@ def test_each_reason_has_its_own_verdict(tmp_path):
 
 @pytest.mark.parametrize(
     "given, opened_with, check_mode, expected",
-    [("", "", False, ""), ("", "/opened", False, "/opened"), ("/given", "/opened", False, "/given"), ("/given", "/opened", True, "")],
+    [
+        ("", "", False, ""),
+        ("", "/opened", False, "/opened"),
+        ("/given", "/opened", False, "/given"),
+        ("/given", "/opened", True, ""),
+    ],
 )
-def test_a_run_is_signed_with_the_key_of_its_collecting_or_else_of_its_opening(tmp_path, given, opened_with, check_mode, expected):
-    directory = fabricate.run_directory(tmp_path, {}, [fabricate.failed("db01")], sign_key=opened_with, check_mode=check_mode)
+def test_a_run_is_signed_with_the_key_of_its_collecting_or_else_of_its_opening(
+    tmp_path, given, opened_with, check_mode, expected
+):
+    directory = fabricate.run_directory(
+        tmp_path, {}, [fabricate.failed("db01")], sign_key=opened_with, check_mode=check_mode
+    )
     said = gate.sign(directory, given)
     assert said.startswith(f"the run is not signed: the key {expected} does not exist") if expected else said == ""
 
@@ -539,7 +724,12 @@ def test_a_run_is_signed_with_the_key_of_its_collecting_or_else_of_its_opening(t
 def test_a_run_that_does_not_verify_says_so_in_few_sentences(tmp_path):
     plugin = action(verify, {})
     plugin._display = types.SimpleNamespace(display=lambda text, color=None: plugin.warned.append(text))
-    options = {"runs": [str(tmp_path / f"r{number}\x1b") for number in range(30)], "signers": __file__, "principal": "", "date": ""}
+    options = {
+        "runs": [str(tmp_path / f"r{number}\x1b") for number in range(30)],
+        "signers": __file__,
+        "principal": "",
+        "date": "",
+    }
     answer = plugin.answer(options, {})
     assert answer["failed"] and answer["verified"] == []
     assert answer["msg"].endswith("r19\\x1b: it is not a directory | and 10 more")

@@ -23,7 +23,9 @@ def check(monkeypatch):
         plugin = check_options.ActionModule.__new__(check_options.ActionModule)
         plugin._loader, plugin._task = None, types.SimpleNamespace(check_mode=False)
         plugin._names_of_play = lambda: set(play or {})
-        plugin._templar = types.SimpleNamespace(template=lambda value: value.removeprefix("{{").removesuffix("}}") if isinstance(value, str) else value)
+        plugin._templar = types.SimpleNamespace(
+            template=lambda value: value.removeprefix("{{").removesuffix("}}") if isinstance(value, str) else value
+        )
 
         def seen_in_play(host, hostvars, names, problems):
             variables = {**hostvars[host], **(play or {}), **(extra or {})}
@@ -33,7 +35,14 @@ def check(monkeypatch):
         own = {name: {**given, **(extra or {})} for name, given in {"localhost": {}, **hostvars}.items()}
         first = next(iter(hostvars), "localhost")
         # As Ansible ranks them: extra variables, those of the play, those of the host.
-        task_vars = {**own[first], **(play or {}), **(extra or {}), "inventory_hostname": first, "hostvars": own, "groups": {"all": groups or list(hostvars)}}
+        task_vars = {
+            **own[first],
+            **(play or {}),
+            **(extra or {}),
+            "inventory_hostname": first,
+            "hostvars": own,
+            "groups": {"all": groups or list(hostvars)},
+        }
         options = {
             "hosts": list(hostvars) if hosts is None else hosts,
             "command": "command",
@@ -71,11 +80,19 @@ def test_hosts_are_selected_in_one_way(check, hostvars, more):
 @pytest.mark.parametrize(
     ("hostvars", "more", "said"),
     [
-        ({"a": {"certify_hosts": "dev"}, "b": {}}, {}, "a: certify_hosts is 'dev', but this command has the hosts 'all:!localhost'"),
+        (
+            {"a": {"certify_hosts": "dev"}, "b": {}},
+            {},
+            "a: certify_hosts is 'dev', but this command has the hosts 'all:!localhost'",
+        ),
         ({"a": {}, "b": {"certify_hosts": "dev"}}, {}, "b: certify_hosts is 'dev', but"),
         ({"a": {}, "localhost": {"certify_hosts": "dev"}}, {"hosts": ["a"]}, "localhost: certify_hosts is 'dev', but"),
         ({"a": {"certify_hosts": "dev"}, "b": {"certify_hosts": "dev"}}, {}, "a, b: certify_hosts is 'dev', but"),
-        ({"a": {"certify_hosts": "dev"}}, {"play": {"certify_hosts": "prod"}}, "a: certify_hosts is 'dev', but this command has the hosts 'prod'"),
+        (
+            {"a": {"certify_hosts": "dev"}},
+            {"play": {"certify_hosts": "prod"}},
+            "a: certify_hosts is 'dev', but this command has the hosts 'prod'",
+        ),
     ],
 )
 def test_a_variable_of_a_host_that_selects_other_hosts_refuses_the_run(check, hostvars, more, said):
@@ -87,7 +104,9 @@ def test_the_default_of_an_imported_role_is_no_variable_of_the_play(check):
     """It is among the variables of the tasks of a play, where nothing that a host says would count beside it."""
     own = {"localhost": {}, "a": {"gate_report_dir": "/x"}, "b": {}}
     asked = {"agreed": ["gate_report_dir"], "groups": ["a", "b"]}
-    assert problem_in(check(own, play={"gate_report_dir": ""}, **asked)).startswith("gate_report_dir differs between hosts: '/x' on a; '' on b.")
+    assert problem_in(check(own, play={"gate_report_dir": ""}, **asked)).startswith(
+        "gate_report_dir differs between hosts: '/x' on a; '' on b."
+    )
     assert check(own, play={"gate_report_dir": "/y"}, **asked)["agreed"] == {"gate_report_dir": "/y"}
 
 
@@ -95,12 +114,19 @@ def test_a_mistyped_extra_variable_refuses_the_run_and_its_other_problems_are_sa
     problem = problem_in(check({"a": {"sweep_duration": "5m"}}, extra={"workspce_path": "/x", "awx_job_id": 5}))
     assert problem.startswith("workspce_path is not an option: workspace_path was probably meant. ")
     assert problem.endswith("; a: sweep_duration: '5m' is not a whole number")
-    assert problem_in(check({}, extra={"verify_signer": "x"}, hosts=[])).startswith("verify_signer is not an option: verify_signers was probably meant. ")
+    assert problem_in(check({}, extra={"verify_signer": "x"}, hosts=[])).startswith(
+        "verify_signer is not an option: verify_signers was probably meant. "
+    )
 
 
-@pytest.mark.parametrize("accept", [{"extra": {"logdisk_accept_names": "workspce_path"}}, {"play": {"logdisk_accept_names": ["workspce_path"]}}])
+@pytest.mark.parametrize(
+    "accept",
+    [{"extra": {"logdisk_accept_names": "workspce_path"}}, {"play": {"logdisk_accept_names": ["workspce_path"]}}],
+)
 def test_names_may_be_accepted(check, accept):
-    answer = check({"a": {"workspce_path": "/x"}}, **{**accept, "extra": {**accept.get("extra", {}), "workspce_path": "/x"}})
+    answer = check(
+        {"a": {"workspce_path": "/x"}}, **{**accept, "extra": {**accept.get("extra", {}), "workspce_path": "/x"}}
+    )
     assert answer == FOUND_NOTHING
     assert check({"a": {"logdisk_accept_names": ["gate_mine"]}, "b": {"gate_mine": 1}}) == FOUND_NOTHING
 
@@ -114,7 +140,10 @@ def test_names_of_hosts_variables_are_warned_of_once(check):
         "kind": "names",
         "warnings": [
             "gate_profil is not an option, gate_profile was probably meant (h0, h1, h2, h3, h4 and 2 more)",
-            "observe_colour is not an option of this collection; list it in logdisk_accept_names if it is yours (an extra variable)",
+            (
+                "observe_colour is not an option of this collection; list it in logdisk_accept_names if it "
+                "is yours (an extra variable)"
+            ),
         ],
     }
 
@@ -137,13 +166,21 @@ def test_a_pattern_that_cannot_be_evaluated_is_a_problem(check):
     plugin._templar = types.SimpleNamespace(template=lambda value: value)
     plugin._loader = None
     plugin._names_of_play = set
-    said = plugin._said({"hosts": ["a"], "agreed": [], "not_of_hosts": []}, {"hostvars": hostvars, "inventory_hostname": "a"})
+    said = plugin._said(
+        {"hosts": ["a"], "agreed": [], "not_of_hosts": []}, {"hostvars": hostvars, "inventory_hostname": "a"}
+    )
     assert said.problems == {"a": ["certify_hosts: 'nothing' is undefined"]}
 
 
 def test_all_that_is_wrong_with_the_answers_is_said_at_once(check):
     """Whatever finds it: the type of an option, what it means, or what the whole run needs."""
-    wrong = {"gate_profile": "mq-log-goldd", "sweep_duration": "5m", "sweep_start_at": "tomorrow", "sweep_workload": "mq-logg", "gate_fail_on": ["fial"]}
+    wrong = {
+        "gate_profile": "mq-log-goldd",
+        "sweep_duration": "5m",
+        "sweep_start_at": "tomorrow",
+        "sweep_workload": "mq-logg",
+        "gate_fail_on": ["fial"],
+    }
     problem = problem_in(check({"a": {}, "b": {}}, extra=wrong, meanings=True))
     for name in wrong:
         assert f"a, b: {name}: " in problem and problem.count(f"{name}: ") == 1
@@ -167,7 +204,11 @@ def test_what_options_mean_is_checked_once_for_each_value(check, monkeypatch):
 
 
 def test_what_was_read_is_handed_on_once_for_what_hosts_have_in_common(check):
-    own = {"a": {"sweep_files": "4", "sweep_nice": ""}, "b": {"sweep_files": 4, "gate_class": "x"}, "c": {"sweep_files": "4", "sweep_mode": "together"}}
+    own = {
+        "a": {"sweep_files": "4", "sweep_nice": ""},
+        "b": {"sweep_files": 4, "gate_class": "x"},
+        "c": {"sweep_files": "4", "sweep_mode": "together"},
+    }
     read = check(own, extra={"sweep_duration": " 60"}, meanings=True)["options"]
     assert read == {"common": {"sweep_files": 4, "sweep_duration": 60}, "hosts": {"b": {"gate_class": "x"}}}
     assert check({}, hosts=[], meanings=True)["options"] == {"common": {}, "hosts": {}}
@@ -175,17 +216,31 @@ def test_what_was_read_is_handed_on_once_for_what_hosts_have_in_common(check):
 
 def test_what_the_play_sets_counts_on_each_host_even_if_the_first_one_says_the_same(check):
     own = {"a": {"sweep_duration": 60}, "b": {"sweep_duration": 30}}
-    assert check(own, play={"sweep_duration": 60}, meanings=True)["options"] == {"common": {"sweep_duration": 60}, "hosts": {}}
+    assert check(own, play={"sweep_duration": 60}, meanings=True)["options"] == {
+        "common": {"sweep_duration": 60},
+        "hosts": {},
+    }
 
 
-EMPTY = [("workspace_path", "/mqlog", ""), ("workspace_path", "/mqlog", " "), ("workspace_volumes", [{"path": "/mqlog"}], [])]
+EMPTY = [
+    ("workspace_path", "/mqlog", ""),
+    ("workspace_path", "/mqlog", " "),
+    ("workspace_volumes", [{"path": "/mqlog"}], []),
+]
 
 
-@pytest.mark.parametrize(("name", "value", "answer"), [*EMPTY, ("workspace_places", {"log": "/mqlog"}, ""), ("workspace_places", {"log": "/mqlog"}, {})])
-def test_an_empty_answer_does_not_measure_another_directory_than_the_inventory_names(check, monkeypatch, name, value, answer):
+@pytest.mark.parametrize(
+    ("name", "value", "answer"),
+    [*EMPTY, ("workspace_places", {"log": "/mqlog"}, ""), ("workspace_places", {"log": "/mqlog"}, {})],
+)
+def test_an_empty_answer_does_not_measure_another_directory_than_the_inventory_names(
+    check, monkeypatch, name, value, answer
+):
     own = {"a": {name: value}, "b": {}, "c": {name: ""}}
     monkeypatch.setattr(check_options, "of_inventory", lambda hostvars, host: own[host])
     refused = check(own, extra={name: answer})
-    assert problem_in(refused).startswith(f"a: {name} is empty among the extra variables, but the inventory sets it: leave it out")
+    assert problem_in(refused).startswith(
+        f"a: {name} is empty among the extra variables, but the inventory sets it: leave it out"
+    )
     assert check({"b": {}, "c": {name: ""}}, extra={name: answer}) == FOUND_NOTHING
     assert check(own, extra={"workspace_owner": ""}) == FOUND_NOTHING

@@ -54,7 +54,10 @@ def test_all_queue_managers_write_unless_told_otherwise():
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"cut_confirm": ""}, "cut_confirm is empty, but .* own name in the inventory: set it for each host, in its host_vars"),
+        (
+            {"cut_confirm": ""},
+            "cut_confirm is empty, but .* own name in the inventory: set it for each host, in its host_vars",
+        ),
         ({"cut_confirm": "db02"}, "cut_confirm is db02, but"),
         ({"cut_command": ""}, "nothing says how the power is cut"),
         ({"cut_task_file": "cut.yml"}, "both set"),
@@ -125,7 +128,9 @@ def test_a_local_command_needs_no_connection():
 
 def test_the_stream_becomes_the_owner():
     connection = Connection("local")
-    connection.become = SimpleNamespace(get_option=lambda name: None, build_become_command=lambda command, shell: f"sudo -n -u mqm {command}")
+    connection.become = SimpleNamespace(
+        get_option=lambda name: None, build_become_command=lambda command, shell: f"sudo -n -u mqm {command}"
+    )
     assert stream_command(connection, ["tester"])[2] == "sudo -n -u mqm tester"
     connection.become.get_option = lambda name: "secret"
     with pytest.raises(AnsibleActionFail, match="cannot give a password"):
@@ -134,7 +139,11 @@ def test_the_stream_becomes_the_owner():
 
 @pytest.mark.parametrize(
     ("connection", "problem"),
-    [(Connection("docker"), "not over docker"), (Connection(password="secret"), "cannot give a password"), (Connection(pkcs11_provider="x"), "a key")],
+    [
+        (Connection("docker"), "not over docker"),
+        (Connection(password="secret"), "cannot give a password"),
+        (Connection(pkcs11_provider="x"), "a key"),
+    ],
 )
 def test_what_cannot_be_witnessed_is_refused(connection, problem):
     with pytest.raises(AnsibleActionFail, match=problem):
@@ -159,8 +168,8 @@ def test_what_a_command_leaves_running_is_not_waited_for():
 
 
 def power(monkeypatch, tmp_path, answer, states=(witness.WRITING, witness.WRITING)):
-    """Return the result of the task that cuts the power, and whether it ran its command. ``answer`` is what the host says; ``states`` are those of the witness
-    before and after it."""
+    """Return the result of the task that cuts the power, and whether it ran its command. ``answer`` is what the host
+    says; ``states`` are those of the witness before and after it."""
 
     class Answering(cut_power.ActionModule):
         def _execute_module(self, **dummy):
@@ -171,13 +180,21 @@ def power(monkeypatch, tmp_path, answer, states=(witness.WRITING, witness.WRITIN
     before, after = (witness.State(name) for name in states)
     monkeypatch.setattr(witness, "wait", lambda *dummy: before)
     monkeypatch.setattr(witness, "look", lambda files: after)
-    monkeypatch.setattr(RunDirectory, "open", lambda path: SimpleNamespace(folder_of=lambda host, volume: str(tmp_path)))
+    monkeypatch.setattr(
+        RunDirectory, "open", lambda path: SimpleNamespace(folder_of=lambda host, volume: str(tmp_path))
+    )
     plugin = Answering.__new__(Answering)
     plugin._connection, plugin._discovered_interpreter_key = Connection("local"), None
     plugin._task = SimpleNamespace(check_mode=False)
     plugin._display = SimpleNamespace(display=lambda *dummy, **keys: None, warning=lambda text: None)
     started = {"number": 1, "ready_epoch_s": 0.0, "problem": ""}
-    arguments = {"run_path": "r", "started": started, "volume": "log", "command": f"touch {tmp_path}/cut", "after_s": "2.0"}
+    arguments = {
+        "run_path": "r",
+        "started": started,
+        "volume": "log",
+        "command": f"touch {tmp_path}/cut",
+        "after_s": "2.0",
+    }
     result = plugin.call(plugin.prepare(arguments, {}), {"inventory_hostname": "db01"})
     return result, (tmp_path / "cut").exists()
 
@@ -188,14 +205,24 @@ def power(monkeypatch, tmp_path, answer, states=(witness.WRITING, witness.WRITIN
         ({"refusal": "queue managers are running on this host (QM1): end them"}, {}, "(QM1): end them"),
         ({"refusal": None}, {}, "it is not known whether queue managers are running"),
         ({}, {}, "it is not known whether"),
-        ({"failed": True, "msg": "no Python"}, {}, "it is not known whether queue managers are running on this host: no Python"),
-        (AnsibleConnectionFailure("no route"), {}, "it is not known whether queue managers are running on this host: no route"),
+        (
+            {"failed": True, "msg": "no Python"},
+            {},
+            "it is not known whether queue managers are running on this host: no Python",
+        ),
+        (
+            AnsibleConnectionFailure("no route"),
+            {},
+            "it is not known whether queue managers are running on this host: no route",
+        ),
         ({"refusal": ""}, {"states": (witness.OVER, witness.OVER)}, "broke before the cut"),
         ({"refusal": ""}, {"states": (witness.WRITING, witness.OVER)}, "broke before the cut"),
         ({"refusal": ""}, {"states": (witness.READY, witness.READY)}, "no write was acknowledged"),
     ],
 )
-def test_nothing_is_cut_if_a_queue_manager_has_started_or_nobody_is_seen_to_write(monkeypatch, tmp_path, answer, states, problem):
+def test_nothing_is_cut_if_a_queue_manager_has_started_or_nobody_is_seen_to_write(
+    monkeypatch, tmp_path, answer, states, problem
+):
     result, is_cut = power(monkeypatch, tmp_path, answer, **states)
     assert (result["go"], is_cut) == (False, False)
     assert problem in result["problem"]
@@ -213,9 +240,15 @@ def packed(text):
 
 def test_what_the_check_says():
     table = "worker,outcome,finding\nall,lost,\x1b[2Jx\n"
-    tables, checked = cut_check.taken({"status": 5, "said": "x", "tables": {"durability.csv": packed(table), "other.csv": packed("x")}})
+    tables, checked = cut_check.taken(
+        {"status": 5, "said": "x", "tables": {"durability.csv": packed(table), "other.csv": packed("x")}}
+    )
     assert tables == {"durability.csv": table.encode()}
-    assert (checked.status, checked.rows, checked.problem) == (5, [{"worker": "all", "outcome": "lost", "finding": "\\x1b[2Jx"}], "")
+    assert (checked.status, checked.rows, checked.problem) == (
+        5,
+        [{"worker": "all", "outcome": "lost", "finding": "\\x1b[2Jx"}],
+        "",
+    )
 
 
 @pytest.mark.parametrize(

@@ -20,13 +20,25 @@ OWN = {"name": "own", "limits": [{"metric": "latency_p99", "max": "2 ms"}]}
 
 
 def asked(**profiles):
-    return asked_profiles({"hostvars": {host: {} if profile is None else {"gate_profile": profile} for host, profile in profiles.items()}}, profiles)
+    return asked_profiles(
+        {
+            "hostvars": {
+                host: {} if profile is None else {"gate_profile": profile} for host, profile in profiles.items()
+            }
+        },
+        profiles,
+    )
 
 
 def test_a_profile_is_asked_for_by_name_path_or_content_and_only_if_it_is_set(tmp_path):
     path = tmp_path / "mine.yml"
     path.write_text(yaml.safe_dump({**OWN, "name": "mine"}))
-    assert asked(a="mq-log-gold", b=OWN, c=str(path), d=None, e="", f="mq-log-gold") == {"a": "mq-log-gold", "b": "own", "c": "mine", "f": "mq-log-gold"}
+    assert asked(a="mq-log-gold", b=OWN, c=str(path), d=None, e="", f="mq-log-gold") == {
+        "a": "mq-log-gold",
+        "b": "own",
+        "c": "mine",
+        "f": "mq-log-gold",
+    }
 
 
 def test_a_profile_that_cannot_be_read_is_an_error():
@@ -43,13 +55,24 @@ MORE = {
 
 
 def answer(module, tmp_path, play_hosts=(*HOSTS, "localhost"), limit=None, **options):
-    """Ask for the fleet, in a project that was just cloned: it has no directory of reports, and the history is elsewhere."""
+    """Ask for the fleet, in a project that was just cloned: it has no directory of reports,
+    and the history is elsewhere."""
     plugin = module.ActionModule.__new__(module.ActionModule)
     plugin._loader = DataLoader()
     plugin._display = types.SimpleNamespace(display=lambda text, color: None)
     plugin._task = types.SimpleNamespace(check_mode=False)
-    common = {"hosts": "all:!localhost", "play_hosts": list(play_hosts), "history": str(tmp_path / "history.sqlite"), "report_dir": str(tmp_path / "reports")}
-    task_vars = {"groups": {"all": HOSTS, "ungrouped": HOSTS}, "hostvars": {host: {} for host in HOSTS}, "ansible_limit": limit, "awx_job_id": 7}
+    common = {
+        "hosts": "all:!localhost",
+        "play_hosts": list(play_hosts),
+        "history": str(tmp_path / "history.sqlite"),
+        "report_dir": str(tmp_path / "reports"),
+    }
+    task_vars = {
+        "groups": {"all": HOSTS, "ungrouped": HOSTS},
+        "hostvars": {host: {} for host in HOSTS},
+        "ansible_limit": limit,
+        "awx_job_id": 7,
+    }
     return plugin.answer({**common, **MORE[module], **options}, task_vars)
 
 
@@ -67,19 +90,33 @@ def test_the_directory_of_reports_is_made(history):
 
 def test_each_host_fails_by_its_own_state(history):
     told = answer(fleet_status, history)
-    assert told["failures"] == {host: f"{host}: missing: the history does not contain it" for host in HOSTS} and "failed" not in told
+    assert (
+        told["failures"] == {host: f"{host}: missing: the history does not contain it" for host in HOSTS}
+        and "failed" not in told
+    )
     (artifact,) = told["artifacts"].items()
-    assert artifact[0] == "logdisk_status_7" and artifact[1]["hosts"] == dict.fromkeys(HOSTS, "missing") and artifact[1]["states"] == {"missing": 2}
+    assert (
+        artifact[0] == "logdisk_status_7"
+        and artifact[1]["hosts"] == dict.fromkeys(HOSTS, "missing")
+        and artifact[1]["states"] == {"missing": 2}
+    )
     assert answer(fleet_status, history, ["h2"], limit="h2")["failures"].keys() == {"h2"}
 
 
 @pytest.mark.parametrize("module", MORE)
-@pytest.mark.parametrize(("play_hosts", "limit", "failing"), [((*HOSTS, "localhost"), None, {"localhost"}), (HOSTS, "h1,h2", set(HOSTS))])
+@pytest.mark.parametrize(
+    ("play_hosts", "limit", "failing"), [((*HOSTS, "localhost"), None, {"localhost"}), (HOSTS, "h1,h2", set(HOSTS))]
+)
 def test_what_concerns_the_fleet_fails_the_controller_or_all(tmp_path, module, play_hosts, limit, failing):
     told = answer(module, tmp_path, play_hosts, limit)
-    assert told["failures"].keys() == failing and all("history.sqlite does not exist" in message for message in told["failures"].values())
+    assert told["failures"].keys() == failing and all(
+        "history.sqlite does not exist" in message for message in told["failures"].values()
+    )
     ((name, artifact),) = told["artifacts"].items()
-    assert name == f"logdisk_{module.ActionModule.kind}_7" and (artifact["outcome"], artifact["message"]) == ("internal", told["failures"][min(failing)])
+    assert name == f"logdisk_{module.ActionModule.kind}_7" and (artifact["outcome"], artifact["message"]) == (
+        "internal",
+        told["failures"][min(failing)],
+    )
 
 
 def test_hosts_that_became_worse_fail_and_otherwise_the_fleet():
@@ -89,8 +126,12 @@ def test_hosts_that_became_worse_fail_and_otherwise_the_fleet():
 
     known = {"h1": "h1", "h2": "h2", "h2/data": "h2"}
     worse = compared("worse", **{"h1": "inconclusive", "h2": "worse", "h2/data at /data": "worse"})
-    assert comparison.own_failures(worse, known) == {"h2": "h2: worse: latency_mean 12.5 % | h2/data at /data: worse: latency_mean 12.5 %"}
-    assert comparison.own_failures(compared("inconclusive", h1="inconclusive", h2="non-inferior"), known).keys() == {"h1"}
+    assert comparison.own_failures(worse, known) == {
+        "h2": "h2: worse: latency_mean 12.5 % | h2/data at /data: worse: latency_mean 12.5 %"
+    }
+    assert comparison.own_failures(compared("inconclusive", h1="inconclusive", h2="non-inferior"), known).keys() == {
+        "h1"
+    }
     assert comparison.own_failures(compared("worse", h1="non-inferior"), known) == {}
 
 

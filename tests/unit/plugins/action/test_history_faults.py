@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A history that fails between the opening of a run and its gate: the report is kept, the run says so and fails, and an import completes the history."""
+"""A history that fails between the opening of a run and its gate: the report is kept, the run says so and fails,
+and an import completes the history."""
 
 from __future__ import annotations
 
@@ -40,11 +41,21 @@ def opened(reports, place, required=True, **keys):
     assert open_run.tried_history({"place": place, "required": required}, str(reports), create=True) == ""
     files = fabricate.tables(fabricate.sweep_rows((4096, 1048576), seconds=60))
     measured = {f"db{number}": files for number in range(HOSTS)}
-    return fabricate.run_directory(reports, measured, gate=False, profile="look", history={"place": place, "required": required}, **keys)
+    return fabricate.run_directory(
+        reports, measured, gate=False, profile="look", history={"place": place, "required": required}, **keys
+    )
 
 
 def gated(directory):
-    return answer(gate, run_path=directory.path, judged_hosts=directory.expected_hosts, sign_key="", upload_url="", history="", policy={})
+    return answer(
+        gate,
+        run_path=directory.path,
+        judged_hosts=directory.expected_hosts,
+        sign_key="",
+        upload_url="",
+        history="",
+        policy={},
+    )
 
 
 def outcome(directory):
@@ -55,7 +66,11 @@ def assert_told(directory, result, *parts):
     """Assert that the run fails for the history alone, says how to complete it, and that everything else is there."""
     (problem,) = result["fleet_problems"]
     assert result["warnings"] == [problem]
-    for part in ("certificates of this run were not stored in the history: ", f"history_import={directory.path}", *parts):
+    for part in (
+        "certificates of this run were not stored in the history: ",
+        f"history_import={directory.path}",
+        *parts,
+    ):
         assert part in problem
     assert result["logdisk"]["gate_failed"] is False
     assert (outcome(directory), result["artifacts"]["logdisk_local"]["outcome"]) == ("internal", "internal")
@@ -65,8 +80,15 @@ def assert_told(directory, result, *parts):
 def assert_completed(directory, place):
     """Assert that nothing was stored so far, and that an import completes the history."""
     nothing_else = dict.fromkeys(("import_mqldt", "revoke", "prune_before"))
-    asked = {**nothing_else, "import_runs": [directory.path], "history": place, "report_dir": str(Path(directory.path).parent)}
-    assert answer(history, **asked)["done"] == [f"The history {place} had 0 of {HOSTS} entries, and {HOSTS} were added."]
+    asked = {
+        **nothing_else,
+        "import_runs": [directory.path],
+        "history": place,
+        "report_dir": str(Path(directory.path).parent),
+    }
+    assert answer(history, **asked)["done"] == [
+        f"The history {place} had 0 of {HOSTS} entries, and {HOSTS} were added."
+    ]
     with open_history(place) as store:
         assert len(store.of_run(directory.run["run_id"])) == HOSTS
 
@@ -105,7 +127,11 @@ def full_reports(disk, place):
     directory = opened(disk, place)
     small_disk.fill(disk)
     (problem,) = gated(directory)["fleet_problems"]
-    assert "the report cannot be written" in problem and "No space left" in problem and "certificates of this run were not stored" in problem
+    assert (
+        "the report cannot be written" in problem
+        and "No space left" in problem
+        and "certificates of this run were not stored" in problem
+    )
     small_disk.clear(disk)
     assert gated(directory)["fleet_problems"] == []
     assert outcome(directory) == "verdict"
@@ -126,7 +152,12 @@ def full_server(disk, reports):
         place = server.new_database()
         directory = opened(reports, place)
         small_disk.fill(disk)
-        assert_told(directory, gated(directory), f"the history {place} cannot be written: could not extend file", "No space left on device")
+        assert_told(
+            directory,
+            gated(directory),
+            f"the history {place} cannot be written: could not extend file",
+            "No space left on device",
+        )
         small_disk.clear(disk)
         assert_completed(directory, place)
 
@@ -175,11 +206,20 @@ def test_a_history_that_disappears_is_not_begun_anew(tmp_path):
 
 def test_a_baseline_that_cannot_be_read_is_no_pass(tmp_path):
     place = tmp_path / "history.sqlite"
-    directory = opened(tmp_path, str(place), required=False, baseline={"kind": "last", "margin": 0.1, "accept": False, "named": ["last"], "certificates": []})
+    directory = opened(
+        tmp_path,
+        str(place),
+        required=False,
+        baseline={"kind": "last", "margin": 0.1, "accept": False, "named": ["last"], "certificates": []},
+    )
     place.write_bytes(b"this is not a database, " * 100)
     result = gated(directory)
     assert "the hosts were not held against their baseline: the history" in result["fleet_problems"][0]
-    assert (outcome(directory), set(result["artifacts"]["logdisk_local"]["hosts"].values()), result["logdisk"]["certified"]) == (
+    assert (
+        outcome(directory),
+        set(result["artifacts"]["logdisk_local"]["hosts"].values()),
+        result["logdisk"]["certified"],
+    ) == (
         "internal",
         {"inconclusive"},
         False,
@@ -188,9 +228,14 @@ def test_a_baseline_that_cannot_be_read_is_no_pass(tmp_path):
 
 def test_a_run_whose_history_fails_is_refused_before_it_is_opened(tmp_path):
     place = str(tmp_path / "mistyped/history.sqlite")
-    with pytest.raises(HistoryError, match=r"^certificates cannot be stored: the history .* is not a directory; correct that, or gate_history, or"):
+    with pytest.raises(
+        HistoryError,
+        match=r"^certificates cannot be stored: the history .* is not a directory; correct that, or gate_history, or",
+    ):
         open_run.tried_history({"place": place, "required": True}, str(tmp_path), create=True)
-    assert "is not a directory" in open_run.tried_history({"place": place, "required": False}, str(tmp_path), create=True)
+    assert "is not a directory" in open_run.tried_history(
+        {"place": place, "required": False}, str(tmp_path), create=True
+    )
 
 
 def test_the_default_history_is_made_beside_the_reports_but_not_in_check_mode(tmp_path):

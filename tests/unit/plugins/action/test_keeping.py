@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A report outlives the job: in the history, or uploaded to a server that is the right one. What fails is said, and costs nothing else."""
+"""A report outlives the job: in the history, or uploaded to a server that is the right one. What fails is said,
+and costs nothing else."""
 
 from __future__ import annotations
 
@@ -51,7 +52,13 @@ def opened(reports, required=True, **keys):
 
 
 def gated(directory, **options):
-    defaults = {"run_path": directory.path, "judged_hosts": directory.expected_hosts, "sign_key": "", "history": "", "policy": {}}
+    defaults = {
+        "run_path": directory.path,
+        "judged_hosts": directory.expected_hosts,
+        "sign_key": "",
+        "history": "",
+        "policy": {},
+    }
     defaults["upload_url"] = directory.run.get("upload_url") or ""
     result, dummy = answer(gate, **{**defaults, **options})
     return result
@@ -107,7 +114,9 @@ def test_the_orders_are_kept_before_the_wait_and_a_failure_warns(tmp_path):
     os.unlink(directory.run["history"]["place"])
     (warning,) = answer(wait, run_path=directory.path, **options)[1]
     assert "was not kept in the history" in warning
-    assert answer(wait, run_path=str(tmp_path / "none"), **options)[1] == answer(wait, run_path=None, **options)[1] == []
+    assert (
+        answer(wait, run_path=str(tmp_path / "none"), **options)[1] == answer(wait, run_path=None, **options)[1] == []
+    )
 
 
 def reopening(**options):
@@ -123,12 +132,20 @@ def test_a_run_that_is_collected_decides_as_it_recorded_and_is_stored_where_the_
     same, warnings = reopening(path=directory.path, report_dir=str(tmp_path / "reports"))
     assert (same["policy"], same["history"], warnings) == ({}, directory.run["history"]["place"], [])
     assert reopening(path=directory.path, report_dir="") == ({**same}, [])
-    run, (warning,) = reopening(path=directory.path, report_dir="", history=place, policy={"gate_report_only": False, "gate_fail_on": ["warn"]})
+    run, (warning,) = reopening(
+        path=directory.path, report_dir="", history=place, policy={"gate_report_only": False, "gate_fail_on": ["warn"]}
+    )
     assert warning.endswith(f"its certificates are stored in {place}, as this command says")
     gated(directory, history=run["history"], policy=run["policy"])
     with open_history(place) as history:
-        assert [entry.run_id for entry in history.newest()] == [directory.run["run_id"]] and history.kept_run(directory.run["run_id"])
-    assert directory.verdict()["policy"] == {"fail_on": ["warn"], "report_only": False, "instead_of": {"fail_on": ["missing"], "report_only": True}}
+        assert [entry.run_id for entry in history.newest()] == [directory.run["run_id"]] and history.kept_run(
+            directory.run["run_id"]
+        )
+    assert directory.verdict()["policy"] == {
+        "fail_on": ["warn"],
+        "report_only": False,
+        "instead_of": {"fail_on": ["missing"], "report_only": True},
+    }
     with pytest.raises(AnsibleActionFail, match="fail_on names 'pass'"):
         reopening(path=directory.path, report_dir="", policy={"gate_fail_on": ["pass"]})
 
@@ -142,21 +159,36 @@ def test_a_run_is_reopened_wherever_it_is(tmp_path, monkeypatch):
     def reopened(path, report_dir, history=""):
         return reopening(path=path, report_dir=report_dir, history=history)[0]["path"]
 
-    assert {reopened(name, "reports") for name in (run_id, None, "", "reports/latest", directory.path)} == {directory.path}
+    assert {reopened(name, "reports") for name in (run_id, None, "", "reports/latest", directory.path)} == {
+        directory.path
+    }
     assert reopened(run_id, "elsewhere", place) == str(tmp_path / "elsewhere" / run_id)
     for arguments, message in (
         ((None, "nowhere"), f"No run is named, and there is none in {tmp_path}/nowhere. Name a run by -e collect_run="),
-        (("20990101T000000Z-abcdef", "nowhere", place), "neither in .* nor kept: the history .* keeps no report of the run .* Name a run by"),
-        (("20990101T000000Z-abcdef", "nowhere"), "neither in .* nor kept: the history .* does not exist.* Name a run by"),
+        (
+            ("20990101T000000Z-abcdef", "nowhere", place),
+            "neither in .* nor kept: the history .* keeps no report of the run .* Name a run by",
+        ),
+        (
+            ("20990101T000000Z-abcdef", "nowhere"),
+            "neither in .* nor kept: the history .* does not exist.* Name a run by",
+        ),
         (("reports/typo", "reports"), "reports/typo/run.json cannot be read: No such file or directory"),
     ):
         with pytest.raises(AnsibleActionFail, match=message):
             reopened(*arguments)
     merged = merge_runs([directory.path], str(tmp_path / "reports"))
-    with pytest.raises(AnsibleActionFail, match=f"{merged.path} was merged from {run_id}, and hosts have results of that one only. Name a run by"):
+    with pytest.raises(
+        AnsibleActionFail,
+        match=f"{merged.path} was merged from {run_id}, and hosts have results of that one only. Name a run by",
+    ):
         reopened(None, "reports")
-    observation = type(directory).create(str(tmp_path / "reports"), {**directory.run, "run_id": "seen", "kind": "observation"})
-    with pytest.raises(AnsibleActionFail, match=f"{observation.path} is an observation, of which hosts keep nothing .* Name a run by"):
+    observation = type(directory).create(
+        str(tmp_path / "reports"), {**directory.run, "run_id": "seen", "kind": "observation"}
+    )
+    with pytest.raises(
+        AnsibleActionFail, match=f"{observation.path} is an observation, of which hosts keep nothing .* Name a run by"
+    ):
         reopened(None, "reports")
 
 
@@ -166,7 +198,21 @@ def certificate(tmp_path_factory):
     path = tmp_path_factory.mktemp("tls")
     names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
     key, chain = str(path / "key.pem"), str(path / "chain.pem")
-    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", key, "-out", chain, *names]
+    command = [
+        "openssl",
+        "req",
+        "-x509",
+        "-newkey",
+        "ec",
+        "-pkeyopt",
+        "ec_paramgen_curve:prime256v1",
+        "-nodes",
+        "-keyout",
+        key,
+        "-out",
+        chain,
+        *names,
+    ]
     subprocess.run(command, check=True, capture_output=True)
     return chain, key
 
@@ -196,7 +242,9 @@ class Storage(http.server.ThreadingHTTPServer):
 
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_PUT(self):
-        self.server.received.append((self.path, self.headers["Authorization"], self.rfile.read(int(self.headers["Content-Length"]))))
+        self.server.received.append(
+            (self.path, self.headers["Authorization"], self.rfile.read(int(self.headers["Content-Length"])))
+        )
         self.send_response(self.server.status)
         if self.server.location:
             self.send_header("Location", self.server.location)
@@ -229,7 +277,11 @@ def test_a_run_is_uploaded_once_before_the_decision(tmp_path, trusted):
     with tarfile.open(fileobj=io.BytesIO(content)) as sent:
         assert {f"{run_id}/index.html", f"{run_id}/hosts/db07/log/record.json"} <= set(sent.getnames())
     assert (result["fleet_problems"], result["warnings"]) == ([], [])
-    assert result["logdisk"]["report_url"] == result["artifacts"]["logdisk_17"]["report_url"] == f"{storage.url}/reports/{run_id}.tar.gz"
+    assert (
+        result["logdisk"]["report_url"]
+        == result["artifacts"]["logdisk_17"]["report_url"]
+        == f"{storage.url}/reports/{run_id}.tar.gz"
+    )
 
 
 def test_the_token_only_goes_where_this_command_allows_it(tmp_path, trusted):
@@ -244,14 +296,18 @@ def assert_not_uploaded(tmp_path, url, message):
     directory = opened(tmp_path / "reports", required=False, upload_url=url)
     result = gated(directory)
     (problem,) = result["fleet_problems"]
-    assert result["warnings"] == [problem] and problem.startswith("the report was not uploaded: ") and message in problem
+    assert (
+        result["warnings"] == [problem] and problem.startswith("the report was not uploaded: ") and message in problem
+    )
     assert TOKEN not in json.dumps(result) and result["artifacts"]["logdisk_17"]["report_url"] == ""
     assert Path(directory.path, "summary.txt").exists()
 
 
 def test_the_token_does_not_follow_a_redirect(tmp_path, trusted):
     with Storage(*trusted) as other, Storage(*trusted, status=307, location=f"{other.url}/x") as storage:
-        assert_not_uploaded(tmp_path, f"{storage.url}/run.tar.gz", "answered 307 Temporary Redirect: redirects are not followed")
+        assert_not_uploaded(
+            tmp_path, f"{storage.url}/run.tar.gz", "answered 307 Temporary Redirect: redirects are not followed"
+        )
         assert [path for path, *dummy in storage.received] == ["/run.tar.gz"] and other.received == []
 
 

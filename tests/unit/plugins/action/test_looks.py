@@ -24,12 +24,22 @@ def waited(monkeypatch):
     def run(now, statuses, watched=False, **options):
         clock = [now]
         monkeypatch.setattr(wait.time, "time", lambda: clock[0])
-        monkeypatch.setattr(wait, "show", lambda display, statuses, sleep_s, *times, first: clock.__setitem__(0, clock[0] + sleep_s))
+        monkeypatch.setattr(
+            wait, "show", lambda display, statuses, sleep_s, *times, first: clock.__setitem__(0, clock[0] + sleep_s)
+        )
         monkeypatch.setattr(wait.progress, "watched", watched)
         plugin = wait.ActionModule.__new__(wait.ActionModule)
         plugin._display = None
         hosts = [{"host": name, **status} for name, status in statuses.items()]
-        defaults = {"hosts": hosts, "schedule": SCHEDULE, "interval_s": 30.0, "polls": 0, "looked_at": [], "run_path": None, "everyone": False}
+        defaults = {
+            "hosts": hosts,
+            "schedule": SCHEDULE,
+            "interval_s": 30.0,
+            "polls": 0,
+            "looked_at": [],
+            "run_path": None,
+            "everyone": False,
+        }
         return plugin.answer({**defaults, **options}, {}), clock[0] - now
 
     return run
@@ -69,7 +79,8 @@ def test_nothing_is_waited_for_if_all_are_collected(waited):
 
 @pytest.fixture
 def looked(monkeypatch):
-    """Return what looks at a host and returns the result with what was done; the host answers that its volume has this state, or cannot be reached."""
+    """Return what looks at a host and returns the result with what was done;
+    the host answers that its volume has this state, or cannot be reached."""
 
     def run(state, collected=None, **options):
         done = []
@@ -93,7 +104,13 @@ def looked(monkeypatch):
         plugin._discovered_interpreter_key = None
         plugin._connection = types.SimpleNamespace(become=False)
         known = {"volumes": {"log": {"state": "running"}}}
-        arguments = {"run_id": "R", "run_path": "/r/R", "state_dir": "~/s", "known": known, "clean_up": [{"name": "log"}]}
+        arguments = {
+            "run_id": "R",
+            "run_path": "/r/R",
+            "state_dir": "~/s",
+            "known": known,
+            "clean_up": [{"name": "log"}],
+        }
         plugin._task = types.SimpleNamespace(args={**arguments, **options})
         monkeypatch.setattr(look.collect.ActionModule, "take_in", take_in)
         monkeypatch.setattr(ActionBase, "run", lambda *arguments: {})

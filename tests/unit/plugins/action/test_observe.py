@@ -15,13 +15,22 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_record
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
-ONE = {"queue_manager": "QM9", "volume": "log", "log_path": "", "url": "http://localhost:9157/metrics", "duration": 60, "interval": 10, "calls": []}
+ONE = {
+    "queue_manager": "QM9",
+    "volume": "log",
+    "log_path": "",
+    "url": "http://localhost:9157/metrics",
+    "duration": 60,
+    "interval": 10,
+    "calls": [],
+}
 SEVERAL = [{"queue_manager": "QM1"}, {"queue_manager": "QM2", "volume": "log2", "url": "http://localhost:9158/metrics"}]
 
 
 @pytest.fixture
 def start(monkeypatch, tmp_path):
-    """start(failing, ...): the result of the task on host h, what was asked of the host, and the run directory; these queue managers cannot be observed."""
+    """start(failing, ...): the result of the task on host h, what was asked of the host, and the run directory; these
+    queue managers cannot be observed."""
 
     def started(*failing, check_mode=False, **options):
         directory, sent = RunDirectory.create(str(tmp_path), fabricate.run_data(["h"], kind="observation")), []
@@ -31,11 +40,17 @@ def start(monkeypatch, tmp_path):
             name = arguments["queue_manager"]
             if name in failing:
                 return failure("observe", "error", f"{name} is not running")
-            return {"source": "prometheus", "facts": {"queue_manager": name, "source": "prometheus"}, "time_epoch_s": 1000.0}
+            return {
+                "source": "prometheus",
+                "facts": {"queue_manager": name, "source": "prometheus"},
+                "time_epoch_s": 1000.0,
+            }
 
         monkeypatch.setattr(RemoteAction, "call", call)
         plugin = ActionModule.__new__(ActionModule)
-        plugin._task = SimpleNamespace(args={**ONE, "run_id": "r", "run_path": directory.path, **options}, check_mode=check_mode)
+        plugin._task = SimpleNamespace(
+            args={**ONE, "run_id": "r", "run_path": directory.path, **options}, check_mode=check_mode
+        )
         variables = {"inventory_hostname": "h"}
         answer = plugin.call(plugin.prepare(dict(plugin._task.args), variables), variables)
         return (answer if answer.get("failed") else plugin.take_in(answer, variables)), sent, directory
@@ -46,25 +61,40 @@ def start(monkeypatch, tmp_path):
 def test_the_only_queue_manager_is_that_of_the_common_options(start):
     result, sent, dummy = start()
     assert sent == [{"queue_manager": "QM9", "volume": "log", "url": ONE["url"]}]
-    assert (result["state"], list(result["volumes"]), result["observed"]["log"]["facts"]["queue_manager"]) == ("running", ["log"], "QM9")
+    assert (result["state"], list(result["volumes"]), result["observed"]["log"]["facts"]["queue_manager"]) == (
+        "running",
+        ["log"],
+        "QM9",
+    )
 
 
 def test_each_queue_manager_is_started_with_its_own_endpoint(start):
     result, sent, dummy = start(queue_managers=SEVERAL)
-    assert sent == [{"queue_manager": "QM1", "volume": "QM1", "url": ONE["url"]}, {"queue_manager": "QM2", "volume": "log2", "url": SEVERAL[1]["url"]}]
-    assert {volume: each["facts"]["queue_manager"] for volume, each in result["observed"].items()} == {"QM1": "QM1", "log2": "QM2"}
+    assert sent == [
+        {"queue_manager": "QM1", "volume": "QM1", "url": ONE["url"]},
+        {"queue_manager": "QM2", "volume": "log2", "url": SEVERAL[1]["url"]},
+    ]
+    assert {volume: each["facts"]["queue_manager"] for volume, each in result["observed"].items()} == {
+        "QM1": "QM1",
+        "log2": "QM2",
+    }
 
 
 def test_one_that_cannot_be_observed_has_its_record_and_the_others_are_started(start):
     result, dummy, directory = start("QM1", queue_managers=SEVERAL)
     assert list(result["observed"]) == ["log2"]
-    assert [(each.volume, each.verdict, each.error["reason"]) for each in list(judged_records(directory))] == [("QM1", "error", "QM1 is not running")]
+    assert [(each.volume, each.verdict, each.error["reason"]) for each in list(judged_records(directory))] == [
+        ("QM1", "error", "QM1 is not running")
+    ]
 
 
 def test_if_none_can_be_observed_the_host_fails_and_each_record_has_its_own_reason(start):
     result, dummy, directory = start("QM1", "QM2", queue_managers=SEVERAL)
     assert (result["failed"], result["msg"]) == (True, "QM1 is not running")
-    assert {each.volume: each.error["reason"] for each in list(judged_records(directory))} == {"QM1": "QM1 is not running", "log2": "QM2 is not running"}
+    assert {each.volume: each.error["reason"] for each in list(judged_records(directory))} == {
+        "QM1": "QM1 is not running",
+        "log2": "QM2 is not running",
+    }
 
 
 def test_a_preflight_has_a_record_of_each(start):

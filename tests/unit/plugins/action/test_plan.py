@@ -27,7 +27,13 @@ def found(name, device, **more):
         "filesystem_size_bytes": 1 << 30,
         "filesystem_free_bytes": 1 << 30,
     }
-    log = {"log_directory": f"/mq{device}/{name}", "log_parent": f"/mq{device}", "log_file_pages": 64, "log_primary_files": 4, "log_buffer_pages": 0}
+    log = {
+        "log_directory": f"/mq{device}/{name}",
+        "log_parent": f"/mq{device}",
+        "log_file_pages": 64,
+        "log_primary_files": 4,
+        "log_buffer_pages": 0,
+    }
     return {"name": name, "problem": "", "sources": {}, "filesystem": filesystem, **log, **more}
 
 
@@ -38,7 +44,9 @@ def directory(tmp_path):
 
 def plan(directory, shown=None, **more):
     action = object.__new__(ActionModule)
-    action._display = types.SimpleNamespace(display=lambda text, color=None: (shown if shown is not None else []).append(text))
+    action._display = types.SimpleNamespace(
+        display=lambda text, color=None: (shown if shown is not None else []).append(text)
+    )
     root = pathlib.Path(__file__).parents[4] / "roles"
     options = {name: spec.get("default") for name, spec in ActionModule.argument_spec.items()}
     options.update(profile_dir=str(root / "gate/files/profiles"), workload_dir=str(root / "sweep/files/workloads"))
@@ -49,9 +57,15 @@ def plan(directory, shown=None, **more):
 
 def test_what_is_discovered_is_planned_noted_and_shown(directory):
     shown = []
-    answer = {"queue_managers": [found("QM1", 1), found("QM2", 1), found("QM3", 2), {"name": "QM4", "problem": "no answer"}], "problems": []}
+    answer = {
+        "queue_managers": [found("QM1", 1), found("QM2", 1), found("QM3", 2), {"name": "QM4", "problem": "no answer"}],
+        "problems": [],
+    }
     planned = plan(directory, shown, discovered=answer, sweep_block_sizes="4K,1M")
-    assert [(volume["name"], volume["load_points"], volume["owner"], volume["footprint_bytes"]) for volume in planned["volumes"]] == [
+    assert [
+        (volume["name"], volume["load_points"], volume["owner"], volume["footprint_bytes"])
+        for volume in planned["volumes"]
+    ] == [
         ("mq1", [1, 2], "mqm", 2 << 20),
         ("mq2", [1], "mqm", 1 << 20),
     ]
@@ -59,7 +73,9 @@ def test_what_is_discovered_is_planned_noted_and_shown(directory):
     assert planned["discover"] is False
     assert directory.volumes.expected("h7") == ["mq1", "mq2", "QM4"]
     (record,) = list(judged_records(directory))
-    assert (record.volume, record.verdict) == ("QM4", "error") and record.reasons[0].startswith("discovery: no answer. Correct that")
+    assert (record.volume, record.verdict) == ("QM4", "error") and record.reasons[0].startswith(
+        "discovery: no answer. Correct that"
+    )
     path = pathlib.Path(directory.path) / "hosts/h7/workspace_volumes.yml"
     assert f"edit {path}" in shown[0] and "NOT in this plan: QM4" in shown[0] and "Measuring takes about" in shown[0]
 
@@ -76,7 +92,9 @@ def test_commits_are_planned_with_the_logs_own_buffer(directory):
 
 def test_streams_are_not_discovered(directory):
     planned = plan(directory, workspace_discover=True, sweep_workload="mailbox-2010")
-    assert planned["problem"].startswith("workspace_discover finds the logs of queue managers, but sweep_workload mailbox-2010 tests something else")
+    assert planned["problem"].startswith(
+        "workspace_discover finds the logs of queue managers, but sweep_workload mailbox-2010 tests something else"
+    )
 
 
 @pytest.mark.parametrize(
@@ -88,7 +106,10 @@ def test_streams_are_not_discovered(directory):
             {"workspace_queue_managers": ["QM 1"]},
             "'QM 1' is not a valid queue manager name: use 1 to 48 letters, digits and the characters . _ / %",
         ),
-        ({"workspace_volume": "my log"}, "workspace_volume must be a short name of letters, digits and . _ -, not 'my log'"),
+        (
+            {"workspace_volume": "my log"},
+            "workspace_volume must be a short name of letters, digits and . _ -, not 'my log'",
+        ),
     ],
 )
 def test_what_cannot_be_planned_is_a_problem_of_the_host(directory, more, problem):
@@ -108,7 +129,11 @@ def test_a_host_that_does_not_say_what_it_discovered_is_not_measured_somewhere_e
 
 def test_variables_are_checked_before_anything_is_discovered(directory):
     planned = plan(directory, workspace_discover=True, sweep_queue_managers=[1, 2])
-    assert (planned["discover"], planned["notes"], [volume["name"] for volume in planned["volumes"]]) == (True, [], ["log"])
+    assert (planned["discover"], planned["notes"], [volume["name"] for volume in planned["volumes"]]) == (
+        True,
+        [],
+        ["log"],
+    )
     assert "sweep_block_sizes is empty" in plan(directory, workspace_discover=True, sweep_block_sizes=[])["problem"]
 
 
@@ -121,12 +146,21 @@ def test_a_log_that_is_not_on_the_host_is_never_tested_on_another_disk(directory
     planned = plan(directory, shown, discovered=answer)
     assert [volume["name"] for volume in planned["volumes"]] == ["mq1"]
     (record,) = list(judged_records(directory))
-    assert (record.volume, record.verdict, record.certified) == ("QM2", "error", False) and "workspace_discover_absent: skip" in record.reasons[0]
+    assert (record.volume, record.verdict, record.certified) == (
+        "QM2",
+        "error",
+        False,
+    ) and "workspace_discover_absent: skip" in record.reasons[0]
 
 
 def test_a_log_that_is_not_on_the_host_may_be_skipped(directory):
     shown = []
-    planned = plan(directory, shown, discovered={"queue_managers": [found("QM1", 1), ABSENT], "problems": []}, workspace_discover_absent="skip")
+    planned = plan(
+        directory,
+        shown,
+        discovered={"queue_managers": [found("QM1", 1), ABSENT], "problems": []},
+        workspace_discover_absent="skip",
+    )
     assert [volume["name"] for volume in planned["volumes"]] == ["mq1"]
     assert directory.volumes.noted("h7")[1] == {"name": "QM2", "skipped": True}
     (record,) = list(judged_records(directory))
@@ -137,8 +171,13 @@ def test_a_log_that_is_not_on_the_host_may_be_skipped(directory):
 
 def test_a_passive_node_is_not_measured(directory):
     shown = []
-    answer = plan(directory, shown, discovered={"queue_managers": [ABSENT], "problems": []}, workspace_discover_absent="skip")
-    assert answer["failed"] and answer["msg"] == "there is nothing to test on this host: the log directory /mq/QM2 has no files"
+    answer = plan(
+        directory, shown, discovered={"queue_managers": [ABSENT], "problems": []}, workspace_discover_absent="skip"
+    )
+    assert (
+        answer["failed"]
+        and answer["msg"] == "there is nothing to test on this host: the log directory /mq/QM2 has no files"
+    )
     assert [(record.volume, record.verdict) for record in list(judged_records(directory))] == [("QM2", "warn")]
     assert directory.missing() == [] and directory.volumes.expected("h7") == ["QM2"]
     assert "Measuring takes" not in shown[0]

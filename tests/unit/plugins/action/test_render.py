@@ -39,7 +39,9 @@ class Reporting:
     def run(self, job_id, hosts, measured=None, workflow=SLICED, judged=True, **keys):
         """Make the run of a job, with the tables of its hosts."""
         number = int(job_id)
-        run = fabricate.run_data(hosts, run_id=f"R{number}", created_at=f"2026-11-22T02:00:{number:02}Z", profile=PROFILE, **keys)
+        run = fabricate.run_data(
+            hosts, run_id=f"R{number}", created_at=f"2026-11-22T02:00:{number:02}Z", profile=PROFILE, **keys
+        )
         run["controller"]["job"] = {"id": job_id, "workflow_job_id": workflow}
         directory = RunDirectory.create(self.report_dir, run)
         for host, files in (measured or {}).items():
@@ -51,11 +53,29 @@ class Reporting:
     def report(self, inventory=HOSTS, limit=None, play_hosts=None, variables=None, **given):
         plugin = render.ActionModule.__new__(render.ActionModule)
         plugin._loader = DataLoader()
-        plugin._display = types.SimpleNamespace(display=lambda text, color: self.said.append(text), warning=self.said.append)
+        plugin._display = types.SimpleNamespace(
+            display=lambda text, color: self.said.append(text), warning=self.said.append
+        )
         plugin._task = types.SimpleNamespace(check_mode=False)
-        known = {**dict.fromkeys(("runs", "run", "workflow")), "expected_count": 0, "keep_report": False, "upload_url": "", "policy": {}}
-        known.update(hosts="all:!localhost", history="", report_dir=self.report_dir, sign_key="", play_hosts=play_hosts or [*inventory, "localhost"])
-        task_vars = {"groups": {"all": list(inventory), "ungrouped": list(inventory)}, "ansible_limit": limit, **(variables or {})}
+        known = {
+            **dict.fromkeys(("runs", "run", "workflow")),
+            "expected_count": 0,
+            "keep_report": False,
+            "upload_url": "",
+            "policy": {},
+        }
+        known.update(
+            hosts="all:!localhost",
+            history="",
+            report_dir=self.report_dir,
+            sign_key="",
+            play_hosts=play_hosts or [*inventory, "localhost"],
+        )
+        task_vars = {
+            "groups": {"all": list(inventory), "ungrouped": list(inventory)},
+            "ansible_limit": limit,
+            **(variables or {}),
+        }
         result = plugin.answer({**known, **given}, task_vars)
         (told,) = result["artifacts"].values()
         return {"outcome": told, "hosts": told.get("hosts"), **result}
@@ -71,7 +91,10 @@ def sliced(reporting):
     reporting.run("1", ["h1", "h4"], {"h1": GOOD, "h4": GOOD})
     reporting.run("2", ["h2", "h5"], {"h2": GOOD, "h5": SLOW})
     reporting.run("3", ["h3", "h6"], judged=False)
-    return {"awx_workflow_job_id": OUTER, **{f"logdisk_{number}": {"run_id": f"R{number}", "verdict": "x"} for number in (1, 2)}}
+    return {
+        "awx_workflow_job_id": OUTER,
+        **{f"logdisk_{number}": {"run_id": f"R{number}", "verdict": "x"} for number in (1, 2)},
+    }
 
 
 VERDICTS = {"h1": "pass", "h2": "pass", "h3": "missing", "h4": "pass", "h5": "fail", "h6": "missing"}
@@ -87,8 +110,13 @@ def test_the_runs_of_a_workflow_are_one_verdict(reporting):
     assert result["hosts"] == again["hosts"] == VERDICTS
     assert result["outcome"]["verdict"] == "fail" and not result["outcome"]["certified"]
     assert sorted(result["failures"]) == ["h3", "h5", "h6"]
-    assert result["failures"]["h5"].startswith("h5: fail: latency_mean 1.4 ms > 1 ms") and "h3" not in result["failures"]["h5"]
-    assert reporting.said[0].startswith("Merged 3 runs of workflow job 15: R1 (job 1, 2 hosts), R2 (job 2, 2 hosts), R3 (job 3, 2 hosts).")
+    assert (
+        result["failures"]["h5"].startswith("h5: fail: latency_mean 1.4 ms > 1 ms")
+        and "h3" not in result["failures"]["h5"]
+    )
+    assert reporting.said[0].startswith(
+        "Merged 3 runs of workflow job 15: R1 (job 1, 2 hosts), R2 (job 2, 2 hosts), R3 (job 3, 2 hosts)."
+    )
     assert "Left out, because preflights measure nothing: R4." in reporting.said[0]
     assert json.loads(Path(reporting.report_dir, "outcome.json").read_text(encoding="utf-8"))["verdict"] == "fail"
     assert os.path.exists(os.path.join(merged.path, "summary.txt"))
@@ -106,11 +134,15 @@ def test_hosts_of_a_slice_that_left_nothing_are_missing(reporting):
     assert said[1] == "Job 9 made no run: there is no profile x"
     summary = Path(result["path"], "summary.txt").read_text(encoding="utf-8")
     assert "\n  Merged from 2 runs; 2 of the hosts are in none of them. The gate stopped this run.\n" in summary
-    assert said[2].startswith("The run R7 of job 7 is not in ") and said[3] == "In none of these runs, and therefore missing: h3, h6."
+    assert (
+        said[2].startswith("The run R7 of job 7 is not in ")
+        and said[3] == "In none of these runs, and therefore missing: h3, h6."
+    )
 
 
 def test_the_limit_of_slices_is_held_against_the_whole_inventory(reporting):
-    """Two of three slices have a host of the limit; AWX could not start the third one, and one with a host of the limit either."""
+    """Two of three slices have a host of the limit; AWX could not start the third one,
+    and one with a host of the limit either."""
     reporting.run("1", ["h1"], {"h1": GOOD}, unmatched_limit_terms=["h2", "!h4"])
     reporting.run("2", ["h2"], {"h2": GOOD}, unmatched_limit_terms=["h1"])
     variables = {"awx_workflow_job_id": SLICED}
@@ -135,7 +167,10 @@ def test_a_run_that_cannot_be_found_may_contradict_those_that_are_merged(reporti
     reporting.run("1", ["h1"], {"h1": GOOD})
     variables = {"awx_workflow_job_id": SLICED, "logdisk_7": {"run_id": "R7", "verdict": "fail"}}
     result = reporting.report(inventory=["h1"], variables=variables)
-    assert list(result["failures"]) == ["localhost"] and "The run R7 of job 7 is not in " in result["failures"]["localhost"]
+    assert (
+        list(result["failures"]) == ["localhost"]
+        and "The run R7 of job 7 is not in " in result["failures"]["localhost"]
+    )
     assert (result["outcome"]["outcome"], result["outcome"]["verdict"]) == ("internal", "pass")
     # What an earlier merge made need not be found, because what it was made from is.
     variables["logdisk_7"]["merged"] = True
@@ -153,7 +188,9 @@ def test_a_history_that_cannot_be_opened_matters_if_the_runs_are_kept_there(repo
 
 def test_an_earlier_workflow_with_the_same_number_is_left_out(reporting):
     old = reporting.run("1", ["h1", "h2"], {"h1": GOOD, "h2": GOOD}).run
-    Path(reporting.report_dir, "R1/run.json").write_text(json.dumps({**old, "created_at": "2026-11-14T02:00:00Z"}), encoding="utf-8")
+    Path(reporting.report_dir, "R1/run.json").write_text(
+        json.dumps({**old, "created_at": "2026-11-14T02:00:00Z"}), encoding="utf-8"
+    )
     reporting.run("2", ["h1"], {"h1": GOOD})
     result = reporting.report(inventory=["h1", "h2"], workflow=SLICED)
     assert result["hosts"] == {"h1": "pass", "h2": "missing"}
@@ -218,7 +255,13 @@ def test_what_cannot_be_reported_fails_the_controller(reporting, given, words):
 )
 def test_a_merged_run_decides_by_the_policy_that_is_given(reporting, given, failing):
     sliced(reporting)
-    assert sorted(set(reporting.report(workflow=SLICED, **given)["failures"]) & set(given.get("play_hosts", [*HOSTS, "localhost"]))) == failing
+    assert (
+        sorted(
+            set(reporting.report(workflow=SLICED, **given)["failures"])
+            & set(given.get("play_hosts", [*HOSTS, "localhost"]))
+        )
+        == failing
+    )
 
 
 def test_a_merged_run_decides_even_if_its_runs_only_report(reporting):
@@ -226,16 +269,26 @@ def test_a_merged_run_decides_even_if_its_runs_only_report(reporting):
     reporting.run("1", ["h1"], {"h1": SLOW}, policy=policy)
     result = reporting.report(inventory=["h1"], workflow=SLICED)
     assert list(result["failures"]) == ["h1"]
-    assert RunDirectory.open(result["path"]).run["policy"] == {"fail_on": ["fail"], "report_only": False, "valid_days": 90}
+    assert RunDirectory.open(result["path"]).run["policy"] == {
+        "fail_on": ["fail"],
+        "report_only": False,
+        "valid_days": 90,
+    }
 
 
 def test_a_merged_run_stops_at_all_that_one_of_its_runs_stops_at(reporting):
     """The newest run alone would let the failed host through."""
     reporting.run("1", ["h1"], {"h1": SLOW}, policy={"fail_on": ["fail"], "report_only": False, "valid_days": 90})
-    reporting.run("2", ["h2"], {"h2": GOOD}, policy={"fail_on": ["unqualified", "error"], "report_only": True, "valid_days": 30})
+    reporting.run(
+        "2", ["h2"], {"h2": GOOD}, policy={"fail_on": ["unqualified", "error"], "report_only": True, "valid_days": 30}
+    )
     result = reporting.report(inventory=["h1", "h2"], workflow=SLICED)
     assert sorted(result["failures"]) == ["h1", "h2"]
-    assert RunDirectory.open(result["path"]).run["policy"] == {"fail_on": ["fail", "error", "unqualified"], "report_only": False, "valid_days": 30}
+    assert RunDirectory.open(result["path"]).run["policy"] == {
+        "fail_on": ["fail", "error", "unqualified"],
+        "report_only": False,
+        "valid_days": 30,
+    }
     through = reporting.report(inventory=["h1", "h2"], workflow=SLICED, policy={"gate_report_only": True})
     assert through["failures"] == {}
     summary = Path(through["path"], "summary.txt").read_text(encoding="utf-8")
@@ -261,8 +314,15 @@ def test_a_merged_run_names_the_profile_that_judged_each_host(reporting):
     summary = Path(merged.path, "summary.txt").read_text(encoding="utf-8")
     assert "profile mine 1 (2 of 3 hosts) and other 4 (1 of 3 hosts)" in summary
     report = json.loads(Path(merged.path, "report.json").read_text(encoding="utf-8"))
-    assert {host["host"]: host["profile"] for host in report["hosts"]} == {"h1": "mine 1", "h2": "mine 1", "h3": "other 4"}
-    assert {(limit["profile"], limit["limit"]) for limit in report["limits"]} >= {("mine 1", "latency_mean <= 1 ms"), ("other 4", "latency_mean <= 5 ms")}
+    assert {host["host"]: host["profile"] for host in report["hosts"]} == {
+        "h1": "mine 1",
+        "h2": "mine 1",
+        "h3": "other 4",
+    }
+    assert {(limit["profile"], limit["limit"]) for limit in report["limits"]} >= {
+        ("mine 1", "latency_mean <= 1 ms"),
+        ("other 4", "latency_mean <= 5 ms"),
+    }
 
 
 def test_runs_that_are_named_are_merged_with_the_inventory_if_there_is_one(reporting):
@@ -276,7 +336,10 @@ def test_runs_that_are_named_are_merged_with_the_inventory_if_there_is_one(repor
 
 def test_without_any_run_it_says_how_to_name_one(reporting):
     (problem,) = reporting.report()["failures"].values()
-    assert problem.startswith(f"No run is named, and there is none in {reporting.report_dir}: ") and "report_run: <run ID>" in problem
+    assert (
+        problem.startswith(f"No run is named, and there is none in {reporting.report_dir}: ")
+        and "report_run: <run ID>" in problem
+    )
 
 
 def test_a_single_run_is_rendered_again_with_its_own_verdict(reporting):
@@ -287,12 +350,17 @@ def test_a_single_run_is_rendered_again_with_its_own_verdict(reporting):
     assert reporting.report(runs=["R1"], policy={"gate_report_only": True})["failures"] == {}
     assert (directory.verdict()["asked_by"], directory.verdict()["policy"]["report_only"]) == (GATE, True)
     # What was given to one report does not decide the next one.
-    assert sorted(reporting.report(runs=["R1"])["failures"]) == ["h4"] and directory.verdict()["policy"] == before["policy"]
+    assert (
+        sorted(reporting.report(runs=["R1"])["failures"]) == ["h4"]
+        and directory.verdict()["policy"] == before["policy"]
+    )
     assert reporting.report()["path"] == directory.path
 
 
 def test_a_run_that_the_history_keeps_is_said_to_be_kept(reporting):
-    reporting.run("1", ["h1"], {"h1": GOOD}, history={"place": "postgresql://h/db", "required": True, "keep_report": True})
+    reporting.run(
+        "1", ["h1"], {"h1": GOOD}, history={"place": "postgresql://h/db", "required": True, "keep_report": True}
+    )
     reporting.run("2", ["h2"], {"h2": GOOD})
     assert [reporting.report(run=run_id)["logdisk"]["report_kept"] for run_id in ("R1", "R2")] == [True, False]
 
@@ -300,5 +368,7 @@ def test_a_run_that_the_history_keeps_is_said_to_be_kept(reporting):
 def test_a_run_that_ended_before_its_gate_does_not_pass(reporting):
     directory = reporting.run("1", ["h1"], {"h1": GOOD}, judged=False)
     result = reporting.report(runs=["R1"])
-    assert list(result["failures"]) == ["localhost"] and "the run ended before its gate" in result["failures"]["localhost"]
+    assert (
+        list(result["failures"]) == ["localhost"] and "the run ended before its gate" in result["failures"]["localhost"]
+    )
     assert directory.verdict()["asked_by"] == REPORT and result["outcome"]["outcome"] == "internal"

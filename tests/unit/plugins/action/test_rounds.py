@@ -23,9 +23,20 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import p
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._judge.test_capacity import MEAN
 
-VARIABLES = {"sweep_block_sizes": ["4K"], "sweep_queue_managers": [2], "sweep_duration": 60, "sweep_warmup": 5, "sweep_file_size": "1M", "sweep_files": 2}
+VARIABLES = {
+    "sweep_block_sizes": ["4K"],
+    "sweep_queue_managers": [2],
+    "sweep_duration": 60,
+    "sweep_warmup": 5,
+    "sweep_file_size": "1M",
+    "sweep_files": 2,
+}
 QUEUE_MANAGERS = [f"QM{number}" for number in range(1, 41)]
-TESTER = {"path": "/t/logdisk", "source_hash": "ab" * 32, "facts": {"hostname": "db07", "machine_id": "", "clock_offset_s": 0.0, "clock_offset_error_s": 0.1}}
+TESTER = {
+    "path": "/t/logdisk",
+    "source_hash": "ab" * 32,
+    "facts": {"hostname": "db07", "machine_id": "", "clock_offset_s": 0.0, "clock_offset_error_s": 0.1},
+}
 LIMITS = {"name": "mine", "qualifies": {"confidence": "none"}, "limits": [MEAN]}
 """A load passes if the mean is at most 5 ms."""
 
@@ -38,7 +49,12 @@ class Fleet:
         self.directory.run["profile"] = load_profile(LIMITS).as_dict()
         (base / self.directory.run["run_id"] / "run.json").write_text(json.dumps(self.directory.run))
         self.capacities = capacities
-        self.search = {"climb": climb, "group": "array 1" if climb == "together" else None, "largest": 40, "rounds": rounds}
+        self.search = {
+            "climb": climb,
+            "group": "array 1" if climb == "together" else None,
+            "largest": 40,
+            "rounds": rounds,
+        }
         self.volumes = volumes
         self.tried = {}
         self.number = 1
@@ -46,7 +62,9 @@ class Fleet:
             self.directory.volumes.note(host, [{"name": name} for name in volumes])
 
     def plan(self):
-        volumes = read_volumes([{"name": name, "path": f"/{name}/ws", "queue_managers": QUEUE_MANAGERS} for name in self.volumes], DEFAULTS)
+        volumes = read_volumes(
+            [{"name": name, "path": f"/{name}/ws", "queue_managers": QUEUE_MANAGERS} for name in self.volumes], DEFAULTS
+        )
         plan = plan_host(volumes, VARIABLES, {})
         return {**plan, "volumes": [{**volume, "search": self.search} for volume in plan["volumes"]]}
 
@@ -58,10 +76,19 @@ class Fleet:
 
     def start(self, host, loads):
         """Order a round of a host and return what the module is sent."""
-        layouts = [{"name": name, "path": f"/{name}", "directories": [f"/{name}/r/{qm}" for qm in QUEUE_MANAGERS]} for name in self.volumes]
+        layouts = [
+            {"name": name, "path": f"/{name}", "directories": [f"/{name}/r/{qm}" for qm in QUEUE_MANAGERS]}
+            for name in self.volumes
+        ]
         more = {"facts": {}, "paths": [], "run_directories": [], "made_paths": []}
-        workspace = {"volumes": [{**layout, **more, "given": layout["directories"], "disks": [layout["name"]]} for layout in layouts]}
-        plugin, variables = self.action(start, host, plan=self.plan(), tester=TESTER, workspace=workspace, run_id=self.directory.run["run_id"])
+        workspace = {
+            "volumes": [
+                {**layout, **more, "given": layout["directories"], "disks": [layout["name"]]} for layout in layouts
+            ]
+        }
+        plugin, variables = self.action(
+            start, host, plan=self.plan(), tester=TESTER, workspace=workspace, run_id=self.directory.run["run_id"]
+        )
         return plugin.prepare({**plugin._task.args, "round": self.number, "loads": loads}, variables)["volumes"]
 
     def collect(self, host, sent, **run_keys):
@@ -71,9 +98,15 @@ class Fleet:
             order = self.directory.orders.read(host, volume["name"])
             load = int(order["options"]["option_load_points"])
             self.tried.setdefault((host, volume["name"]), []).append(load)
-            rows = fabricate.step_rows(1, 4096, load, seconds=60, latency_ns=int(5_000_000 * load / self.capacities[host]))
+            rows = fabricate.step_rows(
+                1, 4096, load, seconds=60, latency_ns=int(5_000_000 * load / self.capacities[host])
+            )
             directories = {f"directory_{number}": path for number, path in enumerate(order["directories"], 1)}
-            known = {"option_run_id": order["run_id"], "hostname": "db07", "start_time_epoch_s": f"{order['ordered_epoch_s']:.3f}"}
+            known = {
+                "option_run_id": order["run_id"],
+                "hostname": "db07",
+                "start_time_epoch_s": f"{order['ordered_epoch_s']:.3f}",
+            }
             tables = fabricate.tables(rows, over=None, **{**order["options"], **known, **directories, **run_keys})
             packed = {name: base64.b64encode(zlib.compress(content)).decode() for name, content in tables.items()}
             began = {"order": {key: order[key] for key in ("run_id", "host", "volume")}, "machine": order["machine"]}
@@ -83,7 +116,11 @@ class Fleet:
 
     def decide(self, number=None):
         plugin, variables = self.action(next_round, None)
-        options = {"run_path": self.directory.path, "hosts": list(self.capacities), "round": self.number if number is None else number}
+        options = {
+            "run_path": self.directory.path,
+            "hosts": list(self.capacities),
+            "round": self.number if number is None else number,
+        }
         return plugin.answer(options, variables)
 
     def round(self, loads=None, **run_keys):
@@ -107,11 +144,22 @@ DEFAULTS = {"name": "log", "path": "/ws", "queue_managers": ["QM1"], "owner": ""
 def test_each_host_finds_its_own_capacity(tmp_path):
     fleet = Fleet(tmp_path, {"h1": 11, "h2": 1, "h3": 40})
     records = fleet.climb()
-    assert fleet.tried == {("h1", "log"): [2, 4, 8, 16, 12, 10, 11], ("h2", "log"): [2, 1], ("h3", "log"): [2, 4, 8, 16, 32, 40]}
-    assert {host: found.capacity["highest_passed"] for (host, dummy), found in records.items()} == {"h1": 11, "h2": 1, "h3": 40}
+    assert fleet.tried == {
+        ("h1", "log"): [2, 4, 8, 16, 12, 10, 11],
+        ("h2", "log"): [2, 1],
+        ("h3", "log"): [2, 4, 8, 16, 32, 40],
+    }
+    assert {host: found.capacity["highest_passed"] for (host, dummy), found in records.items()} == {
+        "h1": 11,
+        "h2": 1,
+        "h3": 40,
+    }
     assert {found.verdict for found in records.values()} == {"pass"}
     notes = {host: found.notes for (host, dummy), found in records.items()}
-    largest = "The search for the capacity ended after 6 rounds: 40 queue managers is the largest load that this workload can make here"
+    largest = (
+        "The search for the capacity ended after 6 rounds: 40 queue managers is the largest load "
+        "that this workload can make here"
+    )
     assert notes == {"h1": [], "h2": [], "h3": [largest]}
 
 
@@ -120,7 +168,10 @@ def test_the_tables_of_each_round_are_kept_and_judged_as_one_run(tmp_path):
     found = fleet.climb()["h1", "log"]
     folder = tmp_path / fleet.directory.run["run_id"] / "hosts/h1/log"
     assert sorted(path.name for path in folder.iterdir() if path.is_dir()) == ["round-1", "round-2", "round-3"]
-    rounds = [parse_tables({path.name: path.read_bytes() for path in (folder / f"round-{each}").glob("*.csv")}) for each in (1, 2, 3)]
+    rounds = [
+        parse_tables({path.name: path.read_bytes() for path in (folder / f"round-{each}").glob("*.csv")})
+        for each in (1, 2, 3)
+    ]
     assert [each.results[0]["load_point"] for each in rounds] == [2, 4, 3]
     tables = parse_tables(fleet.directory.records.tables(found))
     assert [row["load_point"] for row in tables.results if row["worker"] == "all"] == [2, 4, 3]
@@ -148,7 +199,12 @@ def test_a_host_that_fails_in_a_later_round_has_that_error_and_nothing_that_pass
     plugin.answer(options, variables)
     fleet.collect("h2", fleet.start("h2", loads["h2"]))
     found = fleet.directory.records.find("h1", "log")
-    assert (found.verdict, found.reasons, found.tables, found.capacity) == ("unreachable", ["sweep: no route to host"], {}, None)
+    assert (found.verdict, found.reasons, found.tables, found.capacity) == (
+        "unreachable",
+        ["sweep: no route to host"],
+        {},
+        None,
+    )
     assert list(fleet.decide()["loads"]) == ["h2"]
     assert not list((tmp_path / fleet.directory.run["run_id"] / "hosts/h1/log").glob("*.csv"))
 
@@ -174,7 +230,10 @@ def test_the_tables_of_another_round_are_not_accepted(tmp_path):
 def test_a_search_that_ends_by_its_bound_says_so(tmp_path):
     found = Fleet(tmp_path, {"h1": 11}, rounds=3).climb()["h1", "log"]
     assert (found.capacity["highest_passed"], found.capacity["next_load"]) == (8, 16)
-    assert found.notes == ["The search for the capacity ended after 3 rounds: sweep_rounds allows no more. The next load to try is 16 queue managers"]
+    assert found.notes == [
+        "The search for the capacity ended after 3 rounds: sweep_rounds allows no more. The next "
+        "load to try is 16 queue managers"
+    ]
 
 
 def test_that_a_search_has_ended_is_known_by_a_fact_and_not_by_what_the_note_says(tmp_path):
@@ -182,7 +241,9 @@ def test_that_a_search_has_ended_is_known_by_a_fact_and_not_by_what_the_note_say
     fleet.round(fleet.round(fleet.round()))
     ended = fleet.directory.records.find("h2", "log")
     assert ended.facts["search_ended_after_rounds"] == 3
-    fleet.directory.records.write(dataclasses.replace(ended, notes=["THE SEARCH WAS OVER"]), fleet.directory.records.tables(ended))
+    fleet.directory.records.write(
+        dataclasses.replace(ended, notes=["THE SEARCH WAS OVER"]), fleet.directory.records.tables(ended)
+    )
     fleet.decide(4)
     assert [len(fleet.directory.records.find(host, "log").notes) for host in fleet.capacities] == [0, 1, 1]
 
@@ -223,4 +284,7 @@ def test_a_run_without_a_search_has_one_round(tmp_path):
 def test_nothing_is_decided_before_a_first_round(tmp_path, hosts):
     fleet = Fleet(tmp_path, {"h1": 11})
     plugin, variables = fleet.action(next_round, None)
-    assert plugin.answer({"run_path": fleet.directory.path, "hosts": hosts, "round": 0}, variables) == {"number": 1, "loads": {}}
+    assert plugin.answer({"run_path": fleet.directory.path, "hosts": hosts, "round": 0}, variables) == {
+        "number": 1,
+        "loads": {},
+    }

@@ -17,7 +17,11 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import DEFAUL
 
 NOW = 1795312800.0
 PLAN = {"pool": "", "format_s": 10.0, "planned_s": 60.0, "deadline_s": 200.0, "searches": False}
-READY = {"sweep_plan": PLAN, "tester_ready": {"called_s": [NOW - 2, NOW - 1]}, "workspace_layout": {"volumes": [{"name": "log"}]}}
+READY = {
+    "sweep_plan": PLAN,
+    "tester_ready": {"called_s": [NOW - 2, NOW - 1]},
+    "workspace_layout": {"volumes": [{"name": "log"}]},
+}
 
 
 def scheduled(monkeypatch, start_at):
@@ -48,7 +52,10 @@ def test_hosts_that_cannot_be_ready_are_not_started_late(monkeypatch):
     told, said = scheduled(monkeypatch, NOW + 13)
     assert "the earliest time possible is 2026-11-22T02:00:14Z" in told["problem"] and said == []
     plugin = start.ActionModule.__new__(start.ActionModule)
-    with pytest.raises(AnsibleActionFail, match="the hosts of this job were not ready in time: sweep_start_at is 2026-11-22T02:00:13Z, "):
+    with pytest.raises(
+        AnsibleActionFail,
+        match="the hosts of this job were not ready in time: sweep_start_at is 2026-11-22T02:00:13Z, ",
+    ):
         plugin.prepare({"refusal": told["problem"]}, {})
 
 

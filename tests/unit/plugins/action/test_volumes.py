@@ -13,7 +13,12 @@ import pytest
 from ansible.errors import AnsibleConnectionFailure
 from ansible_collections.mqops.logdisk.plugins.action import look, record, start, workspace
 from ansible_collections.mqops.logdisk.plugins.action import plan as plan_action
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.plan import IN_TURN, TOGETHER, VOLUME_GAP_S, plan_host
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.plan import (
+    IN_TURN,
+    TOGETHER,
+    VOLUME_GAP_S,
+    plan_host,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import read_volumes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_records
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
@@ -24,10 +29,20 @@ from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fa
 
 WORKLOADS = str(fabricate.PROJECT / "roles/sweep/files/workloads")
 HOST = {"inventory_hostname": "h7"}
-SWEEP = {"sweep_block_sizes": ["4K"], "sweep_duration": 60, "sweep_warmup": 5, "sweep_file_size": "1M", "sweep_files": 2}
+SWEEP = {
+    "sweep_block_sizes": ["4K"],
+    "sweep_duration": 60,
+    "sweep_warmup": 5,
+    "sweep_file_size": "1M",
+    "sweep_files": 2,
+}
 NAMES = ("a", "b", "c")
 DEFAULTS = {"name": "log", "path": "/ws", "places": {}, "queue_managers": ["QM1"], "owner": "", "expect_mount": ""}
-TESTER = {"path": "/t/logdisk", "source_hash": "ab" * 32, "facts": {"hostname": "db07", "clock_offset_s": 0.0, "clock_offset_error_s": 0.1}}
+TESTER = {
+    "path": "/t/logdisk",
+    "source_hash": "ab" * 32,
+    "facts": {"hostname": "db07", "clock_offset_s": 0.0, "clock_offset_error_s": 0.1},
+}
 
 
 @pytest.fixture
@@ -70,13 +85,25 @@ def reasons(directory):
 
 
 def created(directory, answers, known=None, **more):
-    arguments = {"run_id": "R", "run_path": directory.path, "volumes": planned()["volumes"], "facts": {"os": "x"}, "reserve": "5%", "known": known or {}}
+    arguments = {
+        "run_id": "R",
+        "run_path": directory.path,
+        "volumes": planned()["volumes"],
+        "facts": {"os": "x"},
+        "reserve": "5%",
+        "known": known or {},
+    }
     answer = answers if isinstance(answers, Exception) else {"volumes": answers}
     return result_of(action(workspace, answer, **arguments, **more))
 
 
 def found(name, **changes):
-    part = {"path": f"/{name}/ws", "run_directory": f"/{name}/ws/r", "directories": [f"/{name}/ws/r/QM1"], "made_path": True}
+    part = {
+        "path": f"/{name}/ws",
+        "run_directory": f"/{name}/ws/r",
+        "directories": [f"/{name}/ws/r/QM1"],
+        "made_path": True,
+    }
     return {
         "error": "",
         "facts": {"mount_point": f"/{name}", "disk_shared_with_volumes": "what the host says"},
@@ -91,15 +118,29 @@ def found(name, **changes):
 def test_a_refused_volume_gets_its_record_and_the_others_go_on(directory):
     layout = created(directory, {"a": found("a"), "b": found("b", error="refused: too\x1b full")})
     assert [volume["name"] for volume in layout["volumes"]] == ["a"]
-    assert (layout["volumes"][0]["directories"], layout["volumes"][0]["facts"]["mount_point"]) == (["/a/ws/r/QM1"], "/a")
-    assert reasons(directory) == {"b": "workspace: refused: too full", "c": "workspace: the host did not answer for this volume"}
-    assert next(iter(judged_records(directory))).facts["os"] == "x" and next(iter(judged_records(directory))).facts["mount_point"] == "/b"
+    assert (layout["volumes"][0]["directories"], layout["volumes"][0]["facts"]["mount_point"]) == (
+        ["/a/ws/r/QM1"],
+        "/a",
+    )
+    assert reasons(directory) == {
+        "b": "workspace: refused: too full",
+        "c": "workspace: the host did not answer for this volume",
+    }
+    assert (
+        next(iter(judged_records(directory))).facts["os"] == "x"
+        and next(iter(judged_records(directory))).facts["mount_point"] == "/b"
+    )
 
 
-@pytest.mark.parametrize(("kind", "names"), [("measurement", "sweep_files, sweep_file_size"), ("durability", "cut_files, cut_file_size")])
+@pytest.mark.parametrize(
+    ("kind", "names"), [("measurement", "sweep_files, sweep_file_size"), ("durability", "cut_files, cut_file_size")]
+)
 def test_a_refusal_names_the_variables_of_its_kind_of_run(tmp_path, kind, names):
     directory = RunDirectory.create(str(tmp_path), fabricate.run_data([HOST["inventory_hostname"]], kind=kind))
-    result = created(directory, {name: found(name, error="use fewer or smaller files (sweep_files, sweep_file_size)") for name in NAMES})
+    result = created(
+        directory,
+        {name: found(name, error="use fewer or smaller files (sweep_files, sweep_file_size)") for name in NAMES},
+    )
     assert f"({names})" in result["msg"] and all(f"({names})" in reason for reason in reasons(directory).values())
 
 
@@ -111,13 +152,22 @@ def test_a_host_of_which_no_volume_is_left_fails(directory):
 
 
 def record_of(directory, failed_result, **more):
-    options = {"run_path": directory.path, "failed_result": failed_result, "plan": {}, "workspace": {}, "facts": {}, **more}
+    options = {
+        "run_path": directory.path,
+        "failed_result": failed_result,
+        "plan": {},
+        "workspace": {},
+        "facts": {},
+        **more,
+    }
     return action(record, {}).answer(options, HOST)
 
 
 def test_a_host_that_fails_as_a_whole_has_a_record_for_each_volume_of_which_nothing_is_known(directory):
     directory.records.write(fabricate.failed("h7", "error", "workspace", "no space", "b"))
-    key = record_of(directory, {"msg": "no python"}, workspace={"volumes": [{"name": "c", "facts": {"mount_point": "/c"}}]})["logdisk"]
+    key = record_of(
+        directory, {"msg": "no python"}, workspace={"volumes": [{"name": "c", "facts": {"mount_point": "/c"}}]}
+    )["logdisk"]
     assert reasons(directory) == {"a": "tester: no python", "b": "workspace: no space", "c": "tester: no python"}
     assert key["volumes"] == {"a": "tester: no python", "c": "tester: no python"}
     assert list(judged_records(directory))[2].facts["mount_point"] == "/c"
@@ -130,13 +180,15 @@ def test_a_preflight_tells_each_volume_what_it_takes(directory):
     for volume in plan["volumes"]:
         volume["notes"] = [finding(TOLD, None, text=f"note {volume['name']}")]
     record_of(directory, {}, plan=plan, workspace=layout)
-    assert {each.volume: (each.reasons[0].split(", ")[1], each.reasons[1]) for each in list(judged_records(directory))} == {
-        name: (f"2 MiB on /{name} (None)", f"note {name}") for name in NAMES
-    }
+    assert {
+        each.volume: (each.reasons[0].split(", ")[1], each.reasons[1]) for each in list(judged_records(directory))
+    } == {name: (f"2 MiB on /{name} (None)", f"note {name}") for name in NAMES}
 
 
 def test_only_the_volumes_that_want_privilege_are_asked_for_with_it(directory):
-    first = created(directory, {"a": found("a"), "b": found("b", needs_privilege=True), "c": found("c", needs_privilege=True)})
+    first = created(
+        directory, {"a": found("a"), "b": found("b", needs_privilege=True), "c": found("c", needs_privilege=True)}
+    )
     assert (first["needs_privilege"], first["wanting"], first["privileged"]) == (True, ["b", "c"], False)
     plugin = action(workspace, {}, run_path=directory.path, volumes=planned()["volumes"], known=first)
     assert [volume["name"] for volume in plugin.prepare(dict(plugin._task.args), HOST)["volumes"]] == ["b", "c"]
@@ -150,12 +202,18 @@ def test_a_host_that_may_not_ask_for_privilege_does_not_get_it(directory):
     """Nor is the volume forgotten: a preflight takes one without a record for one that is ready."""
     answers = {"a": found("a"), "b": found("b", needs_privilege=True), "c": found("c")}
     layout = created(directory, answers, may_ask_for_privilege=False)
-    assert (layout["wanting"], layout["needs_privilege"], [volume["name"] for volume in layout["volumes"]]) == ([], False, ["a", "c"])
+    assert (layout["wanting"], layout["needs_privilege"], [volume["name"] for volume in layout["volumes"]]) == (
+        [],
+        False,
+        ["a", "c"],
+    )
     assert reasons(directory) == {"b": "workspace: the host asks for a privilege that it already has or must not get"}
 
 
 def test_a_second_call_that_fails_costs_only_the_volumes_that_it_is_for(directory):
-    first = created(directory, {"a": found("a"), "b": found("b", needs_privilege=True), "c": found("c", error="refused")})
+    first = created(
+        directory, {"a": found("a"), "b": found("b", needs_privilege=True), "c": found("c", error="refused")}
+    )
     second = created(directory, AnsibleConnectionFailure("sudo: a password is required"), known=first, privileged=True)
     assert [volume["name"] for volume in second["volumes"]] == ["a"]
     assert reasons(directory) == {"b": "workspace: sudo: a password is required", "c": "workspace: refused"}
@@ -164,18 +222,32 @@ def test_a_second_call_that_fails_costs_only_the_volumes_that_it_is_for(director
 def started(directory, answers, order=TOGETHER, disks=None, **more):
     answer = {"volumes": answers} if isinstance(answers, dict) else answers
     layout = created(directory, {name: found(name, disks=(disks or {}).get(name, [name])) for name in NAMES})
-    plugin = action(start, answer, run_id="R", run_path=directory.path, plan=planned(order), workspace=layout, **{"tester": TESTER, **more})
+    plugin = action(
+        start,
+        answer,
+        run_id="R",
+        run_path=directory.path,
+        plan=planned(order),
+        workspace=layout,
+        **{"tester": TESTER, **more},
+    )
     return plugin, plugin.prepare(dict(plugin._task.args), HOST)
 
 
 def test_streams_have_a_directory_for_each_place_and_workers_without_names(directory):
-    (volume, *dummy) = plan_host(read_volumes([], DEFAULTS), SWEEP, {}, workload=load_workload("mailbox-2010", WORKLOADS))["volumes"]
+    (volume, *dummy) = plan_host(
+        read_volumes([], DEFAULTS), SWEEP, {}, workload=load_workload("mailbox-2010", WORKLOADS)
+    )["volumes"]
     sent = workspace.for_module(volume)
     (part,) = sent["parts"]
     assert (part["path"], part["places"], part["footprint_bytes"]) == ("/ws", ["database", "log"], 2 << 20)
     made = {"path": "/ws", "run_directory": "/ws/r", "directories": ["/ws/r/database", "/ws/r/log"], "made_path": True}
     layout = workspace.volume_layout(volume, {"workspace": {"parts": [made]}}, False)
-    assert (layout["queue_managers"], layout["directories"], layout["given"]) == ([], made["directories"], made["directories"])
+    assert (layout["queue_managers"], layout["directories"], layout["given"]) == (
+        [],
+        made["directories"],
+        made["directories"],
+    )
     assert workspace.volume_layout(planned()["volumes"][0], found("a"), False)["queue_managers"] == ["QM1"]
 
 
@@ -183,25 +255,43 @@ def test_places_on_several_paths_and_devices_are_ordered_as_the_tester_takes_and
     disk = "/dev/disk/by-id/X"
     given = {"asu1": "/2/ws", "asu2": disk, "asu3": ["/3/ws", "/2/ws"]}
     options = {**SWEEP, "sweep_devices_erase": [disk]}
-    (volume,) = plan_host(read_volumes([], {**DEFAULTS, "places": given}), options, {}, workload=load_workload("spc1-like", WORKLOADS))["volumes"]
+    (volume,) = plan_host(
+        read_volumes([], {**DEFAULTS, "places": given}), options, {}, workload=load_workload("spc1-like", WORKLOADS)
+    )["volumes"]
     sent = workspace.for_module(volume)
-    assert ([part["path"] for part in sent["parts"]], sent["devices"]) == (["/2/ws", "/3/ws"], [{"place": "asu2", "path": disk}])
+    assert ([part["path"] for part in sent["parts"]], sent["devices"]) == (
+        ["/2/ws", "/3/ws"],
+        [{"place": "asu2", "path": disk}],
+    )
     made = [
-        {"path": part["path"], "run_directory": f"{part['path']}/r", "directories": [f"{part['path']}/r/{name}" for name in part["places"]]}
+        {
+            "path": part["path"],
+            "run_directory": f"{part['path']}/r",
+            "directories": [f"{part['path']}/r/{name}" for name in part["places"]],
+        }
         for part in sent["parts"]
     ]
     made[1]["made_path"] = True
     layout = workspace.volume_layout(volume, {"workspace": {"parts": made}}, False)
     assert layout["given"] == ["/2/ws/r/asu1", "/2/ws/r/asu3+/3/ws/r/asu3"]
     assert layout["directories"] == ["/2/ws/r/asu1", disk, "/2/ws/r/asu3", "/3/ws/r/asu3"]
-    assert (layout["paths"], layout["made_paths"], layout["run_directories"]) == (["/2/ws", "/3/ws"], ["/3/ws"], ["/2/ws/r", "/3/ws/r"])
+    assert (layout["paths"], layout["made_paths"], layout["run_directories"]) == (
+        ["/2/ws", "/3/ws"],
+        ["/3/ws"],
+        ["/2/ws/r", "/3/ws/r"],
+    )
 
 
 def test_the_workload_is_a_fact_that_no_host_can_change(directory):
     lying = {**TESTER, "facts": {**TESTER["facts"], "workload_name": "mine", "load_target": 7}}
     started(directory, {}, tester=lying)
     facts = directory.orders.read("h7", "a")["facts"]
-    assert [facts[key] for key in ("workload_name", "workload_version", "workload_is_not", "load_target")] == ["mq-log", 1, "", None]
+    assert [facts[key] for key in ("workload_name", "workload_version", "workload_is_not", "load_target")] == [
+        "mq-log",
+        1,
+        "",
+        None,
+    ]
 
 
 @pytest.mark.parametrize("order", [TOGETHER, IN_TURN])
@@ -211,10 +301,18 @@ def test_each_volume_has_its_own_order_start_and_deadline(directory, order):
     plans = planned(order)["volumes"]
     offsets = [volume["start_offset_s"] for volume in plans]
     assert (offsets[1] == 60 + 5 + VOLUME_GAP_S) is (order == IN_TURN)
-    starts = [next(float(word.partition("=")[2]) for word in volume["arguments"] if word.startswith("--startAt=")) for volume in sent["volumes"]]
-    deadlines = [next(int(word.partition("=")[2]) for word in volume["arguments"] if word.startswith("--deadline=")) for volume in sent["volumes"]]
+    starts = [
+        next(float(word.partition("=")[2]) for word in volume["arguments"] if word.startswith("--startAt="))
+        for volume in sent["volumes"]
+    ]
+    deadlines = [
+        next(int(word.partition("=")[2]) for word in volume["arguments"] if word.startswith("--deadline="))
+        for volume in sent["volumes"]
+    ]
     assert starts == pytest.approx([at + offset for offset in offsets], abs=0.01)
-    assert deadlines == pytest.approx([1000 + volume["start_offset_s"] + volume["deadline_s"] for volume in plans], abs=5)
+    assert deadlines == pytest.approx(
+        [1000 + volume["start_offset_s"] + volume["deadline_s"] for volume in plans], abs=5
+    )
     for name, volume in zip(NAMES, sent["volumes"], strict=True):
         kept = directory.orders.read("h7", name)
         assert volume["order"] == {"run_id": "R", "host": "h7", "volume": name}
@@ -232,7 +330,9 @@ def test_each_volume_has_its_own_order_start_and_deadline(directory, order):
 )
 def test_volumes_that_share_a_disk_at_the_same_time_say_so(directory, order, disks, shared):
     started(directory, {}, order, disks)
-    assert {name: directory.orders.read("h7", name)["facts"].get("disk_shared_with_volumes") for name in NAMES} == shared
+    assert {
+        name: directory.orders.read("h7", name)["facts"].get("disk_shared_with_volumes") for name in NAMES
+    } == shared
 
 
 def test_a_tester_that_does_not_start_costs_its_own_volume(directory):
@@ -266,7 +366,11 @@ def limited(limit, workload="mailbox-2010", **variables):
     volumes = read_volumes([], DEFAULTS)
     plan = plan_host(volumes, {**SWEEP, **variables}, {}, workload=load_workload(workload, WORKLOADS))
     profile = load_profile({"name": "mine", "limits": [limit], "waivers": WAIVERS})
-    return [text for text in start.stops_above(profile, "h7", plan["volumes"][0]).get("stopAbove", []) if not text.startswith("log:")]
+    return [
+        text
+        for text in start.stops_above(profile, "h7", plan["volumes"][0]).get("stopAbove", [])
+        if not text.startswith("log:")
+    ]
 
 
 WAIVERS = [{"host": "h7", "metric": "response_mean", "until": "2099-01-01", "reason": "CHG-1"}]
@@ -287,7 +391,18 @@ READS = {"metric": "latency_mean", "stream": "database", "operation": "read", "b
         (READS, {"sweep_loads": [4]}, []),
         (READS, {"sweep_loads": "auto"}, []),
     ],
-    ids=["reads", "writes", "warns", "some loads", "percentile", "another stream", "waived", "falling", "one load", "search"],
+    ids=[
+        "reads",
+        "writes",
+        "warns",
+        "some loads",
+        "percentile",
+        "another stream",
+        "waived",
+        "falling",
+        "one load",
+        "search",
+    ],
 )
 def test_a_ladder_ends_early_only_by_limits_that_the_tester_can_hold(limit, more, expected):
     assert limited(limit, **more) == expected
@@ -314,4 +429,8 @@ def test_the_devices_of_a_place_are_listed_as_the_tester_lists_them():
     assert found["directories"] == ["/dev/disk/by-id/a", "/dev/disk/by-id/b", "/ws/run/log"]
     assert (found["path"], found["given"]) == ("/ws", ["/ws/run/log"])
     alone = workspace.paths_of({**planned, "places": ["data"], "parts": []}, [])
-    assert (alone["path"], alone["directories"], alone["given"]) == ("/dev/disk/by-id/a", ["/dev/disk/by-id/a", "/dev/disk/by-id/b"], [])
+    assert (alone["path"], alone["directories"], alone["given"]) == (
+        "/dev/disk/by-id/a",
+        ["/dev/disk/by-id/a", "/dev/disk/by-id/b"],
+        [],
+    )

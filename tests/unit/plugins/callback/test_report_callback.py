@@ -18,7 +18,8 @@ TEXT = f"FAIL: This run does not certify.\n  run      1\n  fail         {'word '
 
 @pytest.fixture
 def printed(monkeypatch):
-    """Return what prints a summary for a terminal of so many columns, or for none, and returns lines with their colours."""
+    """Return what prints a summary for a terminal of so many columns, or for none,
+    and returns lines with their colours."""
 
     def run(columns):
         said = []
@@ -44,7 +45,9 @@ def test_a_log_has_each_cause_on_one_line(printed):
     assert "\n".join(text for text, color in printed(None)) == "\n" + TEXT.removesuffix("\n")
 
 
-@pytest.mark.parametrize(("action", "command"), [("mqops.logdisk.claim", "kubectl delete job"), ("mqops.logdisk.wait", "playbooks/stop.yml")])
+@pytest.mark.parametrize(
+    ("action", "command"), [("mqops.logdisk.claim", "kubectl delete job"), ("mqops.logdisk.wait", "playbooks/stop.yml")]
+)
 def test_an_interrupted_run_ends_with_the_command_that_ends_it(monkeypatch, tmp_path, action, command):
     said = []
     callback = CallbackModule()
@@ -61,7 +64,9 @@ def test_lines_with_a_verdict_are_coloured(printed):
     assert colours[:4] == [None, constants.COLOR_ERROR, None, constants.COLOR_ERROR]
 
 
-@pytest.mark.parametrize(("action", "said"), [("mqops.logdisk.check_options", ["WARNING: x is not an option"]), ("mqops.logdisk.probe", [])])
+@pytest.mark.parametrize(
+    ("action", "said"), [("mqops.logdisk.check_options", ["WARNING: x is not an option"]), ("mqops.logdisk.probe", [])]
+)
 def test_warnings_about_names_are_said_after_the_recap_once(monkeypatch, action, said):
     """The callback may be loaded twice. What a host answers is not taken for a warning."""
     printed = []

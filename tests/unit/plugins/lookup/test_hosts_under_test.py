@@ -27,7 +27,9 @@ def test_a_slice_has_its_hosts_of_the_limit(monkeypatch):
     assert hosts(monkeypatch, {"logdisk_sliced": "true"}, or_slice=True) == ["a"]
 
 
-@pytest.mark.parametrize(("extra", "or_slice"), [({}, True), ({"logdisk_sliced": False}, True), ({"logdisk_sliced": True}, False)])
+@pytest.mark.parametrize(
+    ("extra", "or_slice"), [({}, True), ({"logdisk_sliced": False}, True), ({"logdisk_sliced": True}, False)]
+)
 def test_anything_else_has_all_hosts_of_the_limit_or_none(monkeypatch, extra, or_slice):
     with pytest.raises(AnsibleLookupError, match="--limit names 'b', which matches no host of the inventory"):
         hosts(monkeypatch, extra, or_slice)

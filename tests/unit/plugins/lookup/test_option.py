@@ -13,8 +13,16 @@ from ansible.errors import AnsibleLookupError
 from ansible_collections.mqops.logdisk.plugins.lookup.option import LookupModule
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import FROM_HOSTS, options
 
-VARIABLES = {"inventory_hostname": "db01", "sweep_duration": "60", "sweep_files": "4", "gate_class": "from the inventory"}
-CHECKED = {"common": {"sweep_files": 8}, "hosts": {"db01": {"gate_class": "read"}, "db02": {"gate_class": "of another host"}}}
+VARIABLES = {
+    "inventory_hostname": "db01",
+    "sweep_duration": "60",
+    "sweep_files": "4",
+    "gate_class": "from the inventory",
+}
+CHECKED = {
+    "common": {"sweep_files": 8},
+    "hosts": {"db01": {"gate_class": "read"}, "db02": {"gate_class": "of another host"}},
+}
 
 
 def looked_up(*terms, variables=VARIABLES, **given):

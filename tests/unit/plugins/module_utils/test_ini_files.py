@@ -57,11 +57,21 @@ def answer(text):
         lambda text: "\ufeff" + text.replace("\n", "\n\n"),
         lambda text: text.replace("Log", "LOG").replace("Pages", "PAGES").replace("CIRCULAR", "circular"),
         lambda text: text.replace("=", "  =\t").replace("Log:", "\tLog :  ").replace("   Log", "Log"),
-        lambda text: text.replace("LogType", "; LogType=LINEAR\n   #LogType").replace("4096", "4096 # pages") + "Log2:\n   ???\n",
-        lambda text: text.replace("   LogFilePages=4096\n", "   LogFilePages=4096\n   LogFilePages=4096\n   LogFilePages=\n"),
+        lambda text: (
+            text.replace("LogType", "; LogType=LINEAR\n   #LogType").replace("4096", "4096 # pages") + "Log2:\n   ???\n"
+        ),
+        lambda text: text.replace(
+            "   LogFilePages=4096\n", "   LogFilePages=4096\n   LogFilePages=4096\n   LogFilePages=\n"
+        ),
         lambda text: "LogFilePages=1\n" + text,
-        lambda text: text.replace("=4096", "=4096  # pages = 16 MiB").replace("/QM1/", "/QM1/ \t; formerly = /log").replace("CIRCULAR", "CIRCULAR\t #"),
-        lambda text: text.replace("LogFilePages", "LogFilePages=  # not yet\n   LogFilePages").replace("Log:", "Log:  # recovery"),
+        lambda text: (
+            text.replace("=4096", "=4096  # pages = 16 MiB")
+            .replace("/QM1/", "/QM1/ \t; formerly = /log")
+            .replace("CIRCULAR", "CIRCULAR\t #")
+        ),
+        lambda text: text.replace("LogFilePages", "LogFilePages=  # not yet\n   LogFilePages").replace(
+            "Log:", "Log:  # recovery"
+        ),
     ],
 )
 def test_form_does_not_matter(change):
@@ -70,7 +80,9 @@ def test_form_does_not_matter(change):
     assert settings == SETTINGS and path == "/var/mqm/log/QM1"
 
 
-@pytest.mark.parametrize("text", ["", "ExitPath:\n", "Log:\n", "Log:\n   LogFilePages=\n   LogPath =\n", "LogFilePages=64\n"])
+@pytest.mark.parametrize(
+    "text", ["", "ExitPath:\n", "Log:\n", "Log:\n   LogFilePages=\n   LogPath =\n", "LogFilePages=64\n"]
+)
 def test_what_is_not_said_is_left_out(text):
     assert answer(text) == ({}, None)
 
@@ -82,17 +94,44 @@ def test_what_is_not_said_is_left_out(text):
         ("=4096", "=#4096", "qm.ini, line 9: LogFilePages is '#4096', but must be a whole number from 64 to 65535"),
         ("=4096", "=63", "qm.ini, line 9: LogFilePages is '63', but must be a whole number from 64 to 65535"),
         ("=4096", "=65536", "qm.ini, line 9: LogFilePages is '65536', but must be a whole number from 64 to 65535"),
-        ("=4096", "=\u0661\u0661\u0661", "qm.ini, line 9: LogFilePages is '\u0661\u0661\u0661', but must be a whole number from 64 to 65535"),
+        (
+            "=4096",
+            "=\u0661\u0661\u0661",
+            "qm.ini, line 9: LogFilePages is '\u0661\u0661\u0661', but must be a whole number from 64 to 65535",
+        ),
         ("Files=3", "Files=1", "qm.ini, line 7: LogPrimaryFiles is '1', but must be a whole number from 2 to 510"),
         ("Files=3", "Files=-3", "qm.ini, line 7: LogPrimaryFiles is '-3', but must be a whole number from 2 to 510"),
-        ("Files=2", "Files=510", "qm.ini, line 8: LogSecondaryFiles is '510', but must be a whole number from 1 to 509"),
-        ("Files=3", "Files=510", "qm.ini, line 7: LogPrimaryFiles and LogSecondaryFiles are 512 together, but may be at most 511"),
-        ("Pages=0", "Pages=17", "qm.ini, line 11: LogBufferPages is '17', but must be 0 or a whole number from 18 to 4096"),
+        (
+            "Files=2",
+            "Files=510",
+            "qm.ini, line 8: LogSecondaryFiles is '510', but must be a whole number from 1 to 509",
+        ),
+        (
+            "Files=3",
+            "Files=510",
+            "qm.ini, line 7: LogPrimaryFiles and LogSecondaryFiles are 512 together, but may be at most 511",
+        ),
+        (
+            "Pages=0",
+            "Pages=17",
+            "qm.ini, line 11: LogBufferPages is '17', but must be 0 or a whole number from 18 to 4096",
+        ),
         ("CIRCULAR", "ROUND", "qm.ini, line 10: LogType is 'ROUND', but must be one of CIRCULAR, LINEAR, REPLICATED"),
-        ("Triple", "Quad", "qm.ini, line 13: LogWriteIntegrity is 'QuadWrite', but must be one of TripleWrite, DoubleWrite, SingleWrite"),
+        (
+            "Triple",
+            "Quad",
+            (
+                "qm.ini, line 13: LogWriteIntegrity is 'QuadWrite', but must be one of "
+                "TripleWrite, DoubleWrite, SingleWrite"
+            ),
+        ),
         ("=/var/mqm/log", "=log", "qm.ini, line 12: LogPath is 'log/QM1/', but must be an absolute path"),
         ("/log/", "/l\0g/", "qm.ini, line 12: LogPath is '/var/mqm/l\\x00g/QM1/', which cannot be printed"),
-        ("   LogType=", "   LogType ", "qm.ini, line 10: 'LogType CIRCULAR' in the stanza Log is not of the form Key=value"),
+        (
+            "   LogType=",
+            "   LogType ",
+            "qm.ini, line 10: 'LogType CIRCULAR' in the stanza Log is not of the form Key=value",
+        ),
         ("   LogType=CIRCULAR", "   logfilepages=64", "qm.ini, line 10: LogFilePages is '64', but line 9 says '4096'"),
         ("Service:", "log:", "qm.ini, line 14: there is a second stanza Log, the first one is in line 6"),
     ],
@@ -114,7 +153,9 @@ def test_any_bytes_give_an_answer_or_an_error_with_the_file(tmp_path):
         content = bytearray(good)
         for _change in range(chance.randrange(1, 20)):
             at = chance.randrange(len(content) + 1)
-            content[at : at + chance.randrange(4)] = chance.choice([b"\r", b"\n", b"=", b":", b"#", b"\xff", b"\0", b"\xe2\x80\xa8", good[at : at + 30]])
+            content[at : at + chance.randrange(4)] = chance.choice(
+                [b"\r", b"\n", b"=", b":", b"#", b"\xff", b"\0", b"\xe2\x80\xa8", good[at : at + 30]]
+            )
         path.write_bytes(content)
         try:
             log = _ini_files.only(_ini_files.read(str(path)), "Log")
@@ -123,7 +164,10 @@ def test_any_bytes_give_an_answer_or_an_error_with_the_file(tmp_path):
         except _ini_files.IniError as error:
             assert str(error).startswith(f"{path}, line ") and str(error).isprintable()
             continue
-        assert all(low <= settings.get(key, low) <= most or settings[key] == 0 for key, low, most, _default in _ini_files.LOG_NUMBERS)
+        assert all(
+            low <= settings.get(key, low) <= most or settings[key] == 0
+            for key, low, most, _default in _ini_files.LOG_NUMBERS
+        )
         assert place is None or (place.startswith("/") and place.isprintable())
 
 

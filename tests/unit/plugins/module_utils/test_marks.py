@@ -35,7 +35,9 @@ def test_a_mark_is_never_overwritten(tmp_path):
         _marks.write_mark(str(tmp_path), {})
 
 
-@pytest.mark.parametrize("content", [b"", b"{}", b"[]", b'{"kind": "other"}', b"\xff", b'{"kind": "mqops.logdisk"}' + b" " * 70000])
+@pytest.mark.parametrize(
+    "content", [b"", b"{}", b"[]", b'{"kind": "other"}', b"\xff", b'{"kind": "mqops.logdisk"}' + b" " * 70000]
+)
 def test_a_foreign_file_is_no_mark(tmp_path, content):
     (tmp_path / _marks.MARK_NAME).write_bytes(content)
     assert _marks.read_mark(str(tmp_path)) is None

@@ -42,7 +42,9 @@ def test_lines_of_another_form_are_passed_over(text):
     assert _mounts.mount_of("/x", []) is None
 
 
-@pytest.mark.parametrize("kind, local", [("ext4", True), ("xfs", True), ("nfs4", False), ("cifs", False), ("gpfs", False), ("new", False)])
+@pytest.mark.parametrize(
+    "kind, local", [("ext4", True), ("xfs", True), ("nfs4", False), ("cifs", False), ("gpfs", False), ("new", False)]
+)
 def test_an_unknown_file_system_counts_as_shared(kind, local):
     assert _mounts.is_local(kind) is local
 
@@ -59,7 +61,11 @@ def test_this_machine_has_a_root():
     assert _mounts.mount_of("/", _mounts.read_mounts())["mount_point"] == "/"
 
 
-@pytest.mark.parametrize("device, size", [("8:0", 4096), ("8:1", 4096), ("0:25", None), (None, None)], ids=["disk", "partition", "no block device", "unknown"])
+@pytest.mark.parametrize(
+    "device, size",
+    [("8:0", 4096), ("8:1", 4096), ("0:25", None), (None, None)],
+    ids=["disk", "partition", "no block device", "unknown"],
+)
 def test_a_partition_has_the_block_size_of_its_disk(tmp_path, device, size):
     (tmp_path / "sda/queue").mkdir(parents=True)
     (tmp_path / "sda/sda1").mkdir()

@@ -82,7 +82,10 @@ def test_samples_are_written_with_their_times_until_the_source_ends(observation)
     wait_until(lambda: observation.state() == "ended")
     one, two, end = samples(observation)
     assert [one["text"], two["text"], end] == ["one\n", "zw\u00f6lf", {"end": "finished", "reason": ""}]
-    assert before_ns < one["monotonic_ns"] <= two["monotonic_ns"] < time.monotonic_ns() and abs(one["epoch_s"] - time.time()) < LIMIT_S
+    assert (
+        before_ns < one["monotonic_ns"] <= two["monotonic_ns"] < time.monotonic_ns()
+        and abs(one["epoch_s"] - time.time()) < LIMIT_S
+    )
 
 
 @pytest.mark.parametrize(
@@ -135,7 +138,12 @@ def test_ended_by_request_it_waits_for_the_collection(observation):
     started(observation, script)
     _observer.terminate([observation], lambda each: each.state() != "running", patience_s=LIMIT_S)
     assert not pids_of(script) and observation.end() == {"end": "stopped", "reason": "it was ended by request"}
-    assert observation.is_alive() and observation.remove() and not observation.is_alive() and not os.path.exists(observation.path)
+    assert (
+        observation.is_alive()
+        and observation.remove()
+        and not observation.is_alive()
+        and not os.path.exists(observation.path)
+    )
 
 
 def test_what_it_watches_with_ends_with_a_killed_observer(observation):
@@ -170,7 +178,10 @@ def test_the_observer_holds_no_file_of_the_module_open(observation, tmp_path):
     assert os.read(reader, 1) == b""
     pid = observation.read_start()["pid"]
     links = {os.readlink(each) for each in Path(f"/proc/{pid}/fd").iterdir()}
-    assert {link for link in links if link.startswith("/") and link != os.devnull} <= {f"{observation.path}/lock", f"{observation.path}/samples"}
+    assert {link for link in links if link.startswith("/") and link != os.devnull} <= {
+        f"{observation.path}/lock",
+        f"{observation.path}/samples",
+    }
     assert os.getsid(pid) == pid
 
 

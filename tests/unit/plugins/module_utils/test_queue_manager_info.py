@@ -69,7 +69,10 @@ def test_settings_come_from_qm_ini_else_from_the_logs_files_else_from_the_produc
     mount = _mounts.mount_of(os.path.realpath(tree.root), _mounts.read_mounts())
     filesystem, space = found.pop("filesystem"), _mounts.space(str(tree.root))
     assert filesystem.pop("filesystem_free_bytes") > 0 < space.pop("filesystem_free_bytes")  # others write there, too
-    assert filesystem == {**{key: mount[key] for key in ("mount_point", "mount_source", "filesystem_type", "device_number")}, **space}
+    assert filesystem == {
+        **{key: mount[key] for key in ("mount_point", "mount_source", "filesystem_type", "device_number")},
+        **space,
+    }
     assert found == {
         "name": "QM1",
         "exists": True,
@@ -102,7 +105,12 @@ def test_settings_come_from_qm_ini_else_from_the_logs_files_else_from_the_produc
 
 @pytest.mark.parametrize(
     ("extents", "pages", "files", "source"),
-    [([], 4096, 3, "assumed"), ([300 * 4096] * 5, 300, 5, "files"), ([0], 64, 2, "files"), ([1 << 40], 65535, 2, "files")],
+    [
+        ([], 4096, 3, "assumed"),
+        ([300 * 4096] * 5, 300, 5, "files"),
+        ([0], 64, 2, "files"),
+        ([1 << 40], 65535, 2, "files"),
+    ],
 )
 def test_what_qm_ini_does_not_say_is_seen_in_the_logs_files(tree, extents, pages, files, source):
     tree.add("QM1", "Log:\n   LogPath={path}/\n", extents=extents)
@@ -131,7 +139,11 @@ def test_a_log_path_is_followed_to_its_file_system(tree, monkeypatch):
     (tree.root / "log/QM1/link").symlink_to("/proc")
     monkeypatch.setattr(_queue_manager_info, "_CONTROL_FILE", "version")
     found = tree.only()
-    assert (found["log_directory"], found["filesystem"]["mount_point"], found["filesystem"]["filesystem_type"]) == ("/proc", "/proc", "proc")
+    assert (found["log_directory"], found["filesystem"]["mount_point"], found["filesystem"]["filesystem_type"]) == (
+        "/proc",
+        "/proc",
+        "proc",
+    )
 
 
 def test_one_broken_queue_manager_does_not_hide_the_others(tree):
@@ -145,17 +157,37 @@ def test_one_broken_queue_manager_does_not_hide_the_others(tree):
         file.write("QueueManager:\n   Prefix=/x\n")
     answer = tree.discover()
     ini, found = tree.mqs_ini, {each["name"]: each for each in answer["queue_managers"]}
-    assert answer["problems"] == [f"{ini}, line 24: Name is 'QM1' again, as in the stanza in line 7", f"{ini}, line 26: this stanza QueueManager has no Name"]
+    assert answer["problems"] == [
+        f"{ini}, line 24: Name is 'QM1' again, as in the stanza in line 7",
+        f"{ini}, line 26: this stanza QueueManager has no Name",
+    ]
     assert {name: each["problem"] for name, each in found.items()} == {
         "QM1": "",
         "QM2": "",
-        "QM3": f"{tree.root}/qmgrs/QM3/qm.ini, line 3: LogFilePages is 'many', but must be a whole number from 64 to 65535",
+        "QM3": (
+            f"{tree.root}/qmgrs/QM3/qm.ini, line 3: LogFilePages is 'many', but must be a whole number from 64 to 65535"
+        ),
         "QM4": f"{tree.root}/qmgrs/QM4/qm.ini, the configuration file of QM4, does not exist: {ABSENT}",
-        "QM5": f"LogPath {tree.root}/log/QM5 (line 6 of {tree.root}/qmgrs/QM5/qm.ini) cannot be inspected: No such file or directory: {ABSENT}",
+        "QM5": (
+            f"LogPath {tree.root}/log/QM5 (line 6 of {tree.root}/qmgrs/QM5/qm.ini) cannot be inspected: No such "
+            f"file or directory: {ABSENT}"
+        ),
     }
     assert {name for name, each in found.items() if each["absent"]} == {"QM4", "QM5"}
-    assert {name: each["running"] for name, each in found.items()} == {"QM1": False, "QM2": True, "QM3": False, "QM4": False, "QM5": False}
-    assert {name: each["shares_filesystem_with"] for name, each in found.items()} == {"QM1": ["QM2"], "QM2": ["QM1"], "QM3": [], "QM4": [], "QM5": []}
+    assert {name: each["running"] for name, each in found.items()} == {
+        "QM1": False,
+        "QM2": True,
+        "QM3": False,
+        "QM4": False,
+        "QM5": False,
+    }
+    assert {name: each["shares_filesystem_with"] for name, each in found.items()} == {
+        "QM1": ["QM2"],
+        "QM2": ["QM1"],
+        "QM3": [],
+        "QM4": [],
+        "QM5": [],
+    }
 
 
 @pytest.mark.parametrize(
@@ -179,7 +211,10 @@ def test_a_log_directory_without_files_of_a_log_is_not_taken_for_one(tree, names
     found = tree.only()
     assert (found["absent"], bool(found["problem"]), "filesystem" in found) == (absent, absent, not absent)
     if absent:
-        assert found["problem"] == f"the log directory {tree.root}/log/QM1 has neither amqhlctl.lfh nor log files: {ABSENT}"
+        assert (
+            found["problem"]
+            == f"the log directory {tree.root}/log/QM1 has neither amqhlctl.lfh nor log files: {ABSENT}"
+        )
 
 
 def test_a_log_directory_that_may_not_be_read_is_a_problem(tree, monkeypatch):
@@ -194,7 +229,11 @@ def test_a_log_directory_that_may_not_be_read_is_a_problem(tree, monkeypatch):
 
     monkeypatch.setattr(os, "listdir", closed)
     found = tree.only()
-    assert not found["absent"] and "cannot be inspected by " in found["problem"] and found["problem"].endswith("workspace_owner: mqm)")
+    assert (
+        not found["absent"]
+        and "cannot be inspected by " in found["problem"]
+        and found["problem"].endswith("workspace_owner: mqm)")
+    )
 
 
 def test_a_planned_queue_manager_needs_no_log_yet(tree):
@@ -213,7 +252,11 @@ def test_storage_that_does_not_answer_costs_only_its_own_queue_managers(tree, mo
     tree.add("QM1", LOG)
     tree.add("QM2", LOG)
     stat = os.stat
-    monkeypatch.setattr(os, "stat", lambda path, **more: os.read(os.pipe()[0], 1) if str(path).endswith("log/QM1") else stat(path, **more))
+    monkeypatch.setattr(
+        os,
+        "stat",
+        lambda path, **more: os.read(os.pipe()[0], 1) if str(path).endswith("log/QM1") else stat(path, **more),
+    )
     answer = _queue_manager_info.discover(str(tree.mqs_ini), run_command, limit_s=1)
     assert [each["problem"] for each in answer["queue_managers"]] == ["no answer within 1 s", ""]
 
@@ -229,7 +272,9 @@ def test_what_this_user_may_not_read_is_said_with_the_way_out(tree, monkeypatch)
 
     monkeypatch.setattr(os, "open", closed)
     problem = tree.only()["problem"]
-    assert problem.startswith(f"{tree.root}/qmgrs/QM1/qm.ini cannot be read by ") and problem.endswith("the group mqm (for example workspace_owner: mqm)")
+    assert problem.startswith(f"{tree.root}/qmgrs/QM1/qm.ini cannot be read by ") and problem.endswith(
+        "the group mqm (for example workspace_owner: mqm)"
+    )
 
 
 def test_queue_managers_to_be_created_get_the_log_defaults(tree):
@@ -256,11 +301,20 @@ def test_a_planned_queue_manager_is_described_like_one_that_exists(tree):
     assert (new["exists"], new["running"], new["log_file_pages"], new["log_primary_files"]) == (False, False, 100, 3)
     assert (new["log_path"], new["log_parent"]) == (f"{tree.root}/log/NEW!QM", f"{tree.root}/log")
     assert (new["sources"]["log_file_pages"], new["sources"]["log_primary_files"]) == ("given", "assumed")
-    assert (other["log_path"], other["log_parent"], other["log_file_pages"]) == (f"{tree.root}/none/QM0", str(tree.root), 4096)
+    assert (other["log_path"], other["log_parent"], other["log_file_pages"]) == (
+        f"{tree.root}/none/QM0",
+        str(tree.root),
+        4096,
+    )
     assert new["shares_filesystem_with"] == ["QM0", "QM1"]
     assert (found["QM1"]["exists"], found["QM1"]["log_file_pages"]) == (True, 1024)
-    assert found["QM9"]["problem"] == "the planned queue manager QM9: log_file_pages is 5, but must be a whole number from 64 to 65535"
-    assert found["QM8"]["problem"] == "the planned queue manager QM8: log_path is 'log/QM8', but must be an absolute path"
+    assert (
+        found["QM9"]["problem"]
+        == "the planned queue manager QM9: log_file_pages is 5, but must be a whole number from 64 to 65535"
+    )
+    assert (
+        found["QM8"]["problem"] == "the planned queue manager QM8: log_path is 'log/QM8', but must be an absolute path"
+    )
     assert "'Q M' is not a valid queue manager name" in found["Q M"]["problem"]
 
 
@@ -272,7 +326,10 @@ def test_a_planned_queue_manager_has_at_most_511_log_files(tree):
     ]
     problems = [each["problem"] for each in tree.discover(planned=planned)["queue_managers"]]
     assert problems == [
-        "the planned queue manager QM1: log_primary_files and log_secondary_files are 512 together, but may be at most 511",
+        (
+            "the planned queue manager QM1: log_primary_files and log_secondary_files are 512 "
+            "together, but may be at most 511"
+        ),
         "",
         "the planned queue manager QM3: log_secondary_files is 510, but must be a whole number from 1 to 509",
     ]
@@ -284,7 +341,15 @@ def test_a_host_without_mq_has_no_queue_managers_and_no_problem(tree):
     assert (answer["queue_managers"], answer["problems"]) == ([], [])
 
 
-@pytest.mark.parametrize("text", ["LogDefaults:\n   LogFilePages=1\n", "AllQueueManagers:\n   DefaultPrefix=x\n", "LogDefaults:\nLogDefaults:\n", None])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "LogDefaults:\n   LogFilePages=1\n",
+        "AllQueueManagers:\n   DefaultPrefix=x\n",
+        "LogDefaults:\nLogDefaults:\n",
+        None,
+    ],
+)
 def test_an_mqs_ini_that_cannot_be_used_is_a_problem(tree, text):
     if text is None:
         tree.mqs_ini.unlink()
@@ -292,7 +357,9 @@ def test_an_mqs_ini_that_cannot_be_used_is_a_problem(tree, text):
     else:
         tree.mqs_ini.write_text(text)
     answer = tree.discover()
-    assert answer["queue_managers"] == [] and [problem.startswith(str(tree.mqs_ini)) for problem in answer["problems"]] == [True]
+    assert answer["queue_managers"] == [] and [
+        problem.startswith(str(tree.mqs_ini)) for problem in answer["problems"]
+    ] == [True]
 
 
 def commands(tree, dspmqinf):
@@ -304,20 +371,27 @@ def commands(tree, dspmqinf):
         (tree.root / "bin" / name).chmod(0o755)
 
 
-STANZA = """printf 'QueueManager:\\n   Name=%s\\n   Prefix={root}\\n   Directory=%s\\n   InstallationName=I1\\n' "$3" "$3" """
+STANZA = (
+    'printf \'QueueManager:\\n   Name=%s\\n   Prefix={root}\\n   Directory=%s\\n   InstallationName=I1\\n\' "$3" "$3" '
+)
 
 
 def test_without_mqs_ini_the_commands_are_asked(tree):
     tree.add("QM1", LOG)
     tree.add("QM2", LOG)
     commands(tree, STANZA.format(root=tree.root))
-    assert [(each["name"], each["problem"], each["installation"]) for each in tree.discover()["queue_managers"]] == [("QM1", "", "I1"), ("QM2", "", "I1")]
+    assert [(each["name"], each["problem"], each["installation"]) for each in tree.discover()["queue_managers"]] == [
+        ("QM1", "", "I1"),
+        ("QM2", "", "I1"),
+    ]
 
 
 def test_a_command_that_fails_is_a_problem(tree):
     commands(tree, "echo AMQ7048E: The queue manager name is not valid.; exit 16")
     (problem,) = tree.discover()["problems"]
-    assert problem.startswith(f"dspmqinf, asked because {tree.mqs_ini} cannot be read, failed: ") and "AMQ7048E" in problem
+    assert (
+        problem.startswith(f"dspmqinf, asked because {tree.mqs_ini} cannot be read, failed: ") and "AMQ7048E" in problem
+    )
 
 
 def test_the_commands_output_can_be_given(tree):

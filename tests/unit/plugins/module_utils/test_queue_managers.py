@@ -41,12 +41,29 @@ def test_log_paths_come_from_every_qm_ini_that_can_be_read(tmp_path):
     paths, unknown = _queue_managers.configured_log_paths(str(tmp_path / "mqs.ini"))
     assert paths == {"QM1": "/var/mqm/log/QM1"}
     assert unknown == [
-        f"the log path of queue manager QM2 ({tmp_path}/shared/QM2/qm.ini, the configuration file of QM2, does not exist)",
-        f"the log path of queue manager QM3 ({tmp_path}/mqs.ini, line 10: the stanza of QM3 has neither DataPath nor both Prefix and Directory)",
+        (
+            f"the log path of queue manager QM2 ({tmp_path}/shared/QM2/qm.ini, the configuration "
+            "file of QM2, does not exist)"
+        ),
+        (
+            f"the log path of queue manager QM3 ({tmp_path}/mqs.ini, line 10: the stanza of QM3 has neither DataPath "
+            "nor both Prefix and Directory)"
+        ),
     ]
 
 
-@pytest.mark.parametrize("text", ["", "Log:\n", "   LogPath=/x\n", "Log:\n   LogPath=\n", "\0\nLog\nLogPath=/x", "Log:\n   LogPath=x\n", "Log:\n\0\n"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "Log:\n",
+        "   LogPath=/x\n",
+        "Log:\n   LogPath=\n",
+        "\0\nLog\nLogPath=/x",
+        "Log:\n   LogPath=x\n",
+        "Log:\n\0\n",
+    ],
+)
 def test_without_a_usable_log_stanza_the_log_path_is_unknown(tmp_path, text):
     (tmp_path / "qm.ini").write_text(text)
     (tmp_path / "mqs.ini").write_text(f"QueueManager:\n   Name=QM1\n   DataPath={tmp_path}\n")
@@ -58,14 +75,18 @@ def test_the_largest_log_and_the_smallest_buffer_count_of_the_queue_managers_tha
     for name, files, buffer in (("QM1", 10, 0), ("QM2", 20, 1024), ("QM4", 99, 18), ("QM5", 999, 18)):
         (tmp_path / "qmgrs" / name).mkdir(parents=True)
         (tmp_path / "qmgrs" / name / "qm.ini").write_text(
-            f"Log:\n   LogPrimaryFiles={files}\n   LogSecondaryFiles=5\n   LogFilePages=1024\n   LogBufferPages={buffer}\n"
+            f"Log:\n   LogPrimaryFiles={files}\n   LogSecondaryFiles=5\n   LogFilePages=1024\n"
+            f"   LogBufferPages={buffer}\n"
         )
     stanza = "QueueManager:\n   Name={0}\n   Prefix={1}\n   Directory={0}\n"
     mqs_ini = tmp_path / "mqs.ini"
     mqs_ini.write_text("".join(stanza.format(name, tmp_path) for name in ("QM1", "QM2", "QM3", "QM4", "QM5")))
 
     def facts(names, mqs_ini):
-        return tuple(_queue_managers.log_facts(names, str(mqs_ini))[f"queue_manager_{key}_bytes"] for key in ("log_set", "log_buffer"))
+        return tuple(
+            _queue_managers.log_facts(names, str(mqs_ini))[f"queue_manager_{key}_bytes"]
+            for key in ("log_set", "log_buffer")
+        )
 
     assert facts(["QM1", "QM2", "QM3", "QM5"], mqs_ini) == (20 * 1024 * 4096, 512 * 4096)
     assert facts(["QM2"], mqs_ini) == (20 * 1024 * 4096, 1024 * 4096)
@@ -106,7 +127,9 @@ def test_files_of_a_queue_manager_are_known(tmp_path, name, found):
 def test_the_names_of_queue_managers_come_from_mqs_ini(tmp_path, text, names):
     if text is not None:
         (tmp_path / "mqs.ini").write_text(text)
-    assert _queue_managers.configured_queue_managers(str(tmp_path / "mqs.ini")) == [name.format(path=tmp_path / "mqs.ini") for name in names]
+    assert _queue_managers.configured_queue_managers(str(tmp_path / "mqs.ini")) == [
+        name.format(path=tmp_path / "mqs.ini") for name in names
+    ]
 
 
 @pytest.fixture

@@ -24,7 +24,11 @@ def run(tmp_path):
 
 
 def sleeper(*arguments, stubborn=False):
-    code = "import signal,sys,time\n" + ("signal.signal(signal.SIGTERM, signal.SIG_IGN)\n" if stubborn else "") + "print(1, flush=True)\ntime.sleep(600)"
+    code = (
+        "import signal,sys,time\n"
+        + ("signal.signal(signal.SIGTERM, signal.SIG_IGN)\n" if stubborn else "")
+        + "print(1, flush=True)\ntime.sleep(600)"
+    )
     process = subprocess.Popen([sys.executable, "-c", code, *arguments], stdout=subprocess.PIPE)
     process.stdout.read(1)
     return process
@@ -66,7 +70,12 @@ def test_states_of_a_run(run, tmp_path):
 def test_a_tester_is_ended_even_where_it_does_not_listen(run, stubborn):
     process = sleeper("--tables=" + run.tables_path, stubborn=stubborn)
     waiter = subprocess.Popen(
-        [sys.executable, "-c", "import os,sys,time\nwhile os.path.exists('/proc/%s/cmdline' % sys.argv[1]): time.sleep(0.05)", str(process.pid)]
+        [
+            sys.executable,
+            "-c",
+            "import os,sys,time\nwhile os.path.exists('/proc/%s/cmdline' % sys.argv[1]): time.sleep(0.05)",
+            str(process.pid),
+        ]
     )
     try:
         end = time.time() + 120

@@ -96,7 +96,9 @@ def test_durations(text, nanoseconds):
     assert _units.parse_duration(text) == nanoseconds
 
 
-@pytest.mark.parametrize("value", ["10", 10, "10 S", "10 MS", "10 sec", "1.5 ns", "-1 s", "1 d", "10 s 5 ms", "", None, True, "10 s s"])
+@pytest.mark.parametrize(
+    "value", ["10", 10, "10 S", "10 MS", "10 sec", "1.5 ns", "-1 s", "1 d", "10 s 5 ms", "", None, True, "10 s s"]
+)
 def test_durations_refused(value):
     with pytest.raises(_units.UnitError) as error:
         _units.parse_duration(value)

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The counters of Amazon's volumes, read from pages in the layout of Amazon's own tools, through a stand-in for the ioctl."""
+"""The counters of Amazon's volumes, read from pages in the layout of Amazon's own tools,
+through a stand-in for the ioctl."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ NULL = "/dev/null"
 
 
 def page(magic, limited_us=(1, 2, 3, 4)):
-    """Return a log page of 4 KiB: magic number, operations, bytes and times of reads and writes, time limited, queue length, histograms."""
+    """Return a log page of 4 KiB: magic number, operations, bytes and times of reads and writes, time limited,
+    queue length, histograms."""
     head = struct.pack("<I4x6Q4QQ416x", magic, 10, 20, 40960, 81920, 5000, 9000, *limited_us, 7)
     histogram = struct.pack("<Q", 1) + struct.pack("<QQII", 0, 8, 12, 0) + bytes(63 * 24)
     return (head + histogram + histogram).ljust(4096, b"\0")
@@ -35,7 +37,9 @@ class Device:
 
     def ioctl(self, descriptor, request, command):
         assert (request, len(command)) == (0xC0484E41, 72)
-        opcode, namespace, address, length, which = struct.unpack_from("=B3xI", command) + struct.unpack_from("=Q4xII", command, 24)
+        opcode, namespace, address, length, which = struct.unpack_from("=B3xI", command) + struct.unpack_from(
+            "=Q4xII", command, 24
+        )
         self.commands.append((opcode, namespace, which, length))
         if isinstance(self.content, OSError):
             raise self.content
@@ -80,7 +84,9 @@ class Machine:
         return folder
 
     def read(self, number, device, source="/dev/none"):
-        return _volume_counters.read_counters(number, source, ioctl=device.ioctl, sysfs=str(self.root / "sys"), dev=str(self.root / "dev"))
+        return _volume_counters.read_counters(
+            number, source, ioctl=device.ioctl, sysfs=str(self.root / "sys"), dev=str(self.root / "dev")
+        )
 
 
 @pytest.fixture
@@ -119,7 +125,9 @@ def test_counters_are_64_bits_wide_and_little_endian(machine):
 def test_volumes_below_partitions_and_mapped_devices_are_found(machine):
     first = machine.disk("nvme1n1", EBS[0], "259:1", serial="vol1")
     second = machine.disk("nvme2n1", EBS[0], "259:2", serial="vol2")
-    machine.mapped("dm-1", "253:1", machine.mapped("dm-0", "253:0", machine.partition(first, "nvme1n1p1", "259:3"), second), second)
+    machine.mapped(
+        "dm-1", "253:1", machine.mapped("dm-0", "253:0", machine.partition(first, "nvme1n1p1", "259:3"), second), second
+    )
     assert [reading["serial"] for reading in machine.read("253:1", Device(page(EBS[1])))] == ["vol1", "vol2"]
     assert [reading["serial"] for reading in machine.read("259:3", Device(page(EBS[1])))] == ["vol1"]
 
@@ -160,7 +168,10 @@ def test_a_controller_that_cannot_be_opened_is_no_evidence(machine):
     assert machine.read("259:1", Device(page(EBS[1]))) == []
 
 
-@pytest.mark.parametrize("number, source", [(None, None), ("0:44", "tmpfs"), ("0:44", "nas:/export"), ("0:44", "/dev/no-such"), ("259:9", "/dev/x")])
+@pytest.mark.parametrize(
+    "number, source",
+    [(None, None), ("0:44", "tmpfs"), ("0:44", "nas:/export"), ("0:44", "/dev/no-such"), ("259:9", "/dev/x")],
+)
 def test_what_is_no_block_device_has_no_counters(machine, number, source):
     assert machine.read(number, Device(page(EBS[1])), source) == []
 

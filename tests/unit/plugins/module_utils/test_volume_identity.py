@@ -54,7 +54,10 @@ def system(tmp_path):
 @pytest.mark.parametrize(
     "files, expected",
     [
-        ({"wwid": "eui.0025388b", "device/serial": "S4EV", "device/firmware_rev": "1B2QEXM7"}, ("eui.0025388b", "1B2QEXM7")),
+        (
+            {"wwid": "eui.0025388b", "device/serial": "S4EV", "device/firmware_rev": "1B2QEXM7"},
+            ("eui.0025388b", "1B2QEXM7"),
+        ),
         ({"device/wwid": "naa.5000c500a1", "device/rev": "0004"}, ("naa.5000c500a1", "0004")),
         ({"serial": "vol 01"}, ("vol_01", "")),
         ({}, ("", "")),
@@ -73,7 +76,10 @@ def test_the_driver_is_that_of_the_adapter_with_its_version(system):
 
 
 def test_paths_to_one_disk_count_once_and_several_disks_are_sorted(system):
-    paths = [system.disk(f"8:{number}", f"pci{number}", {"device/wwid": wwid}, "qla2xxx") for number, wwid in ((0, "naa.b"), (16, "naa.a"), (32, "naa.b"))]
+    paths = [
+        system.disk(f"8:{number}", f"pci{number}", {"device/wwid": wwid}, "qla2xxx")
+        for number, wwid in ((0, "naa.b"), (16, "naa.a"), (32, "naa.b"))
+    ]
     mapped = system.root / "sys/devices/virtual/dm-0"
     (mapped / "slaves").mkdir(parents=True)
     for path in paths:
@@ -91,7 +97,9 @@ def test_the_uuid_comes_from_udev_or_from_the_links_or_from_the_kernel(system, m
         answer[0] = 16
         answer[1:] = type(answer)("B", uuid.UUID(UUID).bytes)
 
-    monkeypatch.setattr(_volume_identity, "_of_kernel", lambda directory, real=_volume_identity._of_kernel: real(directory, ioctl))
+    monkeypatch.setattr(
+        _volume_identity, "_of_kernel", lambda directory, real=_volume_identity._of_kernel: real(directory, ioctl)
+    )
     assert system.facts("1:3")["filesystem_uuid"] == UUID and asked == [0x80111500]
     os.symlink(os.devnull, system.root / "dev/disk/by-uuid/of-the-link")
     assert system.facts("1:3")["filesystem_uuid"] == "of-the-link"

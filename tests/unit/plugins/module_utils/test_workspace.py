@@ -66,7 +66,9 @@ def test_two_names_with_one_folder_are_refused():
 
 
 def test_places_have_a_folder_of_their_own_name_and_queue_managers_none():
-    assert _workspace.layout("/x", RUN, "log", ["QM1"], ["asu-1", "wal.d"])["directories"] == [f"/x/logdisk-{RUN}-log/{name}" for name in ("asu-1", "wal.d")]
+    assert _workspace.layout("/x", RUN, "log", ["QM1"], ["asu-1", "wal.d"])["directories"] == [
+        f"/x/logdisk-{RUN}-log/{name}" for name in ("asu-1", "wal.d")
+    ]
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", "-x", "a/b", "a+b", "a,b", "x" * 33])
@@ -179,7 +181,11 @@ def test_a_link_is_followed_where_that_is_allowed(tmp_path, link, path):
 def test_a_directory_exchanged_while_it_is_made_is_found_out(tmp_path, victim, monkeypatch, name):
     paths = {
         os.path.basename(path): path
-        for path in (str(tmp_path / "ws"), str(tmp_path / "ws" / ("logdisk-%s-log" % RUN)), str(tmp_path / "ws" / ("logdisk-%s-log" % RUN) / "QM1"))
+        for path in (
+            str(tmp_path / "ws"),
+            str(tmp_path / "ws" / ("logdisk-%s-log" % RUN)),
+            str(tmp_path / "ws" / ("logdisk-%s-log" % RUN) / "QM1"),
+        )
     }
     after(monkeypatch, "mkdir", name, lambda: swap(paths[name], victim))
     with pytest.raises(_workspace.WorkspaceError, match="is a symlink"):
@@ -190,7 +196,9 @@ def test_what_is_exchanged_later_is_not_what_is_given_away(tmp_path, victim, mon
     run = str(tmp_path / "ws" / ("logdisk-%s-log" % RUN))
     given = []
     for function in ("chown", "fchown"):
-        monkeypatch.setattr(os, function, lambda path, *dummy, **more: given.append(os.stat(path, dir_fd=more.get("dir_fd")).st_ino))
+        monkeypatch.setattr(
+            os, function, lambda path, *dummy, **more: given.append(os.stat(path, dir_fd=more.get("dir_fd")).st_ino)
+        )
     inodes = []
 
     def swap_all():
@@ -332,19 +340,33 @@ def test_a_directory_that_others_can_change_is_refused(tmp_path, mode, refused):
     assert any("shared_directory" in text for text in preflight(tmp_path / "ws").refusals) is refused
 
 
-@pytest.mark.parametrize("footprint, reserve, refused", [(1 << 20, 0, False), (1 << 60, 0, True), (1, 1 << 60, True), (1, 0.9999, True)])
+@pytest.mark.parametrize(
+    "footprint, reserve, refused", [(1 << 20, 0, False), (1 << 60, 0, True), (1, 1 << 60, True), (1, 0.9999, True)]
+)
 def test_what_does_not_fit_with_its_reserve_is_refused(tmp_path, footprint, reserve, refused):
     facts = preflight(tmp_path).facts
     assert [
-        " free, but the test needs " in text for text in _workspace.space_refusals({("log", "/a"): footprint}, {("log", "/a"): facts}, reserve).values()
+        " free, but the test needs " in text
+        for text in _workspace.space_refusals({("log", "/a"): footprint}, {("log", "/a"): facts}, reserve).values()
     ] == [True] * refused
 
 
 MIB = 1 << 20
-SPACE = {"device_number": "8:1", "mount_point": "/a", "filesystem_free_bytes": 100 * MIB, "filesystem_size_bytes": 200 * MIB}
+SPACE = {
+    "device_number": "8:1",
+    "mount_point": "/a",
+    "filesystem_free_bytes": 100 * MIB,
+    "filesystem_size_bytes": 200 * MIB,
+}
 OTHER = {**SPACE, "device_number": "8:2", "mount_point": "/b"}
 ZFS = {**SPACE, "filesystem_type": "zfs", "mount_source": "tank/a"}
-ZFS_OTHER = {**ZFS, "device_number": "8:2", "mount_point": "/b", "mount_source": "tank/b", "filesystem_free_bytes": 110 * MIB}
+ZFS_OTHER = {
+    **ZFS,
+    "device_number": "8:2",
+    "mount_point": "/b",
+    "mount_source": "tank/b",
+    "filesystem_free_bytes": 110 * MIB,
+}
 
 
 @pytest.mark.parametrize(
@@ -364,9 +386,13 @@ ZFS_OTHER = {**ZFS, "device_number": "8:2", "mount_point": "/b", "mount_source":
 )
 def test_volumes_on_one_file_system_must_fit_there_together(needed_mib, facts, reserve, refused):
     keys = [("log%d" % number, "/a") for number in range(len(facts))]
-    found = _workspace.space_refusals({key: mib * MIB for key, mib in zip(keys, needed_mib)}, dict(zip(keys, facts)), reserve)
+    found = _workspace.space_refusals(
+        {key: mib * MIB for key, mib in zip(keys, needed_mib)}, dict(zip(keys, facts)), reserve
+    )
     assert sorted(name for name, dummy in found) == refused
-    together = ["the tests of the volumes %s together need" % ", ".join(refused)] if len(refused) > 1 else ["the test needs"]
+    together = (
+        ["the tests of the volumes %s together need" % ", ".join(refused)] if len(refused) > 1 else ["the test needs"]
+    )
     assert all(text.startswith("/a has 100 MiB free, but %s" % together[0]) for text in found.values())
 
 
@@ -393,12 +419,16 @@ def test_a_missing_parent_is_refused(tmp_path):
     assert any("mounted" in text for text in preflight(tmp_path / "a" / "b").refusals)
 
 
-@pytest.mark.parametrize("log_path, override", [("", None), ("/dev/shm", None), ("here", "active_log"), ("gone/QM1", "unknown_log")])
+@pytest.mark.parametrize(
+    "log_path, override", [("", None), ("/dev/shm", None), ("here", "active_log"), ("gone/QM1", "unknown_log")]
+)
 def test_a_running_queue_managers_log_is_placed_or_refused(tmp_path, monkeypatch, log_path, override):
     place = str(tmp_path / log_path) if log_path else ""
     (tmp_path / "here").mkdir()
     monkeypatch.setattr(_queue_managers, "running_queue_managers", lambda: ["QM1"] if log_path else [])
-    monkeypatch.setattr(_queue_managers, "configured_log_paths", lambda mqs_ini: ({"QM1": place, "QM2": "/not/running"}, []))
+    monkeypatch.setattr(
+        _queue_managers, "configured_log_paths", lambda mqs_ini: ({"QM1": place, "QM2": "/not/running"}, [])
+    )
     if place == "/dev/shm" and os.stat(place).st_dev == os.stat(str(tmp_path)).st_dev:
         pytest.skip("one file system")
     refusals = preflight(tmp_path / "ws").refusals

@@ -60,11 +60,21 @@ def test_finished_tables_wait_to_be_collected(options, finished, age_s, days, st
     assert (bool(found["kept"]), bool(found["removed"]), found["left"]) == (stays, not stays, [])
 
 
-@pytest.mark.parametrize("keep, all_volumes, stay", [([], False, ["b"]), (["log"], False, ["b", "log"]), ([], True, [])])
+@pytest.mark.parametrize(
+    "keep, all_volumes, stay", [([], False, ["b"]), (["log"], False, ["b", "log"]), ([], True, [])]
+)
 def test_a_named_run_goes_whatever_it_holds(options, keep, all_volumes, stay):
     runs = {volume: ended_run(options, finished=True, volume=volume) for volume in ("log", "b")}
     (volume,) = options["volumes"]
-    cleanup.clean({**options, "run_id": RUN, "all_volumes": all_volumes, "volumes": [{**volume, "keep_state": volume["name"] in keep}]}, False)
+    cleanup.clean(
+        {
+            **options,
+            "run_id": RUN,
+            "all_volumes": all_volumes,
+            "volumes": [{**volume, "keep_state": volume["name"] in keep}],
+        },
+        False,
+    )
     assert sorted(volume for volume, run in runs.items() if run.exists()) == stay
 
 
@@ -103,7 +113,11 @@ def test_a_file_system_that_does_not_answer_costs_its_neighbour_nothing(options,
     directories = {volume: made(tmp_path / volume, volume) for volume in ("log", "b")}
     volumes = [{**options["volumes"][0], "name": volume, "paths": [str(tmp_path / volume)]} for volume in directories]
     remove = _workspace.remove
-    monkeypatch.setattr(_workspace, "remove", lambda path, *more: time.sleep(6 if path == str(tmp_path / "b") else 0) or remove(path, *more))
+    monkeypatch.setattr(
+        _workspace,
+        "remove",
+        lambda path, *more: time.sleep(6 if path == str(tmp_path / "b") else 0) or remove(path, *more),
+    )
     found = cleanup.clean({**options, "run_id": RUN, "volumes": volumes, "answer_s": 3}, False)
     assert not os.path.exists(directories["log"])
     assert {name: len(volume["left"]) for name, volume in found["volumes"].items()} == {"log": 0, "b": 1}

@@ -28,7 +28,11 @@ def run(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("progress", "late_s", "said"),
     [
-        ("state=measuring percent=50.0 elapsed_s=21 remaining_s=20 writes=3\n", -60, f"still measuring, 20 s left: {AGAIN}"),
+        (
+            "state=measuring percent=50.0 elapsed_s=21 remaining_s=20 writes=3\n",
+            -60,
+            f"still measuring, 20 s left: {AGAIN}",
+        ),
         ("state=measuring remaining_s=20x", -60, f"still measuring: {AGAIN}"),
         ("", -60, f"still measuring: {AGAIN}"),
         ("", None, f"still measuring: {AGAIN}"),

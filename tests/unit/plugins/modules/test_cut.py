@@ -30,7 +30,15 @@ def start(tmp_path):
     path = str(tmp_path / "log")
     os.makedirs(path)
     _marks.write_mark(path, {"run_id": "R1", "role": "base"})
-    return cut_start.begin({"state_dir": str(tmp_path / "state"), "run_id": "R1", "volume": "log", "path": path, "marked": [path, str(tmp_path / "none")]})
+    return cut_start.begin(
+        {
+            "state_dir": str(tmp_path / "state"),
+            "run_id": "R1",
+            "volume": "log",
+            "path": path,
+            "marked": [path, str(tmp_path / "none")],
+        }
+    )
 
 
 def test_the_state_of_a_cut_replaces_that_of_the_one_before(tmp_path):
@@ -53,7 +61,12 @@ def test_another_run_on_the_host_is_not_disturbed(tmp_path):
 
 @pytest.mark.parametrize(
     ("running", "sees", "known", "reason"),
-    [(["QM1"], True, [], "QM1"), ([], False, ["QM2"], "unnoticed (QM2)"), ([], False, [], None), ([], True, ["QM2"], None)],
+    [
+        (["QM1"], True, [], "QM1"),
+        ([], False, ["QM2"], "unnoticed (QM2)"),
+        ([], False, [], None),
+        ([], True, ["QM2"], None),
+    ],
 )
 def test_a_host_with_a_queue_manager_that_runs_is_refused(monkeypatch, running, sees, known, reason):
     monkeypatch.setattr(_queue_managers, "running_queue_managers", lambda: running)
@@ -88,7 +101,9 @@ def test_the_tester_checks_and_removes_its_files(tmp_path):
 
     tester.write_text("#!/bin/sh\necho no such directory >&2\nexit 2\n")
     assert cut_check.answer(asked)["left"] == []
-    assert cut_check.answer({**asked, "directories": ["/a", str(tmp_path)]})["left"] == [f"/a, {tmp_path} (no such directory)"]
+    assert cut_check.answer({**asked, "directories": ["/a", str(tmp_path)]})["left"] == [
+        f"/a, {tmp_path} (no such directory)"
+    ]
 
     tester.write_text(TESTER.format(calls=calls, given=given))
     calls.unlink()

@@ -35,7 +35,9 @@ def test_the_only_running_queue_manager_is_observed(monkeypatch):
     assert chosen(monkeypatch, [], [QM2]) == "QM2"
     assert chosen(monkeypatch, [], []) == ""
     assert chosen(monkeypatch, ["QM1", "QM2"], [QM1, QM2], queue_manager="QM2") == "QM2"
-    with pytest.raises(SourceError, match=r"several queue managers are running on this host \(QM1, QM2\): set observe_queue_manager"):
+    with pytest.raises(
+        SourceError, match=r"several queue managers are running on this host \(QM1, QM2\): set observe_queue_manager"
+    ):
         chosen(monkeypatch, ["QM1", "QM2"], [QM1, QM2])
     with pytest.raises(SourceError, match=r"several queue managers are defined on this host"):
         chosen(monkeypatch, [], [QM1, QM2])
@@ -50,7 +52,14 @@ def test_the_log_path_is_given_or_that_of_qm_ini_or_why_it_is_not_known():
 
 def test_the_volume_is_described_as_a_certified_one_is(tmp_path):
     facts = observe.facts_of_volume(str(tmp_path / "active"))
-    assert {"mount_point", "filesystem_type", "device_number", "filesystem_uuid", "device_ids", "filesystem_free_bytes"} <= set(facts)
+    assert {
+        "mount_point",
+        "filesystem_type",
+        "device_number",
+        "filesystem_uuid",
+        "device_ids",
+        "filesystem_free_bytes",
+    } <= set(facts)
     assert observe.facts_of_volume("") == {}
 
 
@@ -75,8 +84,19 @@ def test_auto_takes_the_first_source_that_can_serve_and_says_what_each_lacks():
     some = (("prometheus", Refuses), ("amqsrua", Serves), ("bpftrace", Serves))
     none = tuple((name, Refuses) for name, dummy in some)
     assert source_of("auto", some) == ("amqsrua", {"source_fact": 1})
-    assert source_of("bpftrace", some)[0] == source_of("auto", some, calls=["MQPUT"])[0] == source_of("auto", some, command=["/bin/true"])[0] == "bpftrace"
-    with pytest.raises(SourceError, match=r"^no source can .*: prometheus: it lacks something; amqsrua: it lacks something; bpftrace: it lacks something$"):
+    assert (
+        source_of("bpftrace", some)[0]
+        == source_of("auto", some, calls=["MQPUT"])[0]
+        == source_of("auto", some, command=["/bin/true"])[0]
+        == "bpftrace"
+    )
+    with pytest.raises(
+        SourceError,
+        match=(
+            r"^no source can .*: prometheus: it lacks something; amqsrua: it lacks something; "
+            r"bpftrace: it lacks something$"
+        ),
+    ):
         source_of("auto", none)
     for name, calls in (("prometheus", []), ("auto", ["MQPUT"])):
         with pytest.raises(SourceError, match=r"^it lacks something$"):
@@ -87,7 +107,9 @@ def test_auto_takes_the_first_source_that_can_serve_and_says_what_each_lacks():
 def test_a_queue_manager_that_only_its_source_knows_has_a_name(monkeypatch, running, name):
     monkeypatch.setattr(observe._queue_managers, "running_queue_managers", lambda: running)
     monkeypatch.setattr(observe._queue_manager_info, "discover", lambda *dummy: {"queue_managers": [], "problems": []})
-    monkeypatch.setattr(observe.choice, "choose", lambda source, options: (source, Serves(options), {"source_queue_manager": "QM7"}))
+    monkeypatch.setattr(
+        observe.choice, "choose", lambda source, options: (source, Serves(options), {"source_queue_manager": "QM7"})
+    )
     given = {**dict.fromkeys(observe.OF_SOURCES), **GIVEN, "source": "prometheus"}
     assert observe.prepare(given, None)[1]["queue_manager"] == name
 
@@ -121,7 +143,9 @@ def test_a_poll_renews_the_lease_and_returns_what_is_new(running):
     observation.renew_lease(30)
     before = float(observation.read_text("lease"))
     answer = observed.answer(running, False)
-    assert (answer["state"], answer["more"], answer["changed"]) == ("running", False, False) and float(observation.read_text("lease")) > before + 500
+    assert (answer["state"], answer["more"], answer["changed"]) == ("running", False, False) and float(
+        observation.read_text("lease")
+    ) > before + 500
     assert [each["text"] for each in lines(answer)] == ["one"]
     size = len(observation.read_samples(0))
     assert lines(observed.answer({**running, "offset": size}, False)) == []
@@ -155,4 +179,6 @@ def test_observations_are_ended_and_removed_by_their_run_or_all(running):
 
 def test_another_user_than_the_promised_one_is_told_which_option_decides():
     message = _user.why_other("nobody", "observe_become")
-    assert message.startswith("this would run as ") and message.endswith("; observe_become alone decides about the user")
+    assert message.startswith("this would run as ") and message.endswith(
+        "; observe_become alone decides about the user"
+    )

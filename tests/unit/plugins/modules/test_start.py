@@ -56,7 +56,9 @@ def options(tmp_path):
 def started(options, *arguments, **changes):
     """Start a tester, and return what the module answers for the volume."""
     (volume,) = options["volumes"]
-    return start.start_all({**options, **changes, "volumes": [{**volume, "arguments": list(arguments)}]})["log"]["error"]
+    return start.start_all({**options, **changes, "volumes": [{**volume, "arguments": list(arguments)}]})["log"][
+        "error"
+    ]
 
 
 def ended(options):
@@ -79,7 +81,10 @@ def test_the_directories_are_kept_only_for_a_later_round(options, tmp_path, keep
 
 def test_the_directories_of_each_path_are_removed_and_the_paths_that_were_made(options, tmp_path):
     kept, made = [str(tmp_path / name) for name in ("mount 1", "mount *")]
-    runs = [_workspace.make(_workspace.layout(path, RUN, "log", [], ["a", "b"]), RUN, "")["run_directory"] for path in (kept, made)]
+    runs = [
+        _workspace.make(_workspace.layout(path, RUN, "log", [], ["a", "b"]), RUN, "")["run_directory"]
+        for path in (kept, made)
+    ]
     options["volumes"][0].update(paths=[kept, made], run_directories=runs, made_paths=[made])
     assert started(options) == ""
     ended(options)

@@ -71,21 +71,29 @@ def test_a_refused_volume_costs_its_neighbours_nothing(options):
     second["expect_mount"] = "/nowhere"
     found, made = outcome(options)
     assert made == ["c"]
-    assert found["a"]["error"].startswith("workspace_path must be an absolute") and found["b"]["error"].startswith("refused: ")
+    assert found["a"]["error"].startswith("workspace_path must be an absolute") and found["b"]["error"].startswith(
+        "refused: "
+    )
 
 
 def test_volumes_on_one_file_system_count_together_unless_they_are_refused(options):
     for volume in options["volumes"]:
-        volume["parts"][0]["footprint_bytes"] = int(workspace.inspect_all(options, None)["a"]["facts"]["filesystem_free_bytes"] * 0.45)
+        volume["parts"][0]["footprint_bytes"] = int(
+            workspace.inspect_all(options, None)["a"]["facts"]["filesystem_free_bytes"] * 0.45
+        )
     found, made = outcome(options)
-    assert made == [] and all("the tests of the volumes a, b, c together need" in volume["error"] for volume in found.values())
+    assert made == [] and all(
+        "the tests of the volumes a, b, c together need" in volume["error"] for volume in found.values()
+    )
     options["volumes"][1]["expect_mount"] = "/nowhere"
     found, made = outcome(options)
     assert made == ["a", "c"] and "workspace_expect_mount" in found["b"]["error"]
 
 
 @pytest.mark.parametrize(("may_ask", "wanted", "said"), [(True, True, ""), (False, True, "this user cannot write to ")])
-def test_a_volume_that_this_user_may_not_write_to_waits_for_privilege_or_is_refused(options, monkeypatch, may_ask, wanted, said):
+def test_a_volume_that_this_user_may_not_write_to_waits_for_privilege_or_is_refused(
+    options, monkeypatch, may_ask, wanted, said
+):
     denied = os.path.dirname(options["volumes"][1]["parts"][0]["path"])
     monkeypatch.setattr(_workspace.Preflight, "needs_privilege", lambda preflight: preflight.existing == denied)
     found, made = outcome({**options, "may_ask_for_privilege": may_ask})
@@ -138,14 +146,21 @@ def test_a_volume_has_a_directory_for_each_place_on_each_of_its_paths(several):
     made = [[os.path.basename(directory) for directory in part["directories"]] for part in found["workspace"]["parts"]]
     assert made == [["asu1", "asu3"], ["asu2"], ["asu2"]] and on_mounts(several) == ["logdisk"] * 3
     point = found["facts"]["mount_point"]
-    assert [where.split(" (")[0] for where in found["facts"]["places"].split("; ")] == [f"asu1 and asu3 on {point}", f"asu2 on {point}", f"asu2 on {point}"]
+    assert [where.split(" (")[0] for where in found["facts"]["places"].split("; ")] == [
+        f"asu1 and asu3 on {point}",
+        f"asu2 on {point}",
+        f"asu2 on {point}",
+    ]
 
 
 def test_what_is_wrong_with_one_path_refuses_the_volume_on_all(several, tmp_path):
     (tmp_path / "mnt/2/active").mkdir()
     (tmp_path / "mnt/2/active/S0000001.LOG").write_text("")
     found = answer(several)
-    assert found["error"].startswith(f"refused: {tmp_path}/mnt/2 contains a queue manager's files") and found["error"].count("refused") == 1
+    assert (
+        found["error"].startswith(f"refused: {tmp_path}/mnt/2 contains a queue manager's files")
+        and found["error"].count("refused") == 1
+    )
     assert on_mounts(several) == ["active"]
 
 
@@ -195,7 +210,9 @@ def test_one_path_that_wants_privilege_makes_the_volume_wait_for_it(several, mon
     monkeypatch.setattr(_workspace.Preflight, "needs_privilege", lambda preflight: preflight.existing == denied)
     found = answer(several)
     assert (found["error"], found["needs_privilege"], on_mounts(several)) == ("", True, [])
-    assert answer({**several, "may_ask_for_privilege": False})["error"].startswith(f"this user cannot write to {denied}/logdisk: ")
+    assert answer({**several, "may_ask_for_privilege": False})["error"].startswith(
+        f"this user cannot write to {denied}/logdisk: "
+    )
 
 
 def test_a_volume_of_devices_alone_has_no_directory(several):
@@ -241,4 +258,8 @@ def test_a_workspace_that_may_belong_to_somebody_is_kept(options, monkeypatch, w
     elif what == "no state directory":
         options["state_dir"] = ""
     found, _made = outcome(options)
-    assert os.path.isdir(os.path.join(left, "QM1")) and os.path.isdir(os.path.join(left, "QM2")) and found["a"]["error"] == ""
+    assert (
+        os.path.isdir(os.path.join(left, "QM1"))
+        and os.path.isdir(os.path.join(left, "QM2"))
+        and found["a"]["error"] == ""
+    )

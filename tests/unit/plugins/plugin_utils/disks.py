@@ -29,7 +29,10 @@ def bursty(share: float, slow_us: int, burst_s: float, crowds_s: tuple[float, fl
         parts = [0.0] * seconds
         windows = list(bursts(rng, seconds, crowds_s[0], crowded)) if crowds_s else [(0.0, float(seconds))]
         for first, last in windows:
-            for start, end in ((first + start, min(first + end, last)) for start, end in bursts(rng, last - first, burst_s, time_share / crowded)):
+            for start, end in (
+                (first + start, min(first + end, last))
+                for start, end in bursts(rng, last - first, burst_s, time_share / crowded)
+            ):
                 for second in range(int(start), math.ceil(end)):
                     parts[second] += min(end, second + 1) - max(start, second)
         slow = [math.floor(slow_per_s * part + rng.random()) for part in parts]
@@ -53,6 +56,8 @@ def even(share: float) -> Disk:
     mean = WRITES_PER_S * share
 
     def measure(rng: random.Random, seconds: int) -> tuple[list[int], list[int]]:
-        return [WRITES_PER_S] * seconds, [min(WRITES_PER_S, max(0, round(rng.gauss(mean, math.sqrt(mean))))) for _ in range(seconds)]
+        return [WRITES_PER_S] * seconds, [
+            min(WRITES_PER_S, max(0, round(rng.gauss(mean, math.sqrt(mean))))) for _ in range(seconds)
+        ]
 
     return measure

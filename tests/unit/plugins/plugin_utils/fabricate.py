@@ -141,7 +141,9 @@ def run_table(**keys):
     return table(("key", "value"), [(key, value) for key, value in content.items() if value is not None])
 
 
-def result_row(step=1, block_size_bytes=4096, queue_managers=1, queue_manager="all", seconds=600, latency_ns=200_000, **figures):
+def result_row(
+    step=1, block_size_bytes=4096, queue_managers=1, queue_manager="all", seconds=600, latency_ns=200_000, **figures
+):
     """Return a row of results.csv as a dict, consistent in itself unless figures say otherwise."""
     elapsed_ns = int(seconds * 1e9)
     writers = queue_managers if queue_manager == "all" else 1
@@ -189,7 +191,10 @@ def result_row(step=1, block_size_bytes=4096, queue_managers=1, queue_manager="a
 
 def step_rows(step, block_size_bytes, queue_managers=1, **figures):
     """Return a step's rows: one a queue manager and one for all."""
-    return [result_row(step, block_size_bytes, queue_managers, queue_manager, **figures) for queue_manager in (*range(1, queue_managers + 1), "all")]
+    return [
+        result_row(step, block_size_bytes, queue_managers, queue_manager, **figures)
+        for queue_manager in (*range(1, queue_managers + 1), "all")
+    ]
 
 
 def results_table(rows, extra_columns=()):
@@ -203,14 +208,17 @@ def sweep_rows(block_sizes=BLOCK_SIZES, queue_managers=(1,), latency_ns=200_000,
     steps = [(load, size) for load in queue_managers for size in block_sizes]
     rows = []
     for number, (load, size) in enumerate(steps, start=1):
-        rows.extend(step_rows(number, size, load, latency_ns=int((latency_ns + size / bandwidth * 1e9) * load**0.5), **figures))
+        rows.extend(
+            step_rows(number, size, load, latency_ns=int((latency_ns + size / bandwidth * 1e9) * load**0.5), **figures)
+        )
     return rows
 
 
 def intervals_table(rows, over=None):
     """Return intervals.csv for the steps of results rows, with their operations spread evenly over their seconds.
 
-    With rows of over.csv, the slowest operation of a second is just above the greatest threshold that they name there, or above none.
+    With rows of over.csv, the slowest operation of a second is just above the greatest threshold that they name there,
+    or above none.
     """
     columns = (
         *KEY_COLUMNS,
@@ -254,32 +262,67 @@ def intervals_table(rows, over=None):
 
 
 def histogram_table(rows, counts):
-    """Return histogram.csv that gives each step of results rows the same counts, operations by upper bound, in each of two batches."""
+    """Return histogram.csv that gives each step of results rows the same counts, operations by upper bound,
+    in each of two batches."""
     columns = (*KEY_COLUMNS, "batch", "latency_upper_ns", "operations")
     together = [row for row in rows if row["worker"] == "all"]
     return table(
-        columns, [(*(row[column] for column in KEY_COLUMNS), batch, upper, count) for row in together for batch in (1, 2) for upper, count in counts.items()]
+        columns,
+        [
+            (*(row[column] for column in KEY_COLUMNS), batch, upper, count)
+            for row in together
+            for batch in (1, 2)
+            for upper, count in counts.items()
+        ],
     )
 
 
 def batches_table(rows, counts=None):
-    """Return batches.csv for rows of results: the operations of each worker among several, evenly over 30 batches or as counts by worker say, and their time
-    in proportion to that of the row, or all of the batch's time if there are counts."""
+    """Return batches.csv for rows of results: the operations of each worker among several, evenly over 30
+    batches or as counts by worker say, and their time in proportion to that of the row, or all of the
+    batch's time if there are counts."""
     lines = []
     for row in (row for row in rows if row["worker"] != "all"):
-        operations = (counts or {}).get(row["worker"]) or [row["operations"] * (batch + 1) // 30 - row["operations"] * batch // 30 for batch in range(30)]
+        operations = (counts or {}).get(row["worker"]) or [
+            row["operations"] * (batch + 1) // 30 - row["operations"] * batch // 30 for batch in range(30)
+        ]
         for batch, count in enumerate(operations, start=1):
-            latency_ns = row["latency_sum_ns"] // 30 if row["worker"] in (counts or {}) else int(count * float(row["latency_mean_ns"]))
+            latency_ns = (
+                row["latency_sum_ns"] // 30
+                if row["worker"] in (counts or {})
+                else int(count * float(row["latency_mean_ns"]))
+            )
             lines.append([*(row[column] for column in KEY_COLUMNS), batch, count, latency_ns])
     return table((*KEY_COLUMNS, "batch", "operations", "latency_sum_ns"), lines)
 
 
 def stalls_table(rows, stalls):
-    """Return stalls.csv that gives each step of results rows the same slowest writes: their start in the step and their latency, both in ns."""
-    columns = (*KEY_COLUMNS, "rank", "operation_number", "start_offset_ns", "latency_ns", "in_flight", "file", "offset_bytes")
-    steps = [[row["step"], row["block_size_bytes"], row["load_point"], "log", "write", 1] for row in rows if row["worker"] == "all"]
+    """Return stalls.csv that gives each step of results rows the same slowest writes:
+    their start in the step and their latency, both in ns."""
+    columns = (
+        *KEY_COLUMNS,
+        "rank",
+        "operation_number",
+        "start_offset_ns",
+        "latency_ns",
+        "in_flight",
+        "file",
+        "offset_bytes",
+    )
+    steps = [
+        [row["step"], row["block_size_bytes"], row["load_point"], "log", "write", 1]
+        for row in rows
+        if row["worker"] == "all"
+    ]
     ranked = list(enumerate(sorted(stalls, key=lambda stall: -stall[1]), start=1))
-    return table(columns, [[*step, rank, 17, start, latency, 0, "/log/logdisk.0000", 4096] for step in steps for rank, (start, latency) in ranked])
+    return table(
+        columns,
+        [
+            [*step, rank, 17, start, latency, 0, "/log/logdisk.0000", 4096]
+            for step in steps
+            for rank, (start, latency) in ranked
+        ],
+    )
 
 
 def over_table(rows):
@@ -289,10 +332,14 @@ def over_table(rows):
 
 
 def over_rows(row, over_ns, operations, seconds, latency_ns=None):
-    """Return rows of over.csv: in each of the seconds of a row of results so many operations took longer than a threshold, latency_ns each."""
+    """Return rows of over.csv: in each of the seconds of a row of results so many operations took longer than a
+    threshold, latency_ns each."""
     key = {column: row[column] for column in KEY_COLUMNS}
     latency_sum_ns = operations * (latency_ns or over_ns * 5 // 4)
-    return [{**key, "second": second, "over_ns": over_ns, "operations": operations, "latency_sum_ns": latency_sum_ns} for second in seconds]
+    return [
+        {**key, "second": second, "over_ns": over_ns, "operations": operations, "latency_sum_ns": latency_sum_ns}
+        for second in seconds
+    ]
 
 
 def tables(rows=None, extra_columns=(), over=None, **run_keys):
@@ -316,9 +363,20 @@ def run_data(hosts, profile="mq-log-silver", check_mode=False, **keys):
     return {
         "created_at": "2026-11-21T10:49:35Z",
         "collection_version": "1.0.0",
-        "controller": {"hostname": "controller", "user": "ops", "ansible_version": "2.19.14", "python_version": "3.11.7", "check_mode": check_mode},
+        "controller": {
+            "hostname": "controller",
+            "user": "ops",
+            "ansible_version": "2.19.14",
+            "python_version": "3.11.7",
+            "check_mode": check_mode,
+        },
         "expected_hosts": list(hosts),
-        "parameters": {"sweep_duration": 600, "sweep_block_sizes": ["4K", "64K", "1M"], "sweep_file_size": "64 MiB", "sweep_files": 16},
+        "parameters": {
+            "sweep_duration": 600,
+            "sweep_block_sizes": ["4K", "64K", "1M"],
+            "sweep_file_size": "64 MiB",
+            "sweep_files": 16,
+        },
         "profile": load_profile(profile, PROFILES).as_dict(),
         "policy": {"fail_on": list(DEFAULT_FAIL_ON), "report_only": False, "valid_days": 90},
         **keys,
@@ -352,7 +410,13 @@ def judged(run, host, files, volume="log", queue_managers=("QM1",), today=TODAY,
         },
         "load_unit": parsed.run.get("load_unit", ""),
         "workspace": {"path": "/var/mqm/log/logdisk", "queue_managers": list(queue_managers), "directories": []},
-        "tester": {"exit_status": parsed.exit_status, "exit_reason": parsed.run["exit_reason"], "exit_message": "", "error": None, "in_flight": None},
+        "tester": {
+            "exit_status": parsed.exit_status,
+            "exit_reason": parsed.run["exit_reason"],
+            "exit_message": "",
+            "error": None,
+            "in_flight": None,
+        },
         **keys,
     }
     record = HostRecord(host, volume, **known)
@@ -367,7 +431,8 @@ def failed(host, verdict="unreachable", stage="probe", reason="no route to host"
 
 
 def run_directory(base, measured, unmeasured=(), gate=True, expected=None, queue_managers=("QM1",), **keys):
-    """Make a run directory under base: measured is tables by host, unmeasured are records, gate says whether verdict.json is written."""
+    """Make a run directory under base: measured is tables by host, unmeasured are records,
+    gate says whether verdict.json is written."""
     hosts = [*measured, *(record.host for record in unmeasured)]
     run = run_data(hosts if expected is None else expected, **keys)
     directory = RunDirectory.create(str(base), run)
@@ -393,18 +458,37 @@ def replace_in(files, name, old, new):
 
 
 def commit_rows(commits, queue_managers=1, seconds=60, **figures):
-    """Return the rows of the commit workload. commits holds, by message size and number of applications, the commits per second of a queue manager, the size
-    of the log's writes, and the mean latencies of a write and of a commit in ns."""
+    """Return the rows of the commit workload. commits holds, by message size and number of applications,
+    the commits per second of a queue manager, the size of the log's writes, and the mean latencies of a
+    write and of a commit in ns."""
     rows = []
-    for step, ((message_bytes, applications), (rate, write_bytes, write_ns, commit_ns)) in enumerate(commits.items(), start=1):
+    for step, ((message_bytes, applications), (rate, write_bytes, write_ns, commit_ns)) in enumerate(
+        commits.items(), start=1
+    ):
         for operation, mean_ns, per_s in (("write", write_ns, 1e9 / write_ns), ("commit", commit_ns, rate)):
             for worker in (*range(1, queue_managers + 1), "all"):
                 together = queue_managers if worker == "all" else 1
-                row = result_row(step, message_bytes, 1, worker, seconds, int(mean_ns), stream="log" if operation == "write" else "commit", **figures)
-                row.update(
-                    operation=operation, load_point=applications, operations=int(per_s * seconds * together), operations_per_s=round(per_s * together, 3)
+                row = result_row(
+                    step,
+                    message_bytes,
+                    1,
+                    worker,
+                    seconds,
+                    int(mean_ns),
+                    stream="log" if operation == "write" else "commit",
+                    **figures,
                 )
-                row.update({"write_size_mean_bytes": write_bytes} if operation == "write" else {"messages_per_s": round(per_s * together, 3)})
+                row.update(
+                    operation=operation,
+                    load_point=applications,
+                    operations=int(per_s * seconds * together),
+                    operations_per_s=round(per_s * together, 3),
+                )
+                row.update(
+                    {"write_size_mean_bytes": write_bytes}
+                    if operation == "write"
+                    else {"messages_per_s": round(per_s * together, 3)}
+                )
                 rows.append(row)
     return rows
 
@@ -422,8 +506,9 @@ COMMIT_RUN = {
 
 
 def stream_rows(steps, seconds=600):
-    """Return the rows of a workload of streams. steps holds for each load point its streams: by name and operation their workers and mean latency in ns, and
-    other figures. Every stream has a row for each worker and one for all, and every step one for the whole workload."""
+    """Return the rows of a workload of streams. steps holds for each load point its streams: by name and operation
+    their workers and mean latency in ns, and other figures. Every stream has a row for each worker and one for all, and
+    every step one for the whole workload."""
     rows = []
     for step, (load, streams) in enumerate(steps.items(), start=1):
         made = []
@@ -436,20 +521,37 @@ def stream_rows(steps, seconds=600):
 
 
 def _whole_row(step, load, parts, seconds):
-    operations, total, latency_sum_ns = (sum(row[column] for row in parts) for column in ("operations", "bytes", "latency_sum_ns"))
+    operations, total, latency_sum_ns = (
+        sum(row[column] for row in parts) for column in ("operations", "bytes", "latency_sum_ns")
+    )
     row = (
         {**result_row(step, 0, 1, "all", seconds, latency_sum_ns // operations), "block_size_bytes": None}
         if operations
         else {**parts[0], "block_size_bytes": None}
     )
-    extremes = {"latency_min_ns": min(part["latency_min_ns"] for part in parts), "latency_max_ns": max(part["latency_max_ns"] for part in parts)}
-    counts = {"operations": operations, "bytes": total, "latency_sum_ns": latency_sum_ns, "operations_per_s": round(operations / seconds, 3)}
-    named = {"load_point": load, "stream": "all", "operation": "all", "bytes_per_s": round(total / seconds, 3), "interval_bytes_per_s_min": None}
+    extremes = {
+        "latency_min_ns": min(part["latency_min_ns"] for part in parts),
+        "latency_max_ns": max(part["latency_max_ns"] for part in parts),
+    }
+    counts = {
+        "operations": operations,
+        "bytes": total,
+        "latency_sum_ns": latency_sum_ns,
+        "operations_per_s": round(operations / seconds, 3),
+    }
+    named = {
+        "load_point": load,
+        "stream": "all",
+        "operation": "all",
+        "bytes_per_s": round(total / seconds, 3),
+        "interval_bytes_per_s_min": None,
+    }
     return {**row, **extremes, **counts, **named, "ring_passes": None}
 
 
 def fidelity_rows(rows):
-    """Return a row of fidelity.csv for each stream of the rows of results: it made as many reads as it was asked for."""
+    """Return a row of fidelity.csv for each stream of the rows of results:
+    it made as many reads as it was asked for."""
     counts = {}
     for row in rows:
         if row["worker"] == "all" and row["stream"] != "all":
@@ -468,7 +570,14 @@ def fidelity_row(step, load, stream, what, asked, achieved, operations, item=Non
     key = dict(zip(KEY_COLUMNS, (step, None, load, stream, "all", "all"), strict=True))
     deviation = abs(achieved - asked) / asked if asked else achieved
     figures = {"asked": round(asked, 6), "achieved": round(achieved, 6)}
-    return {**key, "property": what, "item": item, **figures, "deviation_share": round(deviation, 6), "operations": operations}
+    return {
+        **key,
+        "property": what,
+        "item": item,
+        **figures,
+        "deviation_share": round(deviation, 6),
+        "operations": operations,
+    }
 
 
 def fidelity_table(rows):
@@ -479,7 +588,10 @@ def fidelity_table(rows):
 
 def responses_table(row, counts):
     """Return responses.csv with the response times of one row of results, as operations by upper bound in ns."""
-    return table((*KEY_COLUMNS, "response_upper_ns", "operations"), [(*(row[column] for column in KEY_COLUMNS), *count) for count in counts.items()])
+    return table(
+        (*KEY_COLUMNS, "response_upper_ns", "operations"),
+        [(*(row[column] for column in KEY_COLUMNS), *count) for count in counts.items()],
+    )
 
 
 STREAMS_RUN = {"workload": "streams", "load_unit": "threads", "step_size": "none"}

@@ -9,12 +9,14 @@ from __future__ import annotations
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as open_metrics
 from prometheus_client.parser import text_string_to_metric_families as prometheus
 
-# Types of the older format of Prometheus. The parser of node_exporter (expfmt of prometheus/common) refuses a file with another one.
+# Types of the older format of Prometheus. The parser of node_exporter (expfmt of prometheus/common)
+# refuses a file with another one.
 _KNOWN_TYPES = {"counter", "gauge", "histogram", "summary", "untyped"}
 
 
 def samples_of(text):
-    """Return the values by labels by the name of the metric, as a parser of OpenMetrics and one of Prometheus's older format read them alike."""
+    """Return the values by labels by the name of the metric, as a parser of OpenMetrics and one of Prometheus's older
+    format read them alike."""
     found: dict[str, dict[tuple, float]] = {}
     for family in open_metrics(text):
         assert family.type in _KNOWN_TYPES
@@ -22,6 +24,10 @@ def samples_of(text):
             labels = tuple(sorted(each.labels.items()))
             assert labels not in found.setdefault(each.name, {})
             found[each.name][labels] = each.value
-    older = {(each.name, tuple(sorted(each.labels.items()))): each.value for family in prometheus(text) for each in family.samples}
+    older = {
+        (each.name, tuple(sorted(each.labels.items()))): each.value
+        for family in prometheus(text)
+        for each in family.samples
+    }
     assert older == {(name, labels): value for name, values in found.items() for labels, value in values.items()}
     return found

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Simulated hosts with several independent queue managers: the tester's tables of 600 s of simulated disks (disks.py), for the whole judge."""
+"""Simulated hosts with several independent queue managers: the tester's tables of 600 s of simulated disks (disks.py),
+for the whole judge."""
 
 from __future__ import annotations
 
@@ -26,9 +27,14 @@ LIMITS = (
 
 
 def tables_of(
-    rng: random.Random, disks: Sequence[Disk], seconds: int = 600, block_sizes: Sequence[int] = (4096, 65536), older: bool = False
+    rng: random.Random,
+    disks: Sequence[Disk],
+    seconds: int = 600,
+    block_sizes: Sequence[int] = (4096, 65536),
+    older: bool = False,
 ) -> dict[str, bytes]:
-    """Return the tables of a host with a queue manager on each disk; older ones have no counts of single queue managers."""
+    """Return the tables of a host with a queue manager on each disk; older ones have no counts of single
+    queue managers."""
     results, intervals, over, batches = [], [], [], []
     for step, size in enumerate(block_sizes, start=1):
         measured = [disk(rng, seconds) for disk in disks]
@@ -43,10 +49,27 @@ def tables_of(
                 over += [[*key, second, MS, late, late * SLOW_NS] for second, late in enumerate(slow, start=1) if late]
             if worker != "all" and several:
                 part = seconds // 30
-                batches += [[*key, batch + 1, sum(writes[batch * part : (batch + 1) * part]), part * SECOND] for batch in range(30)]
+                batches += [
+                    [*key, batch + 1, sum(writes[batch * part : (batch + 1) * part]), part * SECOND]
+                    for batch in range(30)
+                ]
         workers = len(disks)
         for second, (writes, late) in enumerate(zip(*together), start=1):
-            intervals.append([*key, second, 0, writes, writes * size, workers * SECOND, FASTEST_NS, 400_000, None, None, SLOW_NS if late else MS // 2])
+            intervals.append(
+                [
+                    *key,
+                    second,
+                    0,
+                    writes,
+                    writes * size,
+                    workers * SECOND,
+                    FASTEST_NS,
+                    400_000,
+                    None,
+                    None,
+                    SLOW_NS if late else MS // 2,
+                ]
+            )
     columns = {
         "intervals.csv": (
             [
@@ -68,11 +91,17 @@ def tables_of(
     }
     counted = {} if older else {"over_worker_ns": f"{MS} {5 * MS}"}
     run = fabricate.run_table(steps_planned=len(block_sizes), option_over_ns=f"{MS} {5 * MS}", **counted)
-    files = {name: fabricate.table((*fabricate.KEY_COLUMNS, *names), rows) for name, (names, rows) in columns.items() if name != "batches.csv" or not older}
+    files = {
+        name: fabricate.table((*fabricate.KEY_COLUMNS, *names), rows)
+        for name, (names, rows) in columns.items()
+        if name != "batches.csv" or not older
+    }
     return {"run.csv": run, "results.csv": fabricate.results_table(results), **files}
 
 
-def _result(step: int, size: int, load: int, worker: int | str, writes: Sequence[int], slow: Sequence[int], seconds: int) -> dict[str, object]:
+def _result(
+    step: int, size: int, load: int, worker: int | str, writes: Sequence[int], slow: Sequence[int], seconds: int
+) -> dict[str, object]:
     count, late, workers = sum(writes), sum(slow), load if worker == "all" else 1
     time_ns = seconds * workers * SECOND
     figures = {

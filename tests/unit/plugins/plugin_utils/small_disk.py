@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A real disk that can be full: a small tmpfs in a mount namespace of a process of its own, which takes it with it however it ends."""
+"""A real disk that can be full: a small tmpfs in a mount namespace of a process of its own,
+which takes it with it however it ends."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ _FILLER = "filler"
 
 
 def on_a_small_disk(directory: str, body: Callable[..., Any], *arguments: Any, size_bytes: int = 2 << 20) -> Any:
-    """Call a function of a module in a process in which a small disk is mounted on a directory; return what it returns."""
+    """Call a function of a module in a process in which a small disk is mounted on a directory;
+    return what it returns."""
     with concurrent.futures.ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
         if not pool.submit(_mount, directory, size_bytes).result():
             pytest.skip("this machine lets an unprivileged user mount nothing")
@@ -49,7 +51,11 @@ def _mount(directory: str, size_bytes: int) -> bool:
     if libc.unshare(_CLONE_NEWNS if user == 0 else _CLONE_NEWNS | _CLONE_NEWUSER):
         return False
     if user:
-        for name, content in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
+        for name, content in (
+            ("setgroups", "deny"),
+            ("uid_map", f"{user} {user} 1"),
+            ("gid_map", f"{group} {group} 1"),
+        ):
             Path("/proc/self", name).write_text(content)
     return not (
         libc.mount(None, b"/", None, _MS_REC | _MS_PRIVATE, None)

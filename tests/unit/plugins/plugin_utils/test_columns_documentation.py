@@ -26,7 +26,8 @@ def printed():
 
 
 def documented():
-    """Return the unit of each documented column by table and name; None for keys of run.csv, whose units are in their names."""
+    """Return the unit of each documented column by table and name; None for keys of run.csv,
+    whose units are in their names."""
     columns = {}
     for section in re.split(r"^## ", (PROJECT / "docs/columns.md").read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
         table = section.splitlines()[0]

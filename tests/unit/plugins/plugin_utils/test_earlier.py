@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Runs, a history and certificates of an earlier version, as tests/fixtures/earlier/README.md describes them: they say the same as before."""
+"""Runs, a history and certificates of an earlier version, as tests/fixtures/earlier/README.md describes them:
+they say the same as before."""
 
 from __future__ import annotations
 
@@ -55,10 +56,23 @@ def history(tmp_path):
 
 
 def verdict_said(directory):
-    """Judge a run again and return the verdict on each volume with its reasons, and what fails hosts and the fleet, which is the exit status."""
+    """Judge a run again and return the verdict on each volume with its reasons,
+    and what fails hosts and the fleet, which is the exit status."""
     verdict = judge_run(directory, REPORT)
-    hosts = {f"{host['host']}/{host['volume']}": [host["verdict"], host["certified"], host["qualification"], *host["reasons"]] for host in verdict["hosts"]}
-    gate = {"gate_failed": verdict["gate_failed"], "fleet_problems": verdict["fleet_problems"], "failures": failing_hosts(verdict)}
+    hosts = {
+        f"{host['host']}/{host['volume']}": [
+            host["verdict"],
+            host["certified"],
+            host["qualification"],
+            *host["reasons"],
+        ]
+        for host in verdict["hosts"]
+    }
+    gate = {
+        "gate_failed": verdict["gate_failed"],
+        "fleet_problems": verdict["fleet_problems"],
+        "failures": failing_hosts(verdict),
+    }
     return {"verdict": verdict["verdict"], **gate, "hosts": hosts}
 
 
@@ -66,25 +80,35 @@ def causes_said(directory):
     """Render a run again and return its causes: of what kind, for which volumes, and what to do."""
     assert sorted(render(directory)) == sorted(RENDERERS)
     with open(os.path.join(directory.path, "report.json"), encoding="utf-8") as file:
-        return [[cause["kind"], cause["verdict"], cause["hosts"], cause["next_step"]] for cause in json.load(file)["causes"]]
+        return [
+            [cause["kind"], cause["verdict"], cause["hosts"], cause["next_step"]] for cause in json.load(file)["causes"]
+        ]
 
 
 def certificates_said(directory):
-    """Return the certificates of a run by their volume: hash and effect. Whatever contradicts the run is a problem, and there is none."""
+    """Return the certificates of a run by their volume: hash and effect. Whatever contradicts the run is a problem,
+    and there is none."""
     certificates, problems = certificates_of(directory)
     assert problems == []
-    return {certificate.entry.label: [certificate.entry.sha256, certificate.entry.effect] for certificate in certificates}
+    return {
+        certificate.entry.label: [certificate.entry.sha256, certificate.entry.effect] for certificate in certificates
+    }
 
 
 def states_said(history):
     lines = fleet_status(history.newest(), history.revocations(), TODAY, history.power_cuts())
-    return {f"{line.host}/{line.volume} {line.profile}": [line.state, bool(line.loss), bool(line.fact)] for line in lines}
+    return {
+        f"{line.host}/{line.volume} {line.profile}": [line.state, bool(line.loss), bool(line.fact)] for line in lines
+    }
 
 
 def comparison_said(history):
     sides = (select(history, [run]) for run in (FIRST, SECOND))
     comparison = compare_fleet(history, *sides, ["db01", "db02", "db03", "db04"], figure="latency_mean", margin=0.1)
-    return {"outcome": comparison["outcome"], "hosts": [[host["host"], host["outcome"], host["change"], host["reason"]] for host in comparison["hosts"]]}
+    return {
+        "outcome": comparison["outcome"],
+        "hosts": [[host["host"], host["outcome"], host["change"], host["reason"]] for host in comparison["hosts"]],
+    }
 
 
 def merged_said(base, runs):
@@ -141,6 +165,8 @@ def test_a_later_version_is_refused_in_a_sentence(earlier):
             json.dump({**content, "schema": 2}, file, indent=1, sort_keys=True)
     with pytest.raises(CertificateError, match="is not a certificate of schema 1"):
         Certificate.parse(directory.certificates.read(folder))
-    assert judged_record(directory, folder).reasons == [f"its record cannot be read: {folder}/record.json is not a record of schema 1."]
+    assert judged_record(directory, folder).reasons == [
+        f"its record cannot be read: {folder}/record.json is not a record of schema 1."
+    ]
     with pytest.raises(RunDirectoryError, match="is not a run directory of schema 1"):
         RunDirectory.open(directory.path)

@@ -14,7 +14,8 @@ import pytest
 PLUGINS = Path(__file__).resolve().parents[4] / "plugins"
 PREFIX = "ansible_collections.mqops.logdisk.plugins.plugin_utils."
 KINDS = PLUGINS / "plugin_utils" / "_kinds"
-"""What everything may ask: its own modules and the folders' __init__.py import nothing else. The other modules of a folder lie above all rooms."""
+"""What everything may ask: its own modules and the folders' __init__.py import nothing else.
+The other modules of a folder lie above all rooms."""
 MAY_IMPORT = {
     "_run": {"_run"},
     "_estimate": {"_run", "_estimate"},
@@ -26,12 +27,31 @@ MAY_IMPORT = {
     "_options": {"_run", "_options"},
     "_fleet": {"_run", "_estimate", "_workload", "_observe", "_options", "_fleet"},
     "_tester": {"_tester"},
-    "_history": {"_run", "_numerics", "_estimate", "_durability", "_judge", "_records", "_history"},  # what is imported is judged again
+    "_history": {
+        "_run",
+        "_numerics",
+        "_estimate",
+        "_durability",
+        "_judge",
+        "_records",
+        "_history",
+    },  # what is imported is judged again
     "_numerics": {"_numerics"},
     "_signing": {"_run", "_signing"},
     "_kubernetes": {"_kubernetes"},
     "_observe": {"_run", "_numerics", "_observe"},
-    "_report": {"_run", "_judge", "_english", "_records", "_numerics", "_estimate", "_durability", "_options", "_fleet", "_report"},
+    "_report": {
+        "_run",
+        "_judge",
+        "_english",
+        "_records",
+        "_numerics",
+        "_estimate",
+        "_durability",
+        "_options",
+        "_fleet",
+        "_report",
+    },
 }
 
 
@@ -43,7 +63,11 @@ def imports(path):
 
 def imports_at_once(path):
     """Return the modules that a file imports when it is imported itself."""
-    return [node.module or "" for node in ast.parse(path.read_text(encoding="utf-8")).body if isinstance(node, ast.ImportFrom)]
+    return [
+        node.module or ""
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ImportFrom)
+    ]
 
 
 def room_of(module):
@@ -69,7 +93,13 @@ def test_a_room_imports_only_what_lies_below_it(room):
 
 def test_what_everything_may_ask_imports_nothing_else():
     asked = [*KINDS.glob("*.py"), *KINDS.glob("*/__init__.py")]
-    inside = {f"{PREFIX}_kinds", *(f"{PREFIX}_kinds.{path.relative_to(KINDS).with_suffix('')}".replace("/", ".").removesuffix(".__init__") for path in asked)}
+    inside = {
+        f"{PREFIX}_kinds",
+        *(
+            f"{PREFIX}_kinds.{path.relative_to(KINDS).with_suffix('')}".replace("/", ".").removesuffix(".__init__")
+            for path in asked
+        ),
+    }
     assert {module for path in asked for module in imports_at_once(path) if module.startswith("ansible")} <= inside
 
 

@@ -20,7 +20,11 @@ def rows(text):
 
 def test_every_promise_names_tests_that_exist():
     text = (PROJECT / "docs/safety.md").read_text(encoding="utf-8")
-    sources = [path.read_text(encoding="utf-8") for folder in ("tests", "src/tests") for path in (PROJECT / folder).rglob("test_*.py")]
+    sources = [
+        path.read_text(encoding="utf-8")
+        for folder in ("tests", "src/tests")
+        for path in (PROJECT / folder).rglob("test_*.py")
+    ]
     known = {name for source in sources for name in re.findall(r"^def (\w+)\(", source, re.MULTILINE)}
     promises = list(rows(text))
     assert len(promises) > 30

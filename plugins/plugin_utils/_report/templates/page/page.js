@@ -15,13 +15,17 @@
   var rows = Array.prototype.map.call(body.rows, function (row, place) {
     var link = row.cells[0].querySelector('a');
     var label = row.cells[0].textContent.trim();
-    return { row: row, place: place, name: (row.cells[0].title || label).toLowerCase(), detail: link && document.getElementById(link.hash.slice(1)) };
+    var detail = link && document.getElementById(link.hash.slice(1));
+    return { row: row, place: place, name: (row.cells[0].title || label).toLowerCase(), detail: detail };
   });
   var texts = headers.map(function (header) { return header.textContent.trim(); });
 
   function figure(cell) {
-    var found = /([-+\u2212]?)([0-9][0-9.,]*) ?(ns|us|ms|s|min|h)?\b/.exec(cell.firstChild ? cell.firstChild.textContent : '');
-    return found ? parseFloat(found[2].replace(/,/g, '')) * (units[found[3]] || 1) * (found[1] === '-' || found[1] === '\u2212' ? -1 : 1) : null;
+    var text = cell.firstChild ? cell.firstChild.textContent : '';
+    var found = /([-+\u2212]?)([0-9][0-9.,]*) ?(ns|us|ms|s|min|h)?\b/.exec(text);
+    if (!found) { return null; }
+    var sign = found[1] === '-' || found[1] === '\u2212' ? -1 : 1;
+    return parseFloat(found[2].replace(/,/g, '')) * (units[found[3]] || 1) * sign;
   }
   function key(item, column) {
     var cell = item.row.cells[column];
@@ -45,7 +49,11 @@
     order.forEach(function (index) { fragment.appendChild(rows[index].row); });
     body.appendChild(fragment);
     headers.forEach(function (header, index) {
-      if (index === column) { header.setAttribute('aria-sort', descending ? 'descending' : 'ascending'); } else { header.removeAttribute('aria-sort'); }
+      if (index === column) {
+        header.setAttribute('aria-sort', descending ? 'descending' : 'ascending');
+      } else {
+        header.removeAttribute('aria-sort');
+      }
     });
   }
   function filter() {
@@ -54,7 +62,8 @@
     var count = 0;
     boxes.forEach(function (box) { verdicts[box.value] = box.checked; });
     rows.forEach(function (item) {
-      var on = verdicts[item.row.dataset.verdict] && item.name.indexOf(wanted) !== -1 && selects.every(function (select) {
+      var named = verdicts[item.row.dataset.verdict] && item.name.indexOf(wanted) !== -1;
+      var on = named && selects.every(function (select) {
         return !select.value || item.row.getAttribute('data-' + select.dataset.filter) === select.value;
       });
       item.row.hidden = !on;
@@ -69,7 +78,8 @@
     if (name.value.trim()) { add('name', name.value.trim()); }
     selects.forEach(function (select) { if (select.value) { add(select.dataset.filter, select.value); } });
     if (boxes.some(function (box) { return !box.checked; })) {
-      add('verdict', boxes.filter(function (box) { return box.checked; }).map(function (box) { return box.value; }).join(','));
+      var checked = boxes.filter(function (box) { return box.checked; });
+      add('verdict', checked.map(function (box) { return box.value; }).join(','));
     }
     if (sorted.column >= 0) { add('sort', (sorted.descending ? '-' : '') + sorted.column); }
     try { history.replaceState(null, '', state.length ? '#?' + state.join('&') : '#'); } catch (error) { return; }
@@ -82,7 +92,9 @@
     });
     name.value = state.name || '';
     selects.forEach(function (select) { select.value = state[select.dataset.filter] || ''; });
-    boxes.forEach(function (box) { box.checked = state.verdict === undefined || state.verdict.split(',').indexOf(box.value) !== -1; });
+    boxes.forEach(function (box) {
+      box.checked = state.verdict === undefined || state.verdict.split(',').indexOf(box.value) !== -1;
+    });
     var column = Math.abs(parseInt(state.sort, 10));
     if (column < headers.length) { sort(column, state.sort.charAt(0) === '-'); }
   }
@@ -107,8 +119,9 @@
     header.appendChild(button);
   });
   var timer = 0;
-  name.addEventListener('input', function () { clearTimeout(timer); timer = setTimeout(function () { filter(); remember(); }, 120); });
-  boxes.concat(selects).forEach(function (control) { control.addEventListener('change', function () { filter(); remember(); }); });
+  function apply() { filter(); remember(); }
+  name.addEventListener('input', function () { clearTimeout(timer); timer = setTimeout(apply, 120); });
+  boxes.concat(selects).forEach(function (control) { control.addEventListener('change', apply); });
   form.addEventListener('submit', function (event) { event.preventDefault(); });
   window.addEventListener('hashchange', follow);
   form.hidden = false;

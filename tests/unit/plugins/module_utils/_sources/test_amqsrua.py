@@ -21,7 +21,10 @@ FIRST = (
     "Log - write latency 280 uSec\n"
     "Parameter(18) Value(7) not recognised"
 )
-SECOND = "Publication received PutDate:20180331 PutTime:13045235 Interval:10.001 seconds\nLog - physical bytes written 0 \nLog - write latency 281 uSec"
+SECOND = (
+    "Publication received PutDate:20180331 PutTime:13045235 Interval:10.001 seconds\nLog - physical bytes written 0 \n"
+    "Log - write latency 281 uSec"
+)
 
 
 @pytest.fixture
@@ -77,12 +80,33 @@ def test_the_check_connects_and_waits_for_nothing(program):
 @pytest.mark.parametrize(
     ("play", "message"),
     [
-        ({"refuse": 2059}, "queue manager QM1 is not running (amqsrua: MQOPEN ended with reason code 2059). To go on: start it (strmqm QM1), or set "),
-        ({"refuse": 2017}, "QM1 allows no more handles to a connection (amqsrua: MQOPEN ended with reason code 2017). To go on: raise MAXHANDS (ALTER QMGR"),
-        ({"refuse": 2495}, "amqsrua failed (amqsrua: MQOPEN ended with reason code 2495). To go on: mqrc 2495 prints what this code means"),
+        (
+            {"refuse": 2059},
+            (
+                "queue manager QM1 is not running (amqsrua: MQOPEN ended with reason code 2059). To go on: "
+                "start it (strmqm QM1), or set "
+            ),
+        ),
+        (
+            {"refuse": 2017},
+            (
+                "QM1 allows no more handles to a connection (amqsrua: MQOPEN ended with reason code 2017). To go "
+                "on: raise MAXHANDS (ALTER QMGR"
+            ),
+        ),
+        (
+            {"refuse": 2495},
+            (
+                "amqsrua failed (amqsrua: MQOPEN ended with reason code 2495). To go on: mqrc "
+                "2495 prints what this code means"
+            ),
+        ),
         (
             {"queue_manager": "QM2"},
-            "there is no queue manager QM2 in this installation of MQ (amqsrua: MQCONN ended with reason code 2058). To go on: corr",
+            (
+                "there is no queue manager QM2 in this installation of MQ (amqsrua: MQCONN ended with "
+                "reason code 2058). To go on: corr"
+            ),
         ),
         ({"queue_manager": ""}, "no running queue manager is known on this host: set observe_queue_manager"),
     ],
@@ -94,9 +118,10 @@ def test_why_the_check_fails(program, play, message):
 def test_missing_authority_is_named_exactly(program):
     user = _user.name()
     assert why(program(refuse=2035).check) == (
-        f"user {user} has no authority (amqsrua: MQOPEN ended with reason code 2035). To go on: as a user of the group mqm, call "
-        f"setmqaut -m QM1 -t qmgr -p {user} +connect +inq; setmqaut -m QM1 -t topic -n SYSTEM.ADMIN.TOPIC -p {user} +sub; "
-        f"setmqaut -m QM1 -t queue -n SYSTEM.DEFAULT.MODEL.QUEUE -p {user} +get +put +dsp (or add {user} to the group mqm)"
+        f"user {user} has no authority (amqsrua: MQOPEN ended with reason code 2035). To go on: as a user of the "
+        f"group mqm, call setmqaut -m QM1 -t qmgr -p {user} +connect +inq; setmqaut -m QM1 -t topic -n "
+        f"SYSTEM.ADMIN.TOPIC -p {user} +sub; setmqaut -m QM1 -t queue -n SYSTEM.DEFAULT.MODEL.QUEUE -p {user} +get "
+        f"+put +dsp (or add {user} to the group mqm)"
     )
 
 
@@ -106,11 +131,15 @@ def test_a_queue_manager_that_ends_while_it_is_observed(program, reason):
     found = []
     message = why(lambda: found.extend(text for text in samples if text))
     assert found == [FIRST, SECOND]
-    assert message.startswith(f"queue manager QM1 ended, or ended the connection (amqsrua: MQGET ended with reason code {reason}).")
+    assert message.startswith(
+        f"queue manager QM1 ended, or ended the connection (amqsrua: MQGET ended with reason code {reason})."
+    )
 
 
 def test_a_queue_manager_that_publishes_nothing(program):
-    assert why(lambda: taken(program(text="", then=2033))).startswith("QM1 published nothing about its log for 30 s (amqsrua: no more messages)")
+    assert why(lambda: taken(program(text="", then=2033))).startswith(
+        "QM1 published nothing about its log for 30 s (amqsrua: no more messages)"
+    )
 
 
 def test_a_program_that_hangs_is_ended(program, monkeypatch):
@@ -135,7 +164,10 @@ def test_a_program_that_prints_without_end_is_not_amqsrua(program):
 
 def test_it_is_searched_in_the_installations_of_the_host(tmp_path, monkeypatch):
     ini = tmp_path / "mqinst.ini"
-    ini.write_text(f"Installation:\n   Name=Installation1\n   FilePath={tmp_path / 'first'}\n\nInstallation:\n   Name=Two\n   FilePath={tmp_path / 'second'}\n")
+    ini.write_text(
+        f"Installation:\n   Name=Installation1\n   FilePath={tmp_path / 'first'}\n\nInstallation:\n   Name=Two\n   "
+        f"FilePath={tmp_path / 'second'}\n"
+    )
     monkeypatch.setattr(amqsrua, "installations", lambda real=amqsrua.installations: real(str(ini)))
     monkeypatch.setattr(amqsrua, "DEFAULT_INSTALLATION", str(tmp_path / "none"))
     source = amqsrua.Source({"queue_manager": "QM1"})
@@ -149,7 +181,9 @@ def test_it_is_searched_in_the_installations_of_the_host(tmp_path, monkeypatch):
 
 def test_a_path_that_is_none(tmp_path):
     message = why(amqsrua.Source({"queue_manager": "QM1", "amqsrua": str(tmp_path)}).check)
-    assert message == f"observe_amqsrua is {tmp_path}, which is not the absolute path of a program that this user may run"
+    assert (
+        message == f"observe_amqsrua is {tmp_path}, which is not the absolute path of a program that this user may run"
+    )
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the source bpftrace refuses, and which directories it watches. What it sees is in tests/integration/test_observe_kernel.py."""
+"""What the source bpftrace refuses, and which directories it watches. What it sees is in
+tests/integration/test_observe_kernel.py."""
 
 from __future__ import annotations
 
@@ -41,10 +42,16 @@ def kernel(monkeypatch, tmp_path):
     ("options", "reason"),
     [
         ({}, "bpftrace has nothing to watch: the log path is not known; set observe_log_path, or observe_calls"),
-        ({"log_path_problem": "two queue managers run"}, "bpftrace has nothing to watch: two queue managers run; set observe_log_path, or observe_calls"),
+        (
+            {"log_path_problem": "two queue managers run"},
+            "bpftrace has nothing to watch: two queue managers run; set observe_log_path, or observe_calls",
+        ),
         ({"calls": ["MQPUT; exit"]}, "observe_calls: MQPUT; exit is not the name of a function, such as MQPUT"),
         ({"calls": [f"MQ{n}" for n in range(9)]}, "observe_calls: name at most 8 calls"),
-        ({"pid": 1, "command": ["true"], "calls": ["MQPUT"]}, "observe_pid and observe_command exclude each other: unset one of them"),
+        (
+            {"pid": 1, "command": ["true"], "calls": ["MQPUT"]},
+            "observe_pid and observe_command exclude each other: unset one of them",
+        ),
         ({"command": ["true"]}, "observe_command needs observe_calls, for example [MQPUT, MQCMIT]"),
     ],
 )
@@ -64,12 +71,20 @@ def test_the_account_is_not_root(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("capabilities", "missing"), [("0000000000000000", "CAP_BPF and CAP_PERFMON"), ("0000004000000000", "CAP_BPF"), ("0000008000000000", "CAP_PERFMON")]
+    ("capabilities", "missing"),
+    [
+        ("0000000000000000", "CAP_BPF and CAP_PERFMON"),
+        ("0000004000000000", "CAP_BPF"),
+        ("0000008000000000", "CAP_PERFMON"),
+    ],
 )
 def test_root_lacks_capabilities(monkeypatch, capabilities, missing):
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     monkeypatch.setattr(bpftrace, "_read", lambda *dummy: f"Name:\tx\nCapEff:\t{capabilities}\nCapBnd:\t0\n")
-    assert why(bpftrace._refuse_privilege) == f"root lacks {missing} here: run the container with these capabilities, or observe from the machine itself"
+    assert (
+        why(bpftrace._refuse_privilege)
+        == f"root lacks {missing} here: run the container with these capabilities, or observe from the machine itself"
+    )
 
 
 @pytest.mark.parametrize("capabilities", ["000000c000000000", "0000000000200000"])
@@ -91,7 +106,10 @@ def test_what_the_kernel_lacks(kernel):
     (kernel / "tracing/events/syscalls").rmdir()
     assert "CONFIG_FTRACE_SYSCALLS" in why(bpftrace._refuse_kernel, [LOG_STREAM])
     (kernel / "tracing/events").rmdir()
-    assert why(bpftrace._refuse_kernel, [LOG_STREAM]) == f"tracefs is not mounted: run mount -t tracefs tracefs {kernel}/tracing as root"
+    assert (
+        why(bpftrace._refuse_kernel, [LOG_STREAM])
+        == f"tracefs is not mounted: run mount -t tracefs tracefs {kernel}/tracing as root"
+    )
 
 
 @pytest.mark.parametrize(
@@ -140,11 +158,15 @@ def test_a_log_path_that_is_none(tmp_path):
 def test_a_library_that_bpftrace_cannot_name(tmp_path):
     library = tmp_path / 'lib"mqm.so'
     library.write_text("")
-    assert "bpftrace cannot name the library" in why(bpftrace.Source({**OPTIONS, "calls": ["MQPUT"], "library": str(library)})._streams)
+    assert "bpftrace cannot name the library" in why(
+        bpftrace.Source({**OPTIONS, "calls": ["MQPUT"], "library": str(library)})._streams
+    )
 
 
 def test_a_process_without_the_library():
-    assert "has loaded no MQI library" in why(bpftrace.Source({**OPTIONS, "calls": ["MQPUT"], "pid": os.getpid()})._streams)
+    assert "has loaded no MQI library" in why(
+        bpftrace.Source({**OPTIONS, "calls": ["MQPUT"], "pid": os.getpid()})._streams
+    )
 
 
 def test_a_single_process_is_watched_for_its_calls_alone(tmp_path):

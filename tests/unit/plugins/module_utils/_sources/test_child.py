@@ -64,9 +64,15 @@ def test_ticks_pass_between_the_lines():
     ("script", "message"),
     [
         ("echo line; echo 'no such queue manager' >&2; exit 3", "/bin/sh ended with status 3: no such queue manager"),
-        ("echo 'MQCONNX ended with reason code 2035'; echo; exit 1", "/bin/sh ended with status 1: MQCONNX ended with reason code 2035"),
+        (
+            "echo 'MQCONNX ended with reason code 2035'; echo; exit 1",
+            "/bin/sh ended with status 1: MQCONNX ended with reason code 2035",
+        ),
         ("kill -9 $$", "/bin/sh was killed by signal 9"),
-        ("head -c 1100000 /dev/zero; sleep 90", "/bin/sh wrote a line of more than 1 MiB: it is not the expected program"),
+        (
+            "head -c 1100000 /dev/zero; sleep 90",
+            "/bin/sh wrote a line of more than 1 MiB: it is not the expected program",
+        ),
     ],
 )
 def test_a_program_that_fails_is_told_with_its_last_words(script, message):
@@ -101,10 +107,13 @@ def test_a_process_left_behind_neither_holds_the_reading_nor_survives_it():
 def test_a_program_ends_with_its_killed_reader(tmp_path):
     reader = (
         "import sys, time; from ansible_collections.mqops.logdisk.plugins.module_utils._sources import child\n"
-        "for line in child.lines_of(['/bin/sh', '-c', 'echo $$; exec sleep 900'], time.monotonic() + 900, 900): print(line, flush=True)\n"
+        "for line in child.lines_of(['/bin/sh', '-c', 'echo $$; exec sleep 900'], time.monotonic() + 900, "
+        "900): print(line, flush=True)\n"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-    with subprocess.Popen([sys.executable, "-c", reader], stdout=subprocess.PIPE, text=True, env=environment, cwd=tmp_path) as process:
+    with subprocess.Popen(
+        [sys.executable, "-c", reader], stdout=subprocess.PIPE, text=True, env=environment, cwd=tmp_path
+    ) as process:
         pid = process.stdout.readline().strip()
         assert pid and not is_gone(pid)
         os.kill(process.pid, signal.SIGKILL)

@@ -16,22 +16,33 @@ from ansible_collections.mqops.logdisk.plugins.module_utils._sources.source_erro
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils.fabricate import PROJECT
 
 LIMIT_S = 90
-NOISE = '# HELP go_goroutines Number of goroutines.\n# TYPE go_goroutines gauge\ngo_goroutines 9\nibmmq_queue_depth{qmgr="QM7",queue="A"} 3\n'
+NOISE = (
+    "# HELP go_goroutines Number of goroutines.\n# TYPE go_goroutines gauge\ngo_goroutines 9\n"
+    'ibmmq_queue_depth{qmgr="QM7",queue="A"} 3\n'
+)
 
 
 def metrics(latency, queue_manager="QM1", status=2, more=""):
     """Return an answer of mq_prometheus."""
     own = f'{{description="of, {{mine}} \\"here\\"",platform="UNIX",qmgr="{queue_manager}"}}'
     log = (
-        f"# HELP ibmmq_qmgr_log_write_latency_seconds Log - write latency\n# TYPE ibmmq_qmgr_log_write_latency_seconds gauge\n"
+        "# HELP ibmmq_qmgr_log_write_latency_seconds Log - write latency\n# TYPE "
+        "ibmmq_qmgr_log_write_latency_seconds gauge\n"
         f"ibmmq_qmgr_log_write_latency_seconds{own} {latency}\n{more}"
     )
-    return f"{NOISE.replace('QM7', queue_manager)}{log if latency else ''}# TYPE ibmmq_qmgr_status gauge\nibmmq_qmgr_status{own} {status}\n"
+    return (
+        f"{NOISE.replace('QM7', queue_manager)}{log if latency else ''}# TYPE ibmmq_qmgr_status gauge\n"
+        f"ibmmq_qmgr_status{own} {status}\n"
+    )
 
 
 def kept(answer):
     """Return what a sample holds of an answer."""
-    return "\n".join(line for line in answer.splitlines() if not line.startswith("# HELP") and "go_" not in line and "queue_depth" not in line)
+    return "\n".join(
+        line
+        for line in answer.splitlines()
+        if not line.startswith("# HELP") and "go_" not in line and "queue_depth" not in line
+    )
 
 
 SLOW, FAST, BETWEEN = metrics("0.003"), metrics("1.7e-05"), metrics(None)
@@ -47,7 +58,11 @@ def exporter(tmp_path, monkeypatch):
     def start(*answers, queue_manager="QM1", scheme="http", certificate="", **options):
         play = tmp_path / f"play{len(started)}.json"
         play.write_text(json.dumps({"answers": answers, "certificate": certificate}))
-        started.append(subprocess.Popen([sys.executable, str(PROJECT / "tests/mq/exporter.py"), str(play)], stdout=subprocess.PIPE, text=True))
+        started.append(
+            subprocess.Popen(
+                [sys.executable, str(PROJECT / "tests/mq/exporter.py"), str(play)], stdout=subprocess.PIPE, text=True
+            )
+        )
         url = f"{scheme}://localhost:{int(started[-1].stdout.readline())}/metrics"
         return prometheus.Source({"queue_manager": queue_manager, "url": url, "interval": 0.05, **options})
 
@@ -105,23 +120,40 @@ NONE = NOISE.replace("qmgr", "other")
         (TWO, {}, "URL reports queue manager QM7, QM8, not QM1: set observe_url to the endpoint of this one"),
         (TWO, {"queue_manager": ""}, "URL reports queue manager QM7, QM8: set observe_queue_manager to one of them"),
         (NONE, {}, "URL reports no queue manager, not QM1: set observe_url to the endpoint of this one"),
-        (metrics(None, status=0), {}, "URL says that it has no connection to QM1: start the queue manager, or look into the messages of the exporter"),
+        (
+            metrics(None, status=0),
+            {},
+            (
+                "URL says that it has no connection to QM1: start the queue manager, or look into "
+                "the messages of the exporter"
+            ),
+        ),
         (
             "<html><body>It works!</body></html>",
             {},
-            "what URL answers are not metrics of Prometheus: set observe_url to the address of the metrics, for example http://localhost:9157/metrics",
+            (
+                "what URL answers are not metrics of Prometheus: set observe_url to the address of the metrics, for "
+                "example http://localhost:9157/metrics"
+            ),
         ),
         (
             "redirect https://mq.example.com/\x07metrics",
             {},
-            "URL answers with status 302 (Found) and points to https://mq.example.com/?metrics, which is not followed: set observe_url to that address if it "
-            "is the right one",
+            "URL answers with status 302 (Found) and points to https://mq.example.com/?metrics, which is not followed: "
+            "set observe_url to that address if it is the right one",
         ),
-        ("status 401", {}, "URL answers with status 401 (Unauthorized): it must be readable without a password from this host"),
+        (
+            "status 401",
+            {},
+            "URL answers with status 401 (Unauthorized): it must be readable without a password from this host",
+        ),
         (
             "status 404",
             {},
-            "URL answers with status 404 (Not Found): set observe_url to the address of the metrics, for example http://localhost:9157/metrics",
+            (
+                "URL answers with status 404 (Not Found): set observe_url to the address of the metrics, for example "
+                "http://localhost:9157/metrics"
+            ),
         ),
     ],
 )
@@ -135,14 +167,32 @@ def test_what_listens_there_is_something_else(exporter):
     assert "no encrypted connection" in why(exporter(SLOW, scheme="https"))
     with socket.socket() as unused:
         unused.bind(("localhost", 0))
-        source = prometheus.Source({"queue_manager": "QM1", "url": f"http://localhost:{unused.getsockname()[1]}/metrics"})
-        assert why(source) == "URL cannot be read: nothing listens there. Start the exporter of the queue manager, or set observe_url"
+        source = prometheus.Source(
+            {"queue_manager": "QM1", "url": f"http://localhost:{unused.getsockname()[1]}/metrics"}
+        )
+        assert (
+            why(source)
+            == "URL cannot be read: nothing listens there. Start the exporter of the queue manager, or set observe_url"
+        )
 
 
 def test_an_encrypted_endpoint_needs_a_trusted_certificate(exporter, tmp_path, monkeypatch):
     certificate = tmp_path / "certificate.pem"
     subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-days", "2"]
+        [
+            "openssl",
+            "req",
+            "-x509",
+            "-newkey",
+            "rsa:2048",
+            "-nodes",
+            "-subj",
+            "/CN=localhost",
+            "-addext",
+            "subjectAltName=DNS:localhost",
+            "-days",
+            "2",
+        ]
         + ["-keyout", str(certificate), "-out", str(tmp_path / "public.pem")],
         check=True,
         capture_output=True,
@@ -157,10 +207,19 @@ def test_an_encrypted_endpoint_needs_a_trusted_certificate(exporter, tmp_path, m
 @pytest.mark.parametrize(
     ("url", "message"),
     [
-        ("http://me:secret@localhost/metrics", "observe_url must not contain a user or a password: the endpoint must be readable without one"),
-        ("ftp://localhost/metrics", "observe_url is ftp://localhost/metrics, but must be a URL such as http://localhost:9157/metrics"),
+        (
+            "http://me:secret@localhost/metrics",
+            "observe_url must not contain a user or a password: the endpoint must be readable without one",
+        ),
+        (
+            "ftp://localhost/metrics",
+            "observe_url is ftp://localhost/metrics, but must be a URL such as http://localhost:9157/metrics",
+        ),
         ("localhost:9157", "observe_url is localhost:9157, but must be a URL such as http://localhost:9157/metrics"),
-        ("http://localhost/a b", "observe_url is http://localhost/a b, but must be a URL such as http://localhost:9157/metrics"),
+        (
+            "http://localhost/a b",
+            "observe_url is http://localhost/a b, but must be a URL such as http://localhost:9157/metrics",
+        ),
         ("http://localhost:x/", "observe_url is not a URL ("),
         ("http://[::1/", "observe_url is not a URL ("),
     ],
@@ -175,28 +234,40 @@ def test_a_wrong_url(url, message):
 def test_an_endpoint_that_does_not_finish_is_not_waited_for(exporter, monkeypatch, answer):
     source = exporter(answer)
     monkeypatch.setattr(prometheus, "LIMIT_S", 0.3)
-    assert why(source) == "URL did not answer within 0 s. Look whether the exporter hangs, or set observe_url to another one"
+    assert (
+        why(source)
+        == "URL did not answer within 0 s. Look whether the exporter hangs, or set observe_url to another one"
+    )
     monkeypatch.setattr(prometheus, "PATIENCE_S", 0)
     with pytest.raises(SourceError, match="did not answer"):
         taken(source, 1)
 
 
-@pytest.mark.parametrize(("form", "where"), [("length", "after 300 of 1300 bytes"), ("chunks", "between two chunks"), ("closed", "in the middle of a line")])
+@pytest.mark.parametrize(
+    ("form", "where"),
+    [("length", "after 300 of 1300 bytes"), ("chunks", "between two chunks"), ("closed", "in the middle of a line")],
+)
 def test_an_answer_that_is_cut_off_is_not_read(exporter, form, where):
     """The figure in which it ends would be a smaller one. While it observes, the next answer may be whole."""
     cut = f"cut {form} {SLOW[:300]}"
-    assert why(exporter(cut)) == f"the answer of URL was cut off {where}: look whether the exporter, or a proxy before it, ends answers too early"
+    assert why(exporter(cut)) == (
+        f"the answer of URL was cut off {where}: look whether the exporter, or a proxy "
+        "before it, ends answers too early"
+    )
     assert taken(exporter(SLOW, cut, FAST), 2)[0] == [kept(SLOW), kept(FAST)]
 
 
-REPLICAS = 'ibmmq_nha_log_write_latency_seconds{nha="b",platform="UNIX",qmgr="QM1"} 0.9\nibmmq_nha_synchronous_log_sent_bytes{instance="b",qmgr="QM1"} 4096\n'
+REPLICAS = (
+    'ibmmq_nha_log_write_latency_seconds{nha="b",platform="UNIX",qmgr="QM1"} 0.9\n'
+    'ibmmq_nha_synchronous_log_sent_bytes{instance="b",qmgr="QM1"} 4096\n'
+)
 
 
 def test_an_endpoint_that_only_knows_the_replicas(exporter, monkeypatch):
     monkeypatch.setattr(prometheus, "CHECK_S", 0.2)
     assert why(exporter(BETWEEN + REPLICAS)) == (
-        "URL has metrics of the Native HA replicas of QM1, but none of its own log: the exporter must also read the statistics of class DISK; or set "
-        "observe_url to the exporter of the instance that is active"
+        "URL has metrics of the Native HA replicas of QM1, but none of its own log: the exporter must also read the "
+        "statistics of class DISK; or set observe_url to the exporter of the instance that is active"
     )
     assert taken(exporter(SLOW + REPLICAS), 1)[0] == [kept(SLOW)]
 
@@ -229,7 +300,9 @@ def test_a_queue_manager_that_ends_ends_the_observation_with_the_reason(exporter
 def test_a_queue_manager_that_no_longer_publishes(exporter, monkeypatch):
     monkeypatch.setattr(prometheus, "PATIENCE_S", 0.2)
     monkeypatch.setattr(prometheus, "CHECK_S", 0.2)
-    assert "knows QM1, but said nothing about its log for 0 s: the exporter must read the statistics" in why(exporter(BETWEEN))
+    assert "knows QM1, but said nothing about its log for 0 s: the exporter must read the statistics" in why(
+        exporter(BETWEEN)
+    )
     with pytest.raises(SourceError, match=r"SYSTEM\.ADMIN\.TOPIC"):
         taken(exporter(SLOW, BETWEEN), 9)
 

@@ -27,9 +27,18 @@ def program(tmp_path):
 @pytest.fixture
 def url(tmp_path):
     """The address of an endpoint that says what mq_prometheus says, but of QM2."""
-    answers = (FIXTURES / "mq_prometheus-9.4.txt").read_text().replace('qmgr="QM1"', 'qmgr="QM2"').split("# --- the next GET ---\n")[1:]
+    answers = (
+        (FIXTURES / "mq_prometheus-9.4.txt")
+        .read_text()
+        .replace('qmgr="QM1"', 'qmgr="QM2"')
+        .split("# --- the next GET ---\n")[1:]
+    )
     (tmp_path / "play.json").write_text(json.dumps({"answers": answers}))
-    with subprocess.Popen([sys.executable, str(PROJECT / "tests/mq/exporter.py"), str(tmp_path / "play.json")], stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        [sys.executable, str(PROJECT / "tests/mq/exporter.py"), str(tmp_path / "play.json")],
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
         yield f"http://localhost:{int(process.stdout.readline())}/metrics"
         process.kill()
 
@@ -50,7 +59,11 @@ def test_each_queue_manager_is_heard_by_the_source_that_knows_it(program, url):
         "QM3": ("", False),
     }
     first = heard["QM1"]["samples"][0]
-    assert first["text"].startswith("Publication received") and first["epoch_s"] > 0 and isinstance(first["monotonic_ns"], int)
+    assert (
+        first["text"].startswith("Publication received")
+        and first["epoch_s"] > 0
+        and isinstance(first["monotonic_ns"], int)
+    )
     assert f"{url} reports queue manager QM2, not QM3" in heard["QM3"]["problem"] and "2058" in heard["QM3"]["problem"]
 
 
@@ -69,7 +82,11 @@ def test_what_is_kept_is_bounded(program, monkeypatch):
 
 
 def test_only_queue_managers_that_may_run_are_asked(monkeypatch):
-    monkeypatch.setattr(window, "watch", lambda names, *dummy: {name: {"source": "amqsrua", "samples": [], "problem": name} for name in names})
+    monkeypatch.setattr(
+        window,
+        "watch",
+        lambda names, *dummy: {name: {"source": "amqsrua", "samples": [], "problem": name} for name in names},
+    )
     found = [
         {"name": "A", "exists": True, "running": True},
         {"name": "B", "exists": True, "running": None},

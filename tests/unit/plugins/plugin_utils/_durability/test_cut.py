@@ -10,7 +10,16 @@ import dataclasses
 import re
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import INCONCLUSIVE, KEPT, LOST, Checked, Command, Returned, Witnessed, cut_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import (
+    INCONCLUSIVE,
+    KEPT,
+    LOST,
+    Checked,
+    Command,
+    Returned,
+    Witnessed,
+    cut_of,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.protocol import Reader
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.tested import NEVER_AN_ARRAY, what_is_tested
 
@@ -24,8 +33,23 @@ def born(epoch_s):
     return {"filesystem_born_epoch_s": epoch_s}
 
 
-ROW = {"worker": "all", "outcome": "kept", "metadata_lost": "0", "lost_tail_writes": "0", "lost_tail_bytes": "0", "lost_tail_ns": "", "torn_positions": "0"}
-LOST_ROW = {**ROW, "outcome": "lost", "lost_tail_writes": "1063", "lost_tail_bytes": "4354048", "lost_tail_ns": "1250000000", "torn_positions": "2"}
+ROW = {
+    "worker": "all",
+    "outcome": "kept",
+    "metadata_lost": "0",
+    "lost_tail_writes": "0",
+    "lost_tail_bytes": "0",
+    "lost_tail_ns": "",
+    "torn_positions": "0",
+}
+LOST_ROW = {
+    **ROW,
+    "outcome": "lost",
+    "lost_tail_writes": "1063",
+    "lost_tail_bytes": "4354048",
+    "lost_tail_ns": "1250000000",
+    "torn_positions": "2",
+}
 MS = 1_000_000
 BEGUN_NS = 10**12
 LAST_NS = BEGUN_NS + 1000 * MS
@@ -57,7 +81,12 @@ def test_kept():
     found = cut()
     assert (found.outcome, found.reason) == (KEPT, "all 5,000 acknowledged writes were found")
     assert (found.boot_id_before, found.boot_id_after, found.seed, found.rows) == ("b1", "b2", "7", rows())
-    assert (found.silence_ns, found.unacknowledged_writes, found.visible_from_ns, found.visible_from_writes) == (0, 0, 3 * MS, 16)
+    assert (found.silence_ns, found.unacknowledged_writes, found.visible_from_ns, found.visible_from_writes) == (
+        0,
+        0,
+        3 * MS,
+        16,
+    )
 
 
 @pytest.mark.parametrize(
@@ -65,17 +94,36 @@ def test_kept():
     [
         ({"command": Command(True, 0, ended_ns=LAST_NS + 497 * MS)}, 498, ""),
         # The command takes the link down, waits, and cuts.
-        ({"command": Command(True, 0, ended_ns=LAST_NS + 2000 * MS)}, 2001, "the last acknowledgement came 2 s before it was known that the power was off"),
+        (
+            {"command": Command(True, 0, ended_ns=LAST_NS + 2000 * MS)},
+            2001,
+            "the last acknowledgement came 2 s before it was known that the power was off",
+        ),
         # It was killed, and failed: it had its time all the same.
-        ({"command": Command(True, None, problem="killed", ended_ns=LAST_NS + 120_000 * MS)}, 120_001, "came 2 min before"),
+        (
+            {"command": Command(True, None, problem="killed", ended_ns=LAST_NS + 120_000 * MS)},
+            120_001,
+            "came 2 min before",
+        ),
         # A host that had booted denied the connection; and one that still had power did.
         ({"seen": dataclasses.replace(witnessed(), lost_ns=LAST_NS + 600 * MS)}, 3, ""),
         ({"seen": dataclasses.replace(witnessed(), lost_ns=LAST_NS + 450 * MS)}, 451, ""),
         # 4,242 more writes of 5,000 per second; the newest had perhaps not returned.
-        ({"checked": Checked(0, rows(9243))}, 849.4, "4,243 writes were found that had not been acknowledged, so the connection was lost before the power"),
+        (
+            {"checked": Checked(0, rows(9243))},
+            849.4,
+            "4,243 writes were found that had not been acknowledged, so the connection was lost before the power",
+        ),
         ({"checked": Checked(0, rows(6001))}, 201, ""),
         # A tester that has ended writes nothing more.
-        ({"seen": witnessed(READY + b"ack 1 5000\nend EIO\n"), "command": Command(True, 0, ended_ns=LAST_NS + 2000 * MS)}, 3, ""),
+        (
+            {
+                "seen": witnessed(READY + b"ack 1 5000\nend EIO\n"),
+                "command": Command(True, 0, ended_ns=LAST_NS + 2000 * MS),
+            },
+            3,
+            "",
+        ),
     ],
 )
 def test_a_cut_is_kept_only_if_a_loss_at_the_end_would_have_been_seen(changes, visible_ms, reason):
@@ -83,7 +131,10 @@ def test_a_cut_is_kept_only_if_a_loss_at_the_end_would_have_been_seen(changes, v
     assert found.visible_from_ns == visible_ms * MS
     assert found.outcome == (INCONCLUSIVE if reason else KEPT)
     assert reason in found.reason
-    assert not reason or (found.reason.startswith("a loss at the end of less than ") and "the profile accepts 500 ms (durability.blind_ms)" in found.reason)
+    assert not reason or (
+        found.reason.startswith("a loss at the end of less than ")
+        and "the profile accepts 500 ms (durability.blind_ms)" in found.reason
+    )
 
 
 def test_a_gap_while_it_wrote_counts_as_well():
@@ -92,21 +143,31 @@ def test_a_gap_while_it_wrote_counts_as_well():
     assert cut(seen=late).reason.endswith("for 700 ms, nothing came from the host while it wrote")
 
 
-@pytest.mark.parametrize("table", [[ROW], rows("x"), rows(-1), rows(10**16), [{**ROW, "worker": "2", "found_writes": "1"}, ROW]])
+@pytest.mark.parametrize(
+    "table", [[ROW], rows("x"), rows(-1), rows(10**16), [{**ROW, "worker": "2", "found_writes": "1"}, ROW]]
+)
 def test_what_the_table_does_not_say_is_not_known(table):
     found = cut(checked=Checked(0, table))
-    assert found.outcome == INCONCLUSIVE and found.reason.startswith("it is not known how short a loss at the end could have gone unseen")
+    assert found.outcome == INCONCLUSIVE and found.reason.startswith(
+        "it is not known how short a loss at the end could have gone unseen"
+    )
     assert found.unacknowledged_writes is None
 
 
 def test_a_loss_is_a_loss_however_little_was_seen():
-    assert cut(command=Command(True, 0, ended_ns=LAST_NS + 10**10), checked=Checked(5, rows(4000, LOST_ROW))).outcome == LOST
+    assert (
+        cut(command=Command(True, 0, ended_ns=LAST_NS + 10**10), checked=Checked(5, rows(4000, LOST_ROW))).outcome
+        == LOST
+    )
 
 
 def test_lost_says_how_much():
     found = cut(checked=Checked(5, [LOST_ROW]))
     assert found.outcome == LOST
-    assert found.reason == "1,063 acknowledged writes at the end are gone (4,354,048 bytes, 1.25 s of writing); 2 blocks hold parts of two writes"
+    assert found.reason == (
+        "1,063 acknowledged writes at the end are gone (4,354,048 bytes, 1.25 s of writing); 2 "
+        "blocks hold parts of two writes"
+    )
 
 
 @pytest.mark.parametrize(
@@ -115,23 +176,54 @@ def test_lost_says_how_much():
         ({"seen": witnessed(b"")}, "the files were not complete"),
         ({"seen": witnessed(b"", said="No space left on device")}, r"\(No space left on device\)"),
         ({"seen": witnessed(early=True)}, "broke before the cut"),
-        ({"command": Command(problem="a task of cut_task_file failed: no such outlet"), "seen": witnessed(early=True)}, "no such outlet"),
+        (
+            {
+                "command": Command(problem="a task of cut_task_file failed: no such outlet"),
+                "seen": witnessed(early=True),
+            },
+            "no such outlet",
+        ),
         ({"seen": witnessed(problem="the witness cannot write: No space left on device")}, "the witness cannot write"),
         ({"seen": witnessed(READY)}, "no write was acknowledged"),
         ({"seen": witnessed(READY + b"ack 1 5\nend signal\n")}, "orderly shutdown"),
         ({"seen": witnessed(READY + b"ack 1 5\nend time\n")}, "the end of its time"),
         ({"seen": witnessed(READY + b"ack 1 5\nend deadline\n")}, "the end of its time"),
         ({"seen": witnessed(broken=False)}, "went on writing after the cut command"),
-        ({"seen": witnessed(broken=False), "command": Command(True, 1, "no such outlet")}, r"failed: status 1 \(no such outlet\)"),
-        ({"returned": Returned(BEFORE, None, "Connection timed out", 600)}, r"did not come back within 600 s \(Connection timed out\)"),
-        ({"returned": Returned(BEFORE, None), "command": Command(True, 1, "no power on")}, r"still there; the cut command failed: status 1 \(no power on\)"),
+        (
+            {"seen": witnessed(broken=False), "command": Command(True, 1, "no such outlet")},
+            r"failed: status 1 \(no such outlet\)",
+        ),
+        (
+            {"returned": Returned(BEFORE, None, "Connection timed out", 600)},
+            r"did not come back within 600 s \(Connection timed out\)",
+        ),
+        (
+            {"returned": Returned(BEFORE, None), "command": Command(True, 1, "no power on")},
+            r"still there; the cut command failed: status 1 \(no power on\)",
+        ),
         ({"returned": Returned(BEFORE, {**AFTER, "boot_id": "b1"})}, "boot id is unchanged"),
         ({"returned": Returned(BEFORE, {**AFTER, "boot_id": ""})}, "does not say its boot id"),
         ({"returned": Returned(BEFORE, AFTER, "it did not answer within 10 s")}, "cannot be looked at: it did not"),
         ({"returned": Returned(BEFORE, {**AFTER, "filesystem_uuid": "u-2"})}, "filesystem_uuid was u-1 and is u-2"),
-        ({"returned": Returned(BEFORE, {**AFTER, "filesystem_uuid": "", "mount_point": "/"})}, "mount_point was /fut and is /"),
-        ({"returned": Returned({**BEFORE, "filesystem_uuid": ""}, {**AFTER, "filesystem_uuid": "", "mount_source": "/dev/sdb"})}, "mount_source was"),
-        ({"returned": Returned({**BEFORE, **born("5.0")}, {**AFTER, **born("6.0")}), "checked": Checked(5, [LOST_ROW])}, "made anew .* with the same UUID"),
+        (
+            {"returned": Returned(BEFORE, {**AFTER, "filesystem_uuid": "", "mount_point": "/"})},
+            "mount_point was /fut and is /",
+        ),
+        (
+            {
+                "returned": Returned(
+                    {**BEFORE, "filesystem_uuid": ""}, {**AFTER, "filesystem_uuid": "", "mount_source": "/dev/sdb"}
+                )
+            },
+            "mount_source was",
+        ),
+        (
+            {
+                "returned": Returned({**BEFORE, **born("5.0")}, {**AFTER, **born("6.0")}),
+                "checked": Checked(5, [LOST_ROW]),
+            },
+            "made anew .* with the same UUID",
+        ),
         ({"checked": Checked()}, "the tester ended with status None"),
         ({"checked": Checked(2, problem="the mark of another run")}, "could not be checked: the mark of another run"),
         ({"checked": Checked(5, [ROW])}, "status 5 says lost, but its table says kept"),

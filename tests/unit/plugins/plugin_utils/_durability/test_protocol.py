@@ -114,10 +114,14 @@ def test_what_a_witness_can_have_missed():
         (110, 5_000, b"", 99, 100),
     ],
 )
-def test_what_could_not_be_seen_is_as_long_as_the_silence_and_the_writes_before_the_power_was_off(power_end_ms, unseen_writes, end, silence_ms, visible_ms):
+def test_what_could_not_be_seen_is_as_long_as_the_silence_and_the_writes_before_the_power_was_off(
+    power_end_ms, unseen_writes, end, silence_ms, visible_ms
+):
     reader = Reader(ASKED)
     for number in range(11):
-        reader.feed((READY if number == 0 else b"") + b"tick %d\nack 1 %d\n" % (number * MS, number * 100), (number + 1) * MS)
+        reader.feed(
+            (READY if number == 0 else b"") + b"tick %d\nack 1 %d\n" % (number * MS, number * 100), (number + 1) * MS
+        )
     reader.feed(end, 11 * MS)
     sight = sight_of(reader.seen, power_end_ms * MS, unseen_writes)
     assert (sight.silence_ns, sight.visible_from_ns) == (silence_ms * MS, visible_ms * MS)

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The witness outlives whoever starts it, ends with its stream or with Ansible, and says so if it could not write what it saw."""
+"""The witness outlives whoever starts it, ends with its stream or with Ansible,
+and says so if it could not write what it saw."""
 
 from __future__ import annotations
 
@@ -13,7 +14,14 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability import witness
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.witness import GONE, OVER, READY, WRITING, Files, WitnessError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.witness import (
+    GONE,
+    OVER,
+    READY,
+    WRITING,
+    Files,
+    WitnessError,
+)
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import small_disk
 
 READY_LINE = "ready R1 b1 seed=7 bsize=4096 file_size=1048576 files=4 qm=1 prefix=logdisk layout=2"
@@ -41,7 +49,13 @@ def over(files):
 
 
 def test_what_is_seen_until_the_stream_ends(files):
-    witness.start(shell(f"{said(READY_LINE, 'tick 5', 'ack 1 12', 'end EIO')}; echo the disk is gone >&2"), ASKED, files, ENOUGH_S, os.getpid())
+    witness.start(
+        shell(f"{said(READY_LINE, 'tick 5', 'ack 1 12', 'end EIO')}; echo the disk is gone >&2"),
+        ASKED,
+        files,
+        ENOUGH_S,
+        os.getpid(),
+    )
     state = over(files)
     assert (state.name, state.problem, state.said) == (OVER, "", "the disk is gone")
     assert (state.seen.counts, state.seen.end, state.seen.ready.boot_id) == ({1: 12}, "EIO", "b1")
@@ -53,7 +67,13 @@ def test_what_is_seen_until_the_stream_ends(files):
 def test_it_says_how_far_the_tester_is(files, tmp_path):
     gate = tmp_path / "gate"
     os.mkfifo(gate)
-    witness.start(shell(f"{said(READY_LINE)}; read x < {gate}; {said('ack 1 1')}; exec sleep 600"), ASKED, files, ENOUGH_S, os.getpid())
+    witness.start(
+        shell(f"{said(READY_LINE)}; read x < {gate}; {said('ack 1 1')}; exec sleep 600"),
+        ASKED,
+        files,
+        ENOUGH_S,
+        os.getpid(),
+    )
     assert witness.wait(files, lambda state: state.name == READY, ENOUGH_S).name == READY
     gate.write_text("go\n")
     assert witness.wait(files, lambda state: state.name == WRITING, ENOUGH_S).name == WRITING
@@ -86,7 +106,13 @@ def test_it_ends_with_ansible(files):
 
 
 def test_a_witness_that_was_killed_claims_nothing(files):
-    witness.start(shell(f"{said(READY_LINE, 'ack 1 3')}; while echo tick 1; do sleep 0.1; done"), ASKED, files, ENOUGH_S, os.getpid())
+    witness.start(
+        shell(f"{said(READY_LINE, 'ack 1 3')}; while echo tick 1; do sleep 0.1; done"),
+        ASKED,
+        files,
+        ENOUGH_S,
+        os.getpid(),
+    )
     state = witness.wait(files, lambda state: state.name == WRITING, ENOUGH_S)
     os.kill(state.pid, 9)
     state = over(files)
@@ -126,4 +152,6 @@ def test_a_disk_that_becomes_full_is_named(tmp_path):
 
 
 def test_on_a_full_disk_no_witness_starts(tmp_path):
-    assert small_disk.on_a_small_disk(str(tmp_path), _on_a_full_disk).endswith(("No space left on device", "the disk is full"))
+    assert small_disk.on_a_small_disk(str(tmp_path), _on_a_full_disk).endswith(
+        ("No space left on device", "the disk is full")
+    )

@@ -10,7 +10,13 @@ import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.basis import basis_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.commits import DEFAULT_BUFFER_BYTES
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.line import fit_line
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.reservations import FAST, LARGER, LOOSE_LINE, SMALLER, reservations
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.reservations import (
+    FAST,
+    LARGER,
+    LOOSE_LINE,
+    SMALLER,
+    reservations,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
@@ -23,7 +29,9 @@ def basis(rows=None, columns=(), facts=None, **run_keys):
 
 
 def of_commits(rates, queue_managers=1, **run_keys):
-    rows = fabricate.commit_rows({key: (rate, size, WRITES[size], 400_000) for key, (rate, size) in rates.items()}, queue_managers)
+    rows = fabricate.commit_rows(
+        {key: (rate, size, WRITES[size], 400_000) for key, (rate, size) in rates.items()}, queue_managers
+    )
     return basis(rows, **{**fabricate.COMMIT_RUN, **run_keys})
 
 
@@ -32,7 +40,11 @@ def test_a_sweep_has_its_line_from_the_smallest_load_point():
     assert found.writers == 2
     assert found.line.base_ns == pytest.approx(200_000 * 2**0.5, rel=1e-3)
     assert found.line.bytes_per_ns == pytest.approx(1 / 2**0.5, rel=1e-3)
-    assert (found.load.buffer_bytes, found.load.puts_per_commit, found.load.remote_delay_ns) == (DEFAULT_BUFFER_BYTES, 1, 0)
+    assert (found.load.buffer_bytes, found.load.puts_per_commit, found.load.remote_delay_ns) == (
+        DEFAULT_BUFFER_BYTES,
+        1,
+        0,
+    )
     assert found.variation(4096) == 0.1
     assert found.measured == {}
 
@@ -58,7 +70,11 @@ def test_the_commit_workload_has_its_line_from_the_sizes_that_arose():
     found = of_commits({(2048, 1): (4800, 8192), (2048, 60): (120_000, 65536), (1 << 20, 100): (1100, 2 << 20)})
     assert (found.line.smallest_bytes, found.line.largest_bytes) == (8192, 2 << 20)
     assert found.line.base_ns == pytest.approx(200_000, rel=1e-3)
-    assert {key: measured.commits_per_s for key, measured in found.measured.items()} == {(2048, 1): 4800, (2048, 60): 120_000, (1 << 20, 100): 1100}
+    assert {key: measured.commits_per_s for key, measured in found.measured.items()} == {
+        (2048, 1): 4800,
+        (2048, 60): 120_000,
+        (1 << 20, 100): 1100,
+    }
 
 
 def test_an_estimate_beside_its_measurement():
@@ -71,14 +87,18 @@ def test_an_estimate_beside_its_measurement():
 
 
 def test_nothing_is_contradicted_beyond_the_model():
-    found = of_commits({(2048, 1): (4800, 8192), (2048, 30): (60_000, 32768), (2048, 60): (120_000, 65536), (1 << 20, 100): (1, 65536)})
+    found = of_commits(
+        {(2048, 1): (4800, 8192), (2048, 30): (60_000, 32768), (2048, 60): (120_000, 65536), (1 << 20, 100): (1, 65536)}
+    )
     beyond = found.estimate(1 << 20, 100)
     assert (beyond.reservations, beyond.contradicted) == ((LARGER,), False)
     assert beyond.difference < -0.9
 
 
 def test_the_slowest_queue_manager_counts():
-    found = of_commits({(2048, 1): (4800, 8192), (2048, 60): (120_000, 65536), (1 << 20, 100): (1100, 2 << 20)}, queue_managers=2)
+    found = of_commits(
+        {(2048, 1): (4800, 8192), (2048, 60): (120_000, 65536), (1 << 20, 100): (1100, 2 << 20)}, queue_managers=2
+    )
     assert (found.writers, found.measured[2048, 60].commits_per_s) == (2, 120_000)
 
 
@@ -91,7 +111,8 @@ def test_the_options_of_the_commit_workload_hold_for_its_estimates():
 
 
 @pytest.mark.parametrize(
-    ("configured", "expected"), [(4 << 20, 4 << 20), (None, DEFAULT_BUFFER_BYTES), ("4M", DEFAULT_BUFFER_BYTES), (-1, DEFAULT_BUFFER_BYTES)]
+    ("configured", "expected"),
+    [(4 << 20, 4 << 20), (None, DEFAULT_BUFFER_BYTES), ("4M", DEFAULT_BUFFER_BYTES), (-1, DEFAULT_BUFFER_BYTES)],
 )
 def test_the_log_buffer_is_that_of_the_queue_managers(configured, expected):
     facts = {"queue_manager_log_buffer_bytes": configured}

@@ -11,7 +11,12 @@ import random
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.arrivals import mean_commit_wait_ns
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.commits import DEFAULT_BUFFER_BYTES, OVERHEAD_BYTES, Load, estimate_commits
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.commits import (
+    DEFAULT_BUFFER_BYTES,
+    OVERHEAD_BYTES,
+    Load,
+    estimate_commits,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.line import fit_line
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.round_trips import estimate_round_trips
 
@@ -49,7 +54,9 @@ def test_commits_with_a_constant_write_latency(applications, message_bytes, comm
     assert found.commit_latency_ns == pytest.approx(1e9 * applications / commits_per_s)
     assert found.bytes_per_s == pytest.approx(commits_per_s * message_bytes)
     assert found.log_bytes_per_s == pytest.approx(commits_per_s * (message_bytes + OVERHEAD_BYTES))
-    assert found.buffer_limited == (applications > 1 and applications * (message_bytes + OVERHEAD_BYTES) > 2 * DEFAULT_BUFFER_BYTES)
+    assert found.buffer_limited == (
+        applications > 1 and applications * (message_bytes + OVERHEAD_BYTES) > 2 * DEFAULT_BUFFER_BYTES
+    )
 
 
 @pytest.mark.parametrize("applications", [2, 10, 60, 100])
@@ -63,7 +70,9 @@ def test_two_cohorts_alternate(applications):
 
 def test_the_cohorts_of_three_applications_differ():
     large, small = pages(2 * (2048 + OVERHEAD_BYTES)), pages(2048 + OVERHEAD_BYTES)
-    assert estimate_commits(SAN.latency_ns, Load(3, 2048)).commits_per_s == pytest.approx(3e9 / (2 * 193_000 + (large + small) / 1.26))
+    assert estimate_commits(SAN.latency_ns, Load(3, 2048)).commits_per_s == pytest.approx(
+        3e9 / (2 * 193_000 + (large + small) / 1.26)
+    )
 
 
 def test_a_larger_buffer_helps_only_if_the_buffer_limits():
@@ -82,24 +91,31 @@ def test_several_puts_share_a_commit():
 
 @pytest.mark.parametrize(("applications", "commits_per_s"), [(1, 1e9 / 1.5e6), (10, 10 * 1e9 / (2 * 1.5e6))])
 def test_a_remote_delay_adds_to_each_write(applications, commits_per_s):
-    assert estimate_commits(one_ms, Load(applications, 2048, remote_delay_ns=500_000)).commits_per_s == pytest.approx(commits_per_s)
+    assert estimate_commits(one_ms, Load(applications, 2048, remote_delay_ns=500_000)).commits_per_s == pytest.approx(
+        commits_per_s
+    )
 
 
 def test_round_trips_take_six_and_a_half_writes():
     found = estimate_round_trips(SAN.latency_ns, 60, 2048)
     assert found.write_bytes == pages(60 * (2048 + OVERHEAD_BYTES) * 2 / 6.5)
     assert found.round_trips_per_s == pytest.approx(1e9 * 60 / (6.5 * found.write_ns))
-    assert found.peak_log_bytes_per_s == pytest.approx(1e9 * 0.95 * found.write_bytes / SAN.latency_ns(found.write_bytes))
+    assert found.peak_log_bytes_per_s == pytest.approx(
+        1e9 * 0.95 * found.write_bytes / SAN.latency_ns(found.write_bytes)
+    )
 
 
 def test_round_trips_write_no_more_than_the_buffer():
     found = estimate_round_trips(SAN.latency_ns, 1000, MIB)
     assert found.write_bytes == 16 * MIB
-    assert found.round_trips_per_s * 2 * (MIB + OVERHEAD_BYTES) == pytest.approx(1e9 * 16 * MIB / SAN.latency_ns(16 * MIB))
+    assert found.round_trips_per_s * 2 * (MIB + OVERHEAD_BYTES) == pytest.approx(
+        1e9 * 16 * MIB / SAN.latency_ns(16 * MIB)
+    )
 
 
 def simulated_wait_ns(line, commits_per_s, record_bytes, variation, commits=60_000):
-    """The mean wait of commits that arrive at random at a logger with one outstanding write, event by event. Large writes deviate no more than small ones."""
+    """The mean wait of commits that arrive at random at a logger with one outstanding write, event by event. Large
+    writes deviate no more than small ones."""
     chance = random.Random(f"{commits_per_s}/{variation}")
     shape = 1 / variation**2 if variation else 0
     deviation = line.latency_ns(pages(record_bytes))
@@ -122,7 +138,17 @@ NFS = fit_line([(size, 231_000 + size / 0.109) for size in (4096, 65536, MIB, 4 
 @pytest.mark.parametrize("variation", [0.0, 0.5, 1.0])
 @pytest.mark.parametrize(
     ("line", "commits_per_s"),
-    [(SAN, 100), (SAN, 1500), (SAN, 5000), (SAN, 70_000), (SAN, 250_000), (NFS, 100), (NFS, 1000), (NFS, 6000), (NFS, 25_000)],
+    [
+        (SAN, 100),
+        (SAN, 1500),
+        (SAN, 5000),
+        (SAN, 70_000),
+        (SAN, 250_000),
+        (NFS, 100),
+        (NFS, 1000),
+        (NFS, 6000),
+        (NFS, 25_000),
+    ],
     ids=lambda value: value if isinstance(value, int) else "SAN" if value is SAN else "NFS",
 )
 def test_the_wait_of_commits_that_arrive_is_that_of_a_simulation(line, commits_per_s, variation):
@@ -130,9 +156,15 @@ def test_the_wait_of_commits_that_arrive_is_that_of_a_simulation(line, commits_p
     assert found == pytest.approx(simulated_wait_ns(line, commits_per_s, 2048 + OVERHEAD_BYTES, variation), rel=0.08)
 
 
-@pytest.mark.parametrize("load", [Load(1, 2048), Load(1, 2048, puts_per_commit=4), Load(1, 2048, remote_delay_ns=1e6), Load(1, 3 * MIB)], ids=str)
+@pytest.mark.parametrize(
+    "load",
+    [Load(1, 2048), Load(1, 2048, puts_per_commit=4), Load(1, 2048, remote_delay_ns=1e6), Load(1, 3 * MIB)],
+    ids=str,
+)
 def test_a_rare_commit_takes_what_one_application_waits_for_it(load):
-    assert mean_commit_wait_ns(SAN, load, 1e-3, 1.0) == pytest.approx(estimate_commits(SAN.latency_ns, load).commit_latency_ns, rel=1e-4)
+    assert mean_commit_wait_ns(SAN, load, 1e-3, 1.0) == pytest.approx(
+        estimate_commits(SAN.latency_ns, load).commit_latency_ns, rel=1e-4
+    )
 
 
 def test_commits_that_are_larger_than_the_log_buffer_wait_longer_the_more_there_are():

@@ -35,7 +35,10 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.awx_job impor
         ),
         ({"tower_job_id": 17, "tower_user_name": "ana"}, {"id": "17", "launched_by": "ana"}),
         ({"awx_job_id": 17, "tower_job_id": 17}, {"id": "17"}),
-        ({"awx_job_id": 17, "awx_inventory_name": "\x1b[31mx" * 100}, {"id": "17", "inventory": ("\\x1b[31mx" * 100)[:MOST_CHARACTERS]}),
+        (
+            {"awx_job_id": 17, "awx_inventory_name": "\x1b[31mx" * 100},
+            {"id": "17", "inventory": ("\\x1b[31mx" * 100)[:MOST_CHARACTERS]},
+        ),
     ],
 )
 def test_a_job_is_what_is_known_of_it(variables, expected):

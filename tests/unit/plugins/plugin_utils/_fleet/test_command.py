@@ -31,9 +31,17 @@ def test_an_option_of_the_command_has_one_value(of_play, of_hosts, inventory, ex
 @pytest.mark.parametrize(
     "name, of_hosts, said",
     [
-        (DIR, {"a": {DIR: "/x"}, "b": {}}, "gate_report_dir differs between hosts: '/x' on a; '' on b. One command has one value"),
+        (
+            DIR,
+            {"a": {DIR: "/x"}, "b": {}},
+            "gate_report_dir differs between hosts: '/x' on a; '' on b. One command has one value",
+        ),
         (DIR, {"a": {}, "localhost": {DIR: "/x"}}, "'' on a; '/x' on localhost"),
-        ("report_runs", {"a": {"report_runs": ["R1"]}, "b": {"report_runs": ["R2"]}}, "report_runs differs between hosts: ['R1'] on a; ['R2'] on b"),
+        (
+            "report_runs",
+            {"a": {"report_runs": ["R1"]}, "b": {"report_runs": ["R2"]}},
+            "report_runs differs between hosts: ['R1'] on a; ['R2'] on b",
+        ),
         ("stop_run_id", {"a": {"stop_run_id": "R1"}, "b": {}}, "stop_run_id differs between hosts: 'R1' on a; '' on b"),
         ("gate_expected_count", {"a": {"gate_expected_count": "x"}}, "gate_expected_count: 'x' (of a) cannot be used"),
     ],
@@ -46,7 +54,9 @@ def test_hosts_that_disagree_are_named(name, of_hosts, said):
 
 def test_what_nobody_sets_and_has_no_default_is_empty():
     of_hosts = {"a": {"compare_before": " "}, "b": {"compare_before": None}, "c": {}}
-    assert agreed_settings(["compare_before", "status_today"], {"status_today": "2026-01-01"}, of_hosts, ["a", "b", "c"]) == {
+    assert agreed_settings(
+        ["compare_before", "status_today"], {"status_today": "2026-01-01"}, of_hosts, ["a", "b", "c"]
+    ) == {
         "compare_before": "",
         "status_today": "2026-01-01",
     }
@@ -59,7 +69,11 @@ def test_no_inventory_decides_what_kind_of_run_it_is():
     check_not_of_hosts(names, {"a": {}}, {})
     check_not_of_hosts([], of_hosts, {})
     with pytest.raises(
-        SettingsError, match=r"^certify_preflight is a variable of a, b, but it would decide for every host: remove it there, and set it with -e"
+        SettingsError,
+        match=(
+            r"^certify_preflight is a variable of a, b, but it would decide for every host: remove "
+            r"it there, and set it with -e"
+        ),
     ):
         check_not_of_hosts(names, of_hosts, {})
     with pytest.raises(SettingsError, match="only the playbooks of this collection set it"):

@@ -10,7 +10,13 @@ import random
 
 import pytest
 import yaml
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.discovered import DiscoveryError, as_lines, as_yaml, footprint_bytes, plan_volumes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.discovered import (
+    DiscoveryError,
+    as_lines,
+    as_yaml,
+    footprint_bytes,
+    plan_volumes,
+)
 
 SIZES = [4 << 10, 64 << 10, 256 << 10, 1 << 20]
 GIB = 1 << 30
@@ -50,7 +56,11 @@ def absent(name):
 
 
 def test_each_file_system_with_logs_is_a_volume():
-    found = plan(queue_manager("QM1"), queue_manager("QM2", "/mqlog", "8:2"), queue_manager("QM3", log_file_pages=1024, log_primary_files=20))
+    found = plan(
+        queue_manager("QM1"),
+        queue_manager("QM2", "/mqlog", "8:2"),
+        queue_manager("QM3", log_file_pages=1024, log_primary_files=20),
+    )
     assert found.volumes == [
         {
             "name": "mqlog",
@@ -103,17 +113,21 @@ def test_block_sizes_go_up_to_the_largest_write_of_the_logger(buffer_pages, file
 def published(*sizes, source="amqsrua", **more):
     """Return what a host answers about a queue manager that published these write sizes, 10 s apart."""
     texts = [
-        f"Publication received PutDate:20261122 PutTime:1700{number:02}00 Interval:10.000 seconds\nLog - physical bytes written 40960 4096/sec\n"
+        f"Publication received PutDate:20261122 PutTime:1700{number:02}00 Interval:10.000 seconds\nLog - physical "
+        "bytes written 40960 4096/sec\n"
         f"Log - write latency 250 uSec\nLog - write size {size}"
         for number, size in enumerate(sizes)
     ]
-    samples = [{"epoch_s": 1795366800.0 + 10 * number, "monotonic_ns": 10**10 * number, "text": text} for number, text in enumerate(texts)]
+    samples = [
+        {"epoch_s": 1795366800.0 + 10 * number, "monotonic_ns": 10**10 * number, "text": text}
+        for number, text in enumerate(texts)
+    ]
     return {"observed": {"source": source, "samples": samples, "problem": "", **more}}
 
 
 ROLLING = (
-    "the block sizes are the smallest, the median and the largest of these sizes in whole pages. Each is a rolling average: MQ does not say how much smaller "
-    "and larger the single writes are"
+    "the block sizes are the smallest, the median and the largest of these sizes in whole pages. Each is a rolling "
+    "average: MQ does not say how much smaller and larger the single writes are"
 )
 
 
@@ -134,7 +148,11 @@ def test_block_sizes_may_be_those_that_were_published(sizes, block_sizes):
 
 def test_the_sizes_of_all_queue_managers_of_a_file_system_count():
     idle = {"source": "", "samples": [], "problem": "QM2 is not running \x1b[2J"}
-    found = plan(queue_manager("QM1", **published(8192, 8192)), queue_manager("QM2", observed=idle), queue_manager("QM3", **published(60000)))
+    found = plan(
+        queue_manager("QM1", **published(8192, 8192)),
+        queue_manager("QM2", observed=idle),
+        queue_manager("QM3", **published(60000)),
+    )
     assert found.volumes[0]["block_sizes"] == ["8K", "60K"]
     sentences = [
         "QM1 said by amqsrua that its log writes are of 8 KiB on average (2 publications)",
@@ -164,7 +182,10 @@ def test_without_published_sizes_they_are_those_of_the_variable_and_the_plan_say
     found = plan(queue_manager("QM1", observed=observed))
     assert found.volumes[0]["block_sizes"] == ["4K", "64K", "256K", "1M", "2M"]
     first, second = found.sizes["var-mqm-log"]
-    assert first.startswith("QM1 did not say how large its log writes are: ") and second == "so the block sizes are those of sweep_block_sizes"
+    assert (
+        first.startswith("QM1 did not say how large its log writes are: ")
+        and second == "so the block sizes are those of sweep_block_sizes"
+    )
 
 
 def test_a_file_size_is_exact():
@@ -172,7 +193,9 @@ def test_a_file_size_is_exact():
 
 
 def test_what_is_assumed_and_what_does_not_fit_is_said():
-    item = queue_manager("QM1", sources={"log_file_pages": "assumed", "log_primary_files": "qm.ini", "log_buffer_pages": "assumed"})
+    item = queue_manager(
+        "QM1", sources={"log_file_pages": "assumed", "log_primary_files": "qm.ini", "log_buffer_pages": "assumed"}
+    )
     item["filesystem"]["filesystem_free_bytes"] = 1 << 20
     first, second = plan(item).about["var-mqm-log"]
     assert first.endswith("48 MiB of test files DO NOT FIT into 1 MiB of free space")
@@ -200,20 +223,37 @@ def test_a_log_that_is_a_mount_point_is_refused_with_the_way_out_and_costs_no_ot
     assert [volume["queue_managers"] for volume in found.volumes] == [["QM2"]]
     (refused,) = found.refused
     assert refused.name == "var-mqm-log-QM1"
-    assert "is a mount point" in refused.reason and "/var/mqm/log/QM1/logdisk" in refused.reason and "workspace_allow: [queue_manager_files]" in refused.reason
+    assert (
+        "is a mount point" in refused.reason
+        and "/var/mqm/log/QM1/logdisk" in refused.reason
+        and "workspace_allow: [queue_manager_files]" in refused.reason
+    )
 
 
 def test_a_queue_manager_with_a_problem_is_refused_by_name_and_costs_no_other_volume():
     found = plan({"name": "QM/2", "problem": "/x/qm.ini, line 3: LogFilePages is 'x'"}, queue_manager("QM1"))
     assert [volume["queue_managers"] for volume in found.volumes] == [["QM1"]]
     assert [(each.name, each.reason) for each in found.refused] == [
-        ("QM-2", "/x/qm.ini, line 3: LogFilePages is 'x'. Correct that, or give the volumes of this host as workspace_volumes instead")
+        (
+            "QM-2",
+            (
+                "/x/qm.ini, line 3: LogFilePages is 'x'. Correct that, or give the volumes of this "
+                "host as workspace_volumes instead"
+            ),
+        )
     ]
 
 
 def test_without_any_volume_there_is_no_plan():
-    with pytest.raises(DiscoveryError, match=r"can be planned: no answer; no file; and 2 more queue managers\. Correct"):
-        plan(*({"name": f"QM{number}", "problem": problem} for number, problem in enumerate(("no answer", "no file", "x", "y"))))
+    with pytest.raises(
+        DiscoveryError, match=r"can be planned: no answer; no file; and 2 more queue managers\. Correct"
+    ):
+        plan(
+            *(
+                {"name": f"QM{number}", "problem": problem}
+                for number, problem in enumerate(("no answer", "no file", "x", "y"))
+            )
+        )
     with pytest.raises(DiscoveryError, match="is a mount point"):
         plan(queue_manager("QM1", "/mq", "8:1", "/mq"))
     with pytest.raises(DiscoveryError, match="no queue manager was discovered"):
@@ -224,13 +264,21 @@ def test_without_any_volume_there_is_no_plan():
 
 def test_a_queue_manager_that_is_not_on_this_host_is_an_error_unless_it_is_to_be_skipped():
     given = (absent("QM/2"), queue_manager("QM1"), {"name": "QM3", "problem": "no answer"})
-    way_out = "Correct that, set workspace_discover_absent: skip to leave out what a host does not have, or give the volumes of this host as workspace_volumes"
+    way_out = (
+        "Correct that, set workspace_discover_absent: skip to leave out what a host does not have, or give the volumes "
+        "of this host as workspace_volumes"
+    )
     refused, skipping = plan(*given), plan(*given, skip_absent=True)
-    assert [(each.name, each.reason.startswith(f"the log directory /mq/QM/2 has no files. {way_out}")) for each in refused.refused] == [
+    assert [
+        (each.name, each.reason.startswith(f"the log directory /mq/QM/2 has no files. {way_out}"))
+        for each in refused.refused
+    ] == [
         ("QM-2", True),
         ("QM3", False),
     ]
-    assert [(each.name, each.queue_manager, each.reason) for each in skipping.skipped] == [("QM-2", "QM/2", "the log directory /mq/QM/2 has no files")]
+    assert [(each.name, each.queue_manager, each.reason) for each in skipping.skipped] == [
+        ("QM-2", "QM/2", "the log directory /mq/QM/2 has no files")
+    ]
     assert [each.name for each in skipping.refused] == ["QM3"] and "skip" not in skipping.refused[0].reason
     assert refused.volumes == skipping.volumes and refused.skipped == []
     assert "  SKIPPED: QM/2: the log directory /mq/QM/2 has no files" in as_lines("db01", skipping, "x.yml")
@@ -242,7 +290,13 @@ def test_a_host_without_any_of_its_logs_has_no_volume_only_if_they_are_to_be_ski
     assert (found.volumes, [each.name for each in found.skipped]) == ([], ["QM1", "QM2"])
     assert yaml.safe_load(as_yaml("db01", found)) == {"workspace_volumes": []}
     assert next(as_lines("db01", found, "x.yml")).startswith("db01: 0 volumes discovered. ")
-    with pytest.raises(DiscoveryError, match=r"can be planned: the log directory /mq/QM1 has no files\. Correct that, set workspace_discover_absent: skip"):
+    with pytest.raises(
+        DiscoveryError,
+        match=(
+            r"can be planned: the log directory /mq/QM1 has no files\. Correct that, set "
+            r"workspace_discover_absent: skip"
+        ),
+    ):
         plan(absent("QM1"))
     with pytest.raises(DiscoveryError, match=r"can be planned: no answer\. Correct that, or give"):
         plan(absent("QM1"), {"name": "QM2", "problem": "no answer"}, skip_absent=True)
@@ -252,16 +306,28 @@ def test_a_host_without_any_of_its_logs_has_no_volume_only_if_they_are_to_be_ski
 
 def test_names_are_different_from_each_other_and_short():
     mounts = ["/", "/a/b", "/a-b", "/\u00e9", "/" + "x" * 100]
-    found = plan(*(queue_manager(f"QM{number}", mount, f"8:{number}", f"{mount.rstrip('/')}/log/QM") for number, mount in enumerate(mounts)))
+    found = plan(
+        *(
+            queue_manager(f"QM{number}", mount, f"8:{number}", f"{mount.rstrip('/')}/log/QM")
+            for number, mount in enumerate(mounts)
+        )
+    )
     assert [volume["name"] for volume in found.volumes] == ["root", "a-b", "a-b-2", "x" * 60, "volume"]
 
 
 def test_the_plan_can_be_edited_and_given_back():
-    found = plan({"name": "QM2", "problem": "no answer within 10 s"}, queue_manager("QM1"), queue_manager("QM3", "/mq log", "8:2"))
+    found = plan(
+        {"name": "QM2", "problem": "no answer within 10 s"},
+        queue_manager("QM1"),
+        queue_manager("QM3", "/mq log", "8:2"),
+    )
     text = as_yaml("db01", found)
     assert yaml.safe_load(text) == {"workspace_volumes": found.volumes}
     assert "# Not in this plan: QM2: no answer within 10 s" in text
-    assert "  - name: mq-log\n    path: /mq log/logdisk\n    queue_managers: [QM3]\n    expect_mount: /mq log\n    file_size: 16M\n" in text
+    assert (
+        "  - name: mq-log\n    path: /mq log/logdisk\n    queue_managers: [QM3]\n    expect_mount: "
+        "/mq log\n    file_size: 16M\n" in text
+    )
 
 
 class TextOfAHost(str):
@@ -274,21 +340,33 @@ def test_the_plan_is_written_whatever_class_the_texts_of_a_host_have():
 
 
 def test_the_screen_shows_each_volume_and_what_is_left_out():
-    found = plan({"name": "QM2", "problem": "no answer within 10 s"}, queue_manager("QM1"), queue_manager("QM4"), queue_manager("QM3", "/mqlog", "8:2"))
+    found = plan(
+        {"name": "QM2", "problem": "no answer within 10 s"},
+        queue_manager("QM1"),
+        queue_manager("QM4"),
+        queue_manager("QM3", "/mqlog", "8:2"),
+    )
     assert list(as_lines("db01", found, "x.yml")) == [
         "db01: 2 volumes discovered. To change this plan, edit x.yml and use it as host_vars.",
         "  mqlog: QM3 in /mqlog/logdisk: 3 files of 16M each, writes of 4K to 2M, 1 writer",
         "    /mqlog (xfs on /dev/sdb1, 10 GiB): 48 MiB of test files fit into 9 GiB of free space",
         "  var-mqm-log: QM1, QM4 in /var/mqm/log/logdisk: 3 files of 16M each, writes of 4K to 2M, 1 to 2 writers",
         "    /var/mqm/log (xfs on /dev/sdb1, 10 GiB): 96 MiB of test files fit into 9 GiB of free space",
-        "  NOT in this plan: QM2: no answer within 10 s. Correct that, or give the volumes of this host as workspace_volumes instead",
+        (
+            "  NOT in this plan: QM2: no answer within 10 s. Correct that, or give the volumes of this "
+            "host as workspace_volumes instead"
+        ),
     ]
 
 
 @pytest.mark.parametrize("text", ["{{ lookup('pipe', 'id') }}", "{% raw %}", "{# no #}"])
 def test_nothing_that_a_host_says_becomes_a_template_in_the_variables(text):
     """Ansible evaluates the variables that people make of the plan."""
-    for given in (queue_manager(text), queue_manager("QM1", f"/mq{text}"), queue_manager("QM1", directory=f"/mq/{text}/QM1")):
+    for given in (
+        queue_manager(text),
+        queue_manager("QM1", f"/mq{text}"),
+        queue_manager("QM1", directory=f"/mq/{text}/QM1"),
+    ):
         with pytest.raises(DiscoveryError, match="cannot be used"):
             plan(given)
 
@@ -296,7 +374,15 @@ def test_nothing_that_a_host_says_becomes_a_template_in_the_variables(text):
 def test_any_answer_gives_a_plan_or_one_sentence():
     """Nobody vouches for what comes from a host."""
     chance = random.Random(5)
-    good = {"queue_managers": [queue_manager("QM1"), queue_manager("QM2", "/b", "8:2"), {"name": "QM3", "problem": "x"}, absent("QM4")], "problems": []}
+    good = {
+        "queue_managers": [
+            queue_manager("QM1"),
+            queue_manager("QM2", "/b", "8:2"),
+            {"name": "QM3", "problem": "x"},
+            absent("QM4"),
+        ],
+        "problems": [],
+    }
     strange = [None, "", [], {}, -1, 10**30, True, 1.5, "x\n- y", "\ud800", ["x"], {"a": 1}, "{{ 1 }}"]
 
     def places(value):

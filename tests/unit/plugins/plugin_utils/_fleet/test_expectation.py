@@ -17,7 +17,14 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation i
     is_slice,
 )
 
-GROUPS = {"all": ["a1", "a2", "b1", "b2"], "ungrouped": [], "A": ["a1", "a2"], "B": ["b1", "b2"], "two": ["a2", "b2"], "empty": []}
+GROUPS = {
+    "all": ["a1", "a2", "b1", "b2"],
+    "ungrouped": [],
+    "A": ["a1", "a2"],
+    "B": ["b1", "b2"],
+    "two": ["a2", "b2"],
+    "empty": [],
+}
 WITH_LOCALHOST = {**GROUPS, "all": [*GROUPS["all"], "localhost"], "ungrouped": ["localhost"]}
 
 
@@ -82,7 +89,9 @@ def test_a_limit_from_a_file(tmp_path):
 def test_a_demanded_number_of_hosts(count, refused):
     if not refused:
         return check_count(["a", "b"], count)
-    with pytest.raises(ExpectationError, match=f"gate_expected_count is {count}, but there are 2 hosts to certify: a, b"):
+    with pytest.raises(
+        ExpectationError, match=f"gate_expected_count is {count}, but there are 2 hosts to certify: a, b"
+    ):
         check_count(["a", "b"], count)
 
 
@@ -105,7 +114,10 @@ def test_a_name_that_is_both_a_host_and_a_group_is_refused(groups, pattern, limi
         expect(pattern, limit, {**GROUPS, **groups})
 
 
-@pytest.mark.parametrize(("hosts", "play", "said"), [(["a"], ["b", "a"], "does not expect b"), (["a", "b"], ["a"], "expects b"), (["a"], ["a"], "")])
+@pytest.mark.parametrize(
+    ("hosts", "play", "said"),
+    [(["a"], ["b", "a"], "does not expect b"), (["a", "b"], ["a"], "expects b"), (["a"], ["a"], "")],
+)
 def test_a_run_expects_the_hosts_of_its_play(hosts, play, said):
     if not said:
         check_play(hosts, play)
@@ -134,7 +146,9 @@ def test_a_term_of_the_limit_may_match_hosts_of_other_slices(limit, hosts, unmat
     assert (found.hosts, found.unmatched) == (hosts, unmatched)
 
 
-@pytest.mark.parametrize("pattern, limit", [("all", "a2"), ("all", "a2,b2"), ("all", "A:&two"), ("a2", "a1"), ("all:!typo", "a1")])
+@pytest.mark.parametrize(
+    "pattern, limit", [("all", "a2"), ("all", "a2,b2"), ("all", "A:&two"), ("a2", "a1"), ("all:!typo", "a1")]
+)
 def test_a_slice_has_hosts_and_certify_hosts_is_no_term_of_the_limit(pattern, limit):
     with pytest.raises(ExpectationError):
         expectation(SLICE, DataLoader(), pattern, limit, sliced=True)
@@ -142,11 +156,15 @@ def test_a_slice_has_hosts_and_certify_hosts_is_no_term_of_the_limit(pattern, li
 
 def test_terms_that_no_slice_matched_are_held_against_the_whole_inventory():
     check_slices(GROUPS, DataLoader(), ["a2", "!b2", "two", "a2"])
-    with pytest.raises(ExpectationError, match=r"^--limit of a slice names 'typo', which matches no host of the inventory"):
+    with pytest.raises(
+        ExpectationError, match=r"^--limit of a slice names 'typo', which matches no host of the inventory"
+    ):
         check_slices(GROUPS, DataLoader(), ["a2", "typo"])
 
 
-@pytest.mark.parametrize("value, expected", [(True, True), ("true", True), ("", False), (None, False), (False, False), ("no", False)])
+@pytest.mark.parametrize(
+    "value, expected", [(True, True), ("true", True), ("", False), (None, False), (False, False), ("no", False)]
+)
 def test_whether_a_job_is_a_slice(value, expected):
     assert is_slice({"logdisk_sliced": value}) is expected
     assert is_slice({}) is False
@@ -157,7 +175,10 @@ def test_a_job_that_may_be_a_slice_is_refused():
         is_slice({"logdisk_sliced": "perhaps"})
 
 
-@pytest.mark.parametrize("limit, expected", [(None, True), ("", True), ("a1", False), ("all", False), ("a1,localhost", True), ("all:!A", False)])
+@pytest.mark.parametrize(
+    "limit, expected",
+    [(None, True), ("", True), ("a1", False), ("all", False), ("a1,localhost", True), ("all:!A", False)],
+)
 def test_a_limit_keeps_the_controller_out_unless_it_names_it(limit, expected):
     assert has_controller(GROUPS, DataLoader(), limit) is expected
 

@@ -21,7 +21,10 @@ def test_at_a_prompt_they_are_commands(monkeypatch):
     assert collect.endswith("playbooks/collect.yml -e collect_run=/reports/run1")
 
 
-@pytest.mark.parametrize(("kept", "then"), [(True, "start one with playbooks/collect.yml and collect_run: run1"), (False, "Its results are lost then.")])
+@pytest.mark.parametrize(
+    ("kept", "then"),
+    [(True, "start one with playbooks/collect.yml and collect_run: run1"), (False, "Its results are lost then.")],
+)
 def test_in_awx_they_are_jobs(tmp_path, monkeypatch, kept, then):
     monkeypatch.setenv("AWX_ISOLATED_DATA_DIR", str(tmp_path / "artifacts/17"))
     monkeypatch.setenv("JOB_ID", "17")
@@ -38,7 +41,9 @@ def test_an_observation_ends_by_itself(tmp_path, monkeypatch):
     assert cleanup == "  ansible-playbook -i hosts.yml playbooks/cleanup.yml -e cleanup_run_id=run1"
     monkeypatch.setenv("AWX_ISOLATED_DATA_DIR", str(tmp_path / "artifacts/17"))
     monkeypatch.setenv("JOB_ID", "17")
-    assert without_results("/reports/run1", KINDS["observation"].if_interrupted).endswith("start a job with playbooks/cleanup.yml and cleanup_run_id: run1")
+    assert without_results("/reports/run1", KINDS["observation"].if_interrupted).endswith(
+        "start a job with playbooks/cleanup.yml and cleanup_run_id: run1"
+    )
 
 
 def test_the_files_of_power_cuts_stay_and_are_removed_by_the_cleanup(monkeypatch):

@@ -32,7 +32,8 @@ def test_one_machine_has_one_identity(other, same):
 def test_the_sentence_names_every_name_and_the_machine():
     found = doubles(dict.fromkeys(("c", "a", "b"), DB01))
     assert set(found.values()) == {
-        "a, b and c are the same machine (hostname db01, machine-id 0f3c): name it once in the inventory, or exclude the other names with certify_hosts"
+        "a, b and c are the same machine (hostname db01, machine-id 0f3c): name it once in the inventory, or exclude "
+        "the other names with certify_hosts"
     }
 
 

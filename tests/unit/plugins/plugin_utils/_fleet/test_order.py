@@ -39,7 +39,12 @@ PLAN = {
 
 def order(workload="mq-log", directories=DIRECTORIES, **changes):
     shipped = str(fabricate.PROJECT / "roles/sweep/files/workloads")
-    plan = make_plan({f"sweep_{name}": value for name, value in {**PLAN, **changes}.items()}, 3, {}, workload=load_workload(workload, shipped))
+    plan = make_plan(
+        {f"sweep_{name}": value for name, value in {**PLAN, **changes}.items()},
+        3,
+        {},
+        workload=load_workload(workload, shipped),
+    )
     told = {**plan["told"], "deadline": 300, "startAt": f"{START:.3f}"}
     return _order.make_order(RUN_ID, "h7", "log", FACTS, "ab" * 32, told, directories, ORDERED, DEADLINE)
 
@@ -93,7 +98,10 @@ def test_what_was_ordered_comes_home():
         ({"option_verify": 1}, "verify 1 instead of 0"),
         ({"option_deadline_s": 301}, "deadline 301 s instead of 300 s"),
         ({"option_start_at_epoch_s": f"{START + 1:.9f}"}, "start 1795258111.250000000 instead of 1795258110.250"),
-        ({"directory_2": "/var/tmp/logdisk/logdisk-other-log/QM2"}, f"directory 2 /var/tmp/logdisk/logdisk-other-log/QM2 instead of {DIRECTORIES[1]}"),
+        (
+            {"directory_2": "/var/tmp/logdisk/logdisk-other-log/QM2"},
+            f"directory 2 /var/tmp/logdisk/logdisk-other-log/QM2 instead of {DIRECTORIES[1]}",
+        ),
         ({"start_time_epoch_s": ORDERED - 3600}, "it began 3600 s before it was ordered"),
         ({"start_time_epoch_s": DEADLINE + 100}, "it began 100 s after its deadline"),
         ({"start_time_epoch_s": None}, "its run.csv does not contain start_time_epoch_s"),
@@ -124,14 +132,22 @@ def test_every_ordered_step_is_there_unless_the_tester_was_stopped(block_sizes, 
 
 
 def test_all_that_differs_is_named():
-    found = _order.table_differences(order(), answered((4096, 16384), hostname="db08", option_block_sizes_bytes="4096 16384", option_duration_s=1))
-    assert found[:3] == ["hostname in run.csv db08 instead of db07", "block sizes 4096, 16384 instead of 4096, 8192, 16384", "duration 1 s instead of 20 s"]
+    found = _order.table_differences(
+        order(), answered((4096, 16384), hostname="db08", option_block_sizes_bytes="4096 16384", option_duration_s=1)
+    )
+    assert found[:3] == [
+        "hostname in run.csv db08 instead of db07",
+        "block sizes 4096, 16384 instead of 4096, 8192, 16384",
+        "duration 1 s instead of 20 s",
+    ]
 
 
 def test_what_is_not_ordered_is_at_the_testers_default():
     plain = order(sync="", rate=0)
     assert _order.table_differences(plain, answered(option_rate_per_s="")) == []
-    assert _order.table_differences(plain, answered(option_rate_per_s="", option_sync="none")) == ["sync mode none instead of dsync"]
+    assert _order.table_differences(plain, answered(option_rate_per_s="", option_sync="none")) == [
+        "sync mode none instead of dsync"
+    ]
     assert _order.table_differences(order(verify=True), answered(option_verify=1)) == []
 
 
@@ -157,17 +173,35 @@ def start_json(**order):
         (start_json(run_id="other"), MACHINE, [f"run_id in start.json other instead of {RUN_ID}"]),
         (start_json(volume="data"), MACHINE, ["volume in start.json data instead of log"]),
         (START_JSON, {**MACHINE, "hostname": "db08"}, ["hostname of the machine that answers db08 instead of db07"]),
-        (START_JSON, {**MACHINE, "machine_id": "f" * 32}, [f"machine_id of the machine that answers {'f' * 32} instead of {MACHINE['machine_id']}"]),
-        (START_JSON, {**MACHINE, "machine_id": ""}, [f"machine_id of the machine that answers nothing instead of {MACHINE['machine_id']}"]),
-        ({**START_JSON, "machine": {**MACHINE, "hostname": "db08"}}, MACHINE, ["hostname in start.json db08 instead of db07"]),
-        (START_JSON, {**MACHINE, "hostname": "\x1b[2J"}, ["hostname of the machine that answers \\x1b[2J instead of db07"]),
+        (
+            START_JSON,
+            {**MACHINE, "machine_id": "f" * 32},
+            [f"machine_id of the machine that answers {'f' * 32} instead of {MACHINE['machine_id']}"],
+        ),
+        (
+            START_JSON,
+            {**MACHINE, "machine_id": ""},
+            [f"machine_id of the machine that answers nothing instead of {MACHINE['machine_id']}"],
+        ),
+        (
+            {**START_JSON, "machine": {**MACHINE, "hostname": "db08"}},
+            MACHINE,
+            ["hostname in start.json db08 instead of db07"],
+        ),
+        (
+            START_JSON,
+            {**MACHINE, "hostname": "\x1b[2J"},
+            ["hostname of the machine that answers \\x1b[2J instead of db07"],
+        ),
     ],
 )
 def test_another_machine_is_named(start, machine, said):
     assert _order.machine_differences(order(), start, machine) == said
 
 
-@pytest.mark.parametrize("start", [{}, {"order": "x", "machine": [1]}, {"order": {"host": {}}, "machine": {"hostname": 7}}])
+@pytest.mark.parametrize(
+    "start", [{}, {"order": "x", "machine": [1]}, {"order": {"host": {}}, "machine": {"hostname": 7}}]
+)
 def test_a_machine_that_knows_nothing_of_the_order_is_another(start):
     found = _order.machine_differences(order(), start, {})
     assert "host in start.json nothing instead of h7" in found
@@ -208,25 +242,50 @@ def test_an_order_of_another_shape_is_refused(tmp_path, change):
         directory.orders.read("h7", "log")
 
 
-COMMITS = {"workload": "commit", "apps": [1, 60], "message_sizes": ["2K"], "puts_per_commit": 1, "log_buffer": "2M", "remote_delay": 0, "rate": 0}
+COMMITS = {
+    "workload": "commit",
+    "apps": [1, 60],
+    "message_sizes": ["2K"],
+    "puts_per_commit": 1,
+    "log_buffer": "2M",
+    "remote_delay": 0,
+    "rate": 0,
+}
 
 
 def commits(**run_keys):
     """Return what a tester answers to an order of commits for three queue managers."""
     rows = fabricate.commit_rows({(2048, count): (2500, 8192, 200_000, 400_000) for count in (1, 60)}, 3)
-    of_commits = {"option_applications": "1 60", "option_message_sizes_bytes": "2048", "option_block_sizes_bytes": "", "option_load_points": "3"}
+    of_commits = {
+        "option_applications": "1 60",
+        "option_message_sizes_bytes": "2048",
+        "option_block_sizes_bytes": "",
+        "option_load_points": "3",
+    }
     of_the_log = dict.fromkeys(("option_rate_per_s", "option_delay_us", "option_verify"), "")
-    keys = {**ANSWERED, **fabricate.COMMIT_RUN, **of_commits, **of_the_log, "option_triple_write": 0, "directory_3": DIRECTORIES[2], **run_keys}
+    keys = {
+        **ANSWERED,
+        **fabricate.COMMIT_RUN,
+        **of_commits,
+        **of_the_log,
+        "option_triple_write": 0,
+        "directory_3": DIRECTORIES[2],
+        **run_keys,
+    }
     return parse_tables(fabricate.tables(rows, **keys))
 
 
 def test_an_order_of_commits_comes_home():
     assert _order.table_differences(order(**COMMITS), commits()) == []
-    assert _order.table_differences(order(**COMMITS), commits(option_applications="1 61", option_remote_delay_us=500)) == [
+    assert _order.table_differences(
+        order(**COMMITS), commits(option_applications="1 61", option_remote_delay_us=500)
+    ) == [
         "applications 1, 61 instead of 1, 60",
         "remote delay 500 us instead of 0 us",
     ]
-    assert "rows of 2 KiB with 1 application, which was not ordered" in _order.table_differences(order(**{**COMMITS, "apps": [60]}), commits())
+    assert "rows of 2 KiB with 1 application, which was not ordered" in _order.table_differences(
+        order(**{**COMMITS, "apps": [60]}), commits()
+    )
     assert "workload commit instead of mq-log" in _order.table_differences(order(), commits())
 
 
@@ -272,14 +331,23 @@ def test_tables_of_another_workload_are_named(run_keys, said):
     ("loads", "limit", "said"),
     [
         ([1, 2, 4], "log:write:latency_mean:1ns", []),
-        ([2, 1, 4], "log:write:latency_mean:1ns", ["loads 1, 2, 4 instead of 2, 1, 4", "no rows of 2 members", "rows of 1 member, which was not ordered"]),
+        (
+            [2, 1, 4],
+            "log:write:latency_mean:1ns",
+            ["loads 1, 2, 4 instead of 2, 1, 4", "no rows of 2 members", "rows of 1 member, which was not ordered"],
+        ),
         ([1, 2, 4], "", ["stop above 1 log:write:latency_mean:1ns instead of nothing"]),
     ],
 )
 def test_only_a_tester_that_was_told_to_may_leave_out_the_last_loads(loads, limit, said):
     made = order("etcd-wal", ["/x/log", "/y/log"], rate=0, loads=loads)
     made["texts"].update({"stop_above_1": limit} if limit else {})
-    keys = {"exit_reason": "stopped_above", "stop_above_1": "log:write:latency_mean:1ns", "steps_planned": 3, "steps_measured": 1}
+    keys = {
+        "exit_reason": "stopped_above",
+        "stop_above_1": "log:write:latency_mean:1ns",
+        "steps_planned": 3,
+        "steps_measured": 1,
+    }
     assert _order.table_differences(made, streams(option_loads="1 2 4", **keys)) == said
 
 
@@ -291,8 +359,14 @@ RATE = {"operations_not_started": 0}
     [
         ({("db", "read"): RATE, ("db", "write"): RATE}, []),
         ({("db", "write"): RATE}, ["no reads of db at 1 member"]),
-        ({("db", "read"): RATE, ("db", "write"): {}}, ["no operations_not_started for the writes of db at 1 member, which have a rate"]),
-        ({("db", "read"): RATE, ("db", "write"): RATE, ("log", "read"): {}}, ["reads of log at 1 member, which were not ordered"]),
+        (
+            {("db", "read"): RATE, ("db", "write"): {}},
+            ["no operations_not_started for the writes of db at 1 member, which have a rate"],
+        ),
+        (
+            {("db", "read"): RATE, ("db", "write"): RATE, ("log", "read"): {}},
+            ["reads of log at 1 member, which were not ordered"],
+        ),
     ],
 )
 def test_rows_of_streams_that_would_not_be_judged_are_named(rows, said):

@@ -10,17 +10,42 @@ import json
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import outcome
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import MOST_REASON_BYTES, Place, artifacts, make_outcome, told_to_workflows
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import (
+    MOST_REASON_BYTES,
+    Place,
+    artifacts,
+    make_outcome,
+    told_to_workflows,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import CHECK_MODE, DEFAULT
 
 
 def host(number, verdict="pass", certified=True, qualification=""):
-    return {"host": f"db{number:04}", "volume": "log", "verdict": verdict, "certified": certified, "qualification": qualification}
+    return {
+        "host": f"db{number:04}",
+        "volume": "log",
+        "verdict": verdict,
+        "certified": certified,
+        "qualification": qualification,
+    }
 
 
 def told(hosts, reasons, place=None, message="a message"):
-    verdict = {"certified": all(each["certified"] for each in hosts), "counts": {"pass": len(hosts)}, "reasons": reasons, "hosts": hosts}
-    content = make_outcome("verdict", message, run_id="run1", path="/reports/run1", verdict="fail", certified=verdict["certified"], gate_failed=True)
+    verdict = {
+        "certified": all(each["certified"] for each in hosts),
+        "counts": {"pass": len(hosts)},
+        "reasons": reasons,
+        "hosts": hosts,
+    }
+    content = make_outcome(
+        "verdict",
+        message,
+        run_id="run1",
+        path="/reports/run1",
+        verdict="fail",
+        certified=verdict["certified"],
+        gate_failed=True,
+    )
     return told_to_workflows(content, verdict, place or Place("/reports/run1", "https://h/run1.tar.gz", True))
 
 
@@ -28,9 +53,17 @@ def test_what_a_notification_needs_is_there(monkeypatch):
     hosts = [host(1, "fail", False), host(2, "pass", False, "too short"), host(3, "pass", False, "too short"), host(4)]
     content = told(hosts, ["db0001: fail: slow"])
     assert content["verdict"] == "fail" and content["gate_failed"] and content["counts"] == {"pass": 4}
-    assert (content["certified"], content["not_certified_because"], content["reasons"]) == (False, ["too short"], ["db0001: fail: slow"])
+    assert (content["certified"], content["not_certified_because"], content["reasons"]) == (
+        False,
+        ["too short"],
+        ["db0001: fail: slow"],
+    )
     assert content["hosts"] == {"db0001": "fail", "db0002": "pass", "db0003": "pass", "db0004": "pass"}
-    assert (content["report_url"], content["report_kept"], content["run_directory"]) == ("https://h/run1.tar.gz", True, "/reports/run1")
+    assert (content["report_url"], content["report_kept"], content["run_directory"]) == (
+        "https://h/run1.tar.gz",
+        True,
+        "/reports/run1",
+    )
     monkeypatch.setattr(outcome, "vanishes", lambda path: path == "/reports/run1")
     assert not {"path", "run_directory"} & set(told([host(1)], []))
 

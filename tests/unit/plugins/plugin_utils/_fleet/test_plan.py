@@ -9,12 +9,23 @@ import re
 import pytest
 import yaml
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import plan as _plan
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OPTIONS, OptionError, command_line
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import (
+    OPTIONS,
+    OptionError,
+    command_line,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.reader import load_workload
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
 WORKLOADS = fabricate.PROJECT / "roles/sweep/files/workloads"
-VARIABLES = {"block_sizes": ["4K", "1M"], "queue_managers": [], "duration": 60, "warmup": 5, "file_size": "64M", "files": 16}
+VARIABLES = {
+    "block_sizes": ["4K", "1M"],
+    "queue_managers": [],
+    "duration": 60,
+    "warmup": 5,
+    "file_size": "64M",
+    "files": 16,
+}
 
 
 def plan(queue_managers=1, options=None, workload="mq-log", **changes):
@@ -23,7 +34,9 @@ def plan(queue_managers=1, options=None, workload="mq-log", **changes):
 
 
 def test_a_plan_counts_steps_space_and_time():
-    made = _plan.make_plan({**{f"sweep_{name}": value for name, value in VARIABLES.items()}, "sweep_queue_managers": [1, 3]}, 3, {})
+    made = _plan.make_plan(
+        {**{f"sweep_{name}": value for name, value in VARIABLES.items()}, "sweep_queue_managers": [1, 3]}, 3, {}
+    )
     assert made["steps"] == 4
     assert made["footprint_bytes"] == 3 * 16 * 64 << 20
     assert made["planned_s"] == 4 * (60 + 5) + 3 * _plan.STEP_GAP_S
@@ -32,10 +45,19 @@ def test_a_plan_counts_steps_space_and_time():
 
 @pytest.mark.parametrize(
     ("duration", "min_duration_s", "measured_s", "certify_s"),
-    [(0, 600, 600, 600), ("0", 600, 600, 600), (0, 0, 60, 60), (0, 0.5, 1, 1), (60, 600, 60, 600), ("900", 600, 900, 900)],
+    [
+        (0, 600, 600, 600),
+        ("0", 600, 600, 600),
+        (0, 0, 60, 60),
+        (0, 0.5, 1, 1),
+        (60, 600, 60, 600),
+        ("900", 600, 900, 900),
+    ],
 )
 def test_without_a_duration_the_profiles_is_measured(duration, min_duration_s, measured_s, certify_s):
-    made = _plan.make_plan({f"sweep_{name}": value for name, value in {**VARIABLES, "duration": duration}.items()}, 1, {}, min_duration_s)
+    made = _plan.make_plan(
+        {f"sweep_{name}": value for name, value in {**VARIABLES, "duration": duration}.items()}, 1, {}, min_duration_s
+    )
     assert (made["sweep_duration"], f"--duration={measured_s}" in command_line(made["told"])) == (measured_s, True)
     assert made["planned_s"] == plan(duration=measured_s)["planned_s"]
     assert made["certify_s"] == plan(duration=certify_s)["planned_s"]
@@ -56,11 +78,16 @@ def test_the_deadline_leaves_room_for_a_slow_disk_unless_it_is_given():
     made = plan()
     assert made["deadline_s"] >= 2 * made["planned_s"] + made["format_s"] + 60
     assert plan(deadline=77)["deadline_s"] == 77
-    assert plan(duration=86400, block_sizes=[4096 * (number + 1) for number in range(1000)])["deadline_s"] == _plan.LONGEST_DEADLINE_S
+    assert (
+        plan(duration=86400, block_sizes=[4096 * (number + 1) for number in range(1000)])["deadline_s"]
+        == _plan.LONGEST_DEADLINE_S
+    )
 
 
 def test_strings_of_a_survey_are_taken_as_numbers():
-    assert plan(duration="60", files="16", warmup="5", block_sizes="4K, 1M", direct="yes", verify="false") == plan(direct=True)
+    assert plan(duration="60", files="16", warmup="5", block_sizes="4K, 1M", direct="yes", verify="false") == plan(
+        direct=True
+    )
 
 
 def test_arguments_name_every_option_of_the_tester():
@@ -86,7 +113,10 @@ def test_every_variable_of_the_role_that_is_mapped_exists():
 
 
 def test_any_other_option_of_the_tester_is_passed_through():
-    assert command_line(plan(options={"alignment": 512, "createDirs": True})["told"])[-2:] == ["--alignment=512", "--createDirs"]
+    assert command_line(plan(options={"alignment": 512, "createDirs": True})["told"])[-2:] == [
+        "--alignment=512",
+        "--createDirs",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -134,7 +164,11 @@ def test_an_option_that_cannot_be_is_named(changes, queue_managers, word):
 )
 def test_a_load_point_that_cannot_be_is_named(load_points, said):
     with pytest.raises(OptionError, match=said):
-        _plan.make_plan({**{f"sweep_{name}": value for name, value in VARIABLES.items()}, "sweep_queue_managers": load_points}, 2, {})
+        _plan.make_plan(
+            {**{f"sweep_{name}": value for name, value in VARIABLES.items()}, "sweep_queue_managers": load_points},
+            2,
+            {},
+        )
 
 
 @pytest.mark.parametrize(("direct", "sizes"), [(True, [4096, 1 << 20]), ("no", [])])
@@ -148,7 +182,15 @@ def test_the_gap_between_steps_is_the_testers_own():
     assert re.findall(r"#define STEP_GAP_S\s+(\d+)", text) == [str(_plan.STEP_GAP_S)]
 
 
-COMMITS = {"workload": "commit", "apps": [1, 60], "message_sizes": "2K, 20K", "log_buffer": "2M", "remote_delay": 500, "puts_per_commit": 1, "rate": 0}
+COMMITS = {
+    "workload": "commit",
+    "apps": [1, 60],
+    "message_sizes": "2K, 20K",
+    "log_buffer": "2M",
+    "remote_delay": 500,
+    "puts_per_commit": 1,
+    "rate": 0,
+}
 
 
 def test_a_plan_of_commits():
@@ -162,7 +204,12 @@ def test_a_plan_of_commits():
         "--remoteDelay=500",
         "--qm=3",
     ]
-    assert (made["steps"], made["load_points"], made["block_sizes_bytes"], made["direct_sizes_bytes"]) == (4, [1, 60], [], [4096, 2 << 20])
+    assert (made["steps"], made["load_points"], made["block_sizes_bytes"], made["direct_sizes_bytes"]) == (
+        4,
+        [1, 60],
+        [],
+        [4096, 2 << 20],
+    )
     given = {f"sweep_{name}": value for name, value in {**VARIABLES, **COMMITS, "queue_managers": [1, 2]}.items()}
     assert _plan.make_plan(given, 3, {}, workload=load_workload("commit", str(WORKLOADS))) == made
 
@@ -188,7 +235,10 @@ def test_a_sweep_leaves_out_what_is_only_for_commits():
 
 def test_a_plan_of_streams_is_for_the_whole_volume():
     made = plan(3, workload="mailbox-2010", loads=["50%", "100 %"], load_target=12)
-    assert command_line(made["told"])[:2] == ["--place=name=database,share=90%,direct=yes", "--place=name=log,share=10%,direct=yes"]
+    assert command_line(made["told"])[:2] == [
+        "--place=name=database,share=90%,direct=yes",
+        "--place=name=log,share=10%,direct=yes",
+    ]
     assert command_line(made["told"])[5:] == [
         "--loadUnit=threads",
         "--workload=streams",
@@ -215,12 +265,21 @@ def test_a_plan_of_streams_is_for_the_whole_volume():
         ({"sync": "none"}, "sweep_sync does not apply to sweep_workload mailbox-2010, which says it itself"),
         ({"direct": False}, "sweep_direct does not apply"),
         ({"loads": [5000]}, r"sweep_loads: mailbox-2010: stream database: workers: 1\*load is 5000"),
-        ({"loads": [0]}, "sweep_loads: 0 is not a load point: write a whole number such as 8, or a percentage of sweep_load_target such as 90%"),
+        (
+            {"loads": [0]},
+            (
+                "sweep_loads: 0 is not a load point: write a whole number such as 8, or a percentage of "
+                "sweep_load_target such as 90%"
+            ),
+        ),
         ({"loads": ["many"]}, "sweep_loads: 'many' is not a load point"),
         ({"loads": [2, "2"]}, "sweep_loads: 2 and 2 are both the load point 2: leave one out"),
         ({"loads": ["10%"]}, "sweep_loads: 10% needs sweep_load_target"),
         ({"loads": "97,5 %", "load_target": 80}, "sweep_loads: 97, 5% mixes load points and percentages"),
-        ({"loads": ["98%", "100%"], "load_target": 6}, "sweep_loads: 98% and 100% are both the load point 6 of sweep_load_target, 6: leave one out"),
+        (
+            {"loads": ["98%", "100%"], "load_target": 6},
+            "sweep_loads: 98% and 100% are both the load point 6 of sweep_load_target, 6: leave one out",
+        ),
         ({"load_target": "many"}, "sweep_load_target: 'many' is not a number"),
     ],
 )
@@ -241,7 +300,11 @@ def test_loads_are_queue_managers_or_applications_of_the_built_in_workloads():
     assert plan(1, **COMMITS, loads=[5])["load_points"] == [5]
     with pytest.raises(OptionError, match="sweep_loads: 3 queue managers, but workspace_queue_managers names 2"):
         plan(2, loads=[3])
-    variables = {**{f"sweep_{name}": value for name, value in VARIABLES.items()}, "sweep_queue_managers": [1], "sweep_loads": [2]}
+    variables = {
+        **{f"sweep_{name}": value for name, value in VARIABLES.items()},
+        "sweep_queue_managers": [1],
+        "sweep_loads": [2],
+    }
     with pytest.raises(OptionError, match="sweep_queue_managers and sweep_loads both name load points"):
         _plan.make_plan(variables, 2, {})
 

@@ -11,7 +11,14 @@ import types
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import progress
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import constants, fleet_line, is_watched, line_times, say, show
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import (
+    constants,
+    fleet_line,
+    is_watched,
+    line_times,
+    say,
+    show,
+)
 
 
 def status(state="running", **progress):
@@ -37,13 +44,24 @@ def test_hosts_that_did_not_answer_are_counted():
 
 
 def test_volumes_are_counted_if_a_host_has_several():
-    statuses = {"a": status("finished"), "b": host(log1=volume("dead"), log2=volume(percent="50", latency_p99_ns="4200000"), log3=volume("unknown"))}
-    assert fleet_line(statuses, 0) == "logdisk: 2/4 volumes done, 62 %, finishing, 1 did not answer, worst p99 so far 4.2 ms on b/log2"
+    statuses = {
+        "a": status("finished"),
+        "b": host(log1=volume("dead"), log2=volume(percent="50", latency_p99_ns="4200000"), log3=volume("unknown")),
+    }
+    assert (
+        fleet_line(statuses, 0)
+        == "logdisk: 2/4 volumes done, 62 %, finishing, 1 did not answer, worst p99 so far 4.2 ms on b/log2"
+    )
 
 
-@pytest.mark.parametrize("progress", [None, "x", {"percent": "nan", "latency_p99_ns": "inf"}, {"percent": [], "latency_p99_ns": "1e9x"}])
+@pytest.mark.parametrize(
+    "progress", [None, "x", {"percent": "nan", "latency_p99_ns": "inf"}, {"percent": [], "latency_p99_ns": "1e9x"}]
+)
 def test_what_a_host_says_cannot_break_the_line(progress):
-    assert fleet_line({"a": host(log={"state": "running", "progress": progress})}, 0) == "logdisk: 0/1 hosts done, 0 %, finishing"
+    assert (
+        fleet_line({"a": host(log={"state": "running", "progress": progress})}, 0)
+        == "logdisk: 0/1 hosts done, 0 %, finishing"
+    )
 
 
 @pytest.mark.parametrize(
@@ -108,11 +126,21 @@ def test_plain_lines_come_at_intervals_whenever_hosts_are_polled(end, interval):
 
 @pytest.mark.parametrize(
     "watched, shown_as, expected",
-    [(True, "auto", "rewritten"), (False, "auto", "plain"), (True, "lines", "plain"), (True, "none", None), (False, "none", None)],
+    [
+        (True, "auto", "rewritten"),
+        (False, "auto", "plain"),
+        (True, "lines", "plain"),
+        (True, "none", None),
+        (False, "none", None),
+    ],
 )
 def test_how_the_progress_is_shown(monkeypatch, watched, shown_as, expected):
     said = []
-    display = types.SimpleNamespace(display=lambda text, color=None, newline=True, screen_only=False: said.append("plain" if newline else "rewritten"))
+    display = types.SimpleNamespace(
+        display=lambda text, color=None, newline=True, screen_only=False: said.append(
+            "plain" if newline else "rewritten"
+        )
+    )
     monkeypatch.setattr(constants, "DEFAULT_STDOUT_CALLBACK", "default")
     monkeypatch.setattr(progress, "watched", watched)
     monkeypatch.setattr(progress, "shown_as", shown_as)
@@ -122,14 +150,20 @@ def test_how_the_progress_is_shown(monkeypatch, watched, shown_as, expected):
 
 def test_the_lines_of_hosts_are_bounded_for_the_whole_fleet(monkeypatch):
     monkeypatch.setattr(progress, "shown_as", progress.AUTO)
-    assert progress.room_of(1) >= 100 and 2 * progress.room_of(2) == 40 and progress.room_of(30) == 1 and progress.room_of(41) == 0
+    assert (
+        progress.room_of(1) >= 100
+        and 2 * progress.room_of(2) == 40
+        and progress.room_of(30) == 1
+        and progress.room_of(41) == 0
+    )
     monkeypatch.setattr(progress, "shown_as", progress.NONE)
     assert progress.room_of(1) == 0
 
 
 @pytest.mark.parametrize(("in_worker", "by"), [(True, ["core"]), (False, ["runner", "core"])])
 def test_a_worker_prints_past_the_wrapper_of_a_runner(monkeypatch, in_worker, by):
-    """The wrapper writes to standard output, which a worker must not use; what ansible-core itself puts around its method stays."""
+    """The wrapper writes to standard output, which a worker must not use;
+    what ansible-core itself puts around its method stays."""
     called = []
     core = {"__name__": progress.ANSIBLE_DISPLAY, "called": called}
     exec("def display(self, text, **how): called.append('core')", core)

@@ -39,7 +39,12 @@ def test_slow_connections_move_the_instant():
 
 
 def test_isolated_hosts_of_a_pool_never_overlap_and_pools_run_side_by_side():
-    hosts = {"a": {**HOST, "pool": "p"}, "b": {**HOST, "pool": "p"}, "c": {**HOST, "pool": "q"}, "d": {**HOST, "pool": "p"}}
+    hosts = {
+        "a": {**HOST, "pool": "p"},
+        "b": {**HOST, "pool": "p"},
+        "c": {**HOST, "pool": "q"},
+        "d": {**HOST, "pool": "p"},
+    }
     starts = start_times("isolated", 0.0, hosts)
     of_p = sorted(starts[name] for name in "abd")
     assert all(later - earlier >= 10.0 for earlier, later in zip(of_p, of_p[1:]))
@@ -86,7 +91,8 @@ def test_the_next_look_comes_at_the_interval_or_when_the_end_is_due(now, end, in
 @pytest.mark.parametrize("interval_s", [1.0, 30.0, 600.0])
 @pytest.mark.parametrize("planned_s", [1.0, 60.0, 300.0, 2100.0, 86400.0])
 def test_a_host_that_never_ends_is_given_up_within_the_looks_that_there_are(planned_s, interval_s, call_s):
-    """More looks would be more nested includes than any ansible-core bears, and would end the playbook without a report."""
+    """More looks would be more nested includes than any ansible-core bears,
+    and would end the playbook without a report."""
     now, lead_s = 0.0, 40.0
     end = lead_s + planned_s
     give_up = lead_s + 2 * planned_s + 60 + GRACE_S
@@ -106,7 +112,9 @@ def test_a_late_host_is_not_kept_waiting_long(late_s):
     assert now - 300.0 - COLLECT_SLACK_S <= max(late_s + 5.0, 1.25 * late_s + 5.0)
 
 
-@pytest.mark.parametrize(("interval_s", "duration_s", "hosts"), [(10, 60, 1), (60, 600, 1), (10, 86400, 1), (10, 3600, 1000)])
+@pytest.mark.parametrize(
+    ("interval_s", "duration_s", "hosts"), [(10, 60, 1), (60, 600, 1), (10, 86400, 1), (10, 3600, 1000)]
+)
 def test_an_observation_outlives_two_missed_polls(interval_s, duration_s, hosts):
     """Each round of polls takes time, and a long observation is polled less often."""
     between_s = max(next_poll_s(0, duration_s, duration_s + GRACE_S, interval_s, MAX_POLLS), interval_s) + hosts

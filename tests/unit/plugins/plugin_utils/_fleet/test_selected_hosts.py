@@ -8,7 +8,10 @@ import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.selected_hosts import of_the_play, other_selections
 
 DEFAULT = "all:!localhost"
-PROBLEM = "certify_hosts is {other!r}, but this command has the hosts {asked!r}: the hosts of a command cannot depend on variables of hosts and groups: "
+PROBLEM = (
+    "certify_hosts is {other!r}, but this command has the hosts {asked!r}: the hosts of a command cannot depend on "
+    "variables of hosts and groups: "
+)
 
 
 @pytest.mark.parametrize(
@@ -27,6 +30,9 @@ def test_another_pattern_of_a_host_is_refused(asked, said, found):
     assert len(problems) == len(found) and all(map(str.startswith, problems, found))
 
 
-@pytest.mark.parametrize(("seen", "own", "found"), [(None, None, None), ("dev", "dev", None), ("prod", None, "prod"), ("prod", "dev", "prod")])
+@pytest.mark.parametrize(
+    ("seen", "own", "found"),
+    [(None, None, None), ("dev", "dev", None), ("prod", None, "prod"), ("prod", "dev", "prod")],
+)
 def test_what_a_host_says_is_not_what_the_play_says(seen, own, found):
     assert of_the_play(seen, own) == found

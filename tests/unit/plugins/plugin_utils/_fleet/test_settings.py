@@ -5,7 +5,13 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import SettingsError, agreed, array_settings, same_problem_once, targets
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import (
+    SettingsError,
+    agreed,
+    array_settings,
+    same_problem_once,
+    targets,
+)
 
 
 @pytest.mark.parametrize(
@@ -32,12 +38,24 @@ def test_the_same_value_in_another_way_is_the_same(name, values, expected):
 @pytest.mark.parametrize(
     "name, values, said",
     [
-        ("gate_report_only", {"b": True, "a": False, "c": True}, "gate_report_only differs between hosts: False on a; True on b, c."),
-        ("sweep_mode", {f"h{index}": "isolated" if index else "together" for index in range(9)}, "'isolated' on h1, h2, h3, h4, h5 and 3 more"),
+        (
+            "gate_report_only",
+            {"b": True, "a": False, "c": True},
+            "gate_report_only differs between hosts: False on a; True on b, c.",
+        ),
+        (
+            "sweep_mode",
+            {f"h{index}": "isolated" if index else "together" for index in range(9)},
+            "'isolated' on h1, h2, h3, h4, h5 and 3 more",
+        ),
         ("gate_report_only", {"a": "maybe"}, "gate_report_only: 'maybe' (of a) cannot be used"),
         ("gate_expected_count", {"a": "ten"}, "gate_expected_count: 'ten' (of a) cannot be used"),
         ("gate_baseline", {"a": "last, R2"}, "none and last stand alone"),
-        ("sweep_start_at", {"a": "tonight"}, "sweep_start_at: 'tonight' (of a) cannot be used: it must be a time in UTC such as "),
+        (
+            "sweep_start_at",
+            {"a": "tonight"},
+            "sweep_start_at: 'tonight' (of a) cannot be used: it must be a time in UTC such as ",
+        ),
         ("gate_margin", {"a": 10}, "it must be from 1 % to 100 %"),
         ("gate_margin", {"a": "some"}, "gate_margin: 'some' (of a) cannot be used"),
     ],
@@ -61,10 +79,17 @@ def test_the_settings_of_an_array_are_a_line_whatever_the_order_of_their_keys():
         "d": "",
         "e": {},
     }
-    assert array_settings(values) == {"a": "cache=64, mirror=, pool=gold1", "b": "cache=64, mirror=, pool=gold1", "c": "fs9200, pool gold1"}
+    assert array_settings(values) == {
+        "a": "cache=64, mirror=, pool=gold1",
+        "b": "cache=64, mirror=, pool=gold1",
+        "c": "fs9200, pool gold1",
+    }
 
 
-@pytest.mark.parametrize("value, reason", [("a\x1b[31m", "cannot be printed"), ("x" * 501, "at most 500"), (["a"], "text, or"), ({"a": ["b"]}, "text, or")])
+@pytest.mark.parametrize(
+    "value, reason",
+    [("a\x1b[31m", "cannot be printed"), ("x" * 501, "at most 500"), (["a"], "text, or"), ({"a": ["b"]}, "text, or")],
+)
 def test_settings_of_an_array_that_cannot_be_shown_are_refused(value, reason):
     with pytest.raises(SettingsError, match=f"^a, b: gate_array_settings .*{reason}"):
         array_settings({"b": value, "a": value, "c": "fine"})
@@ -72,7 +97,9 @@ def test_settings_of_an_array_that_cannot_be_shown_are_refused(value, reason):
 
 def test_targets_are_facts_of_the_hosts_that_have_one():
     values = {"a": {"message_size": "2K", "messages_per_s": 5000, "clients": "60"}, "b": {}, "c": "", "d": None}
-    assert targets(values) == {"a": {"target_message_bytes": 2048, "target_messages_per_s": 5000.0, "target_clients": 60}}
+    assert targets(values) == {
+        "a": {"target_message_bytes": 2048, "target_messages_per_s": 5000.0, "target_clients": 60}
+    }
 
 
 @pytest.mark.parametrize(
@@ -83,7 +110,10 @@ def test_targets_are_facts_of_the_hosts_that_have_one():
         ({"message_size": "2K", "messages_per_s": 5000}, "lacks the key clients"),
         ({"message_size": "2K", "messages_per_s": "5000 MB/s", "clients": 60}, "messages_per_s .* '5000 MB/s'"),
         ({"message_size": "2K", "messages_per_s": 0, "clients": 60}, "messages_per_s, which must be above 0"),
-        ({"message_size": "200M", "messages_per_s": 1, "clients": 60}, "message_size, which must be above 0 and at most 104,857,600"),
+        (
+            {"message_size": "200M", "messages_per_s": 1, "clients": 60},
+            "message_size, which must be above 0 and at most 104,857,600",
+        ),
         ({"message_size": "2K", "messages_per_s": 1, "clients": 1.5}, "clients .* 1.5"),
     ],
 )

@@ -7,7 +7,11 @@ from __future__ import annotations
 import datetime
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.start_instant import read_start_at, shown, start_problem
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.start_instant import (
+    read_start_at,
+    shown,
+    start_problem,
+)
 
 AT = 1795312800.0
 """2026-11-22T02:00:00Z"""
@@ -58,8 +62,19 @@ def test_an_instant_that_can_be_kept_is_accepted(now, least_s):
 @pytest.mark.parametrize(
     "now, least_s, words",
     [
-        (AT - 30, 45.5, "which is only 30 s away, but the hosts need about 46 s: the earliest time possible is 2026-11-22T02:00:16Z."),
-        (AT + 300, 32.5, "which is 5 min ago: the earliest time possible is 2026-11-22T02:05:33Z. Give all slices a later time"),
+        (
+            AT - 30,
+            45.5,
+            (
+                "which is only 30 s away, but the hosts need about 46 s: the earliest time "
+                "possible is 2026-11-22T02:00:16Z."
+            ),
+        ),
+        (
+            AT + 300,
+            32.5,
+            "which is 5 min ago: the earliest time possible is 2026-11-22T02:05:33Z. Give all slices a later time",
+        ),
         (AT - 24 * 3600 - 1, 60, "which is more than 24 h away: correct the date"),
     ],
 )

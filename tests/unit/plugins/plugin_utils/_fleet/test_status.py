@@ -36,7 +36,13 @@ def test_no_answer_keeps_the_statuses_of_a_fleet_from_being_a_list(answer):
 
 def test_a_status_is_what_the_host_answers():
     answer = {"state": "running", "progress": {"percent": "42.9"}}
-    assert host_status("db07", "R", volumes(answer)) == {"host": "db07", "run_id": "R", "state": "running", "volumes": {"log": answer}, "reason": ""}
+    assert host_status("db07", "R", volumes(answer)) == {
+        "host": "db07",
+        "run_id": "R",
+        "state": "running",
+        "volumes": {"log": answer},
+        "reason": "",
+    }
 
 
 @pytest.mark.parametrize(
@@ -54,8 +60,12 @@ def test_a_status_is_what_the_host_answers():
     ],
 )
 def test_a_host_runs_until_all_of_its_volumes_have_ended(states, expected, unanswered_state):
-    status = host_status("db07", "R", {"volumes": {str(number): {"state": state} for number, state in enumerate(states)}})
+    status = host_status(
+        "db07", "R", {"volumes": {str(number): {"state": state} for number, state in enumerate(states)}}
+    )
     assert status["state"] == expected
     silent = unanswered(status, "no route")
     assert (silent["state"], silent["reason"]) == (unanswered_state, "no route")
-    assert [volume["state"] for volume in silent["volumes"].values()] == [state if state in ENDED else "unknown" for state in states]
+    assert [volume["state"] for volume in silent["volumes"].values()] == [
+        state if state in ENDED else "unknown" for state in states
+    ]

@@ -12,7 +12,14 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import KEYS_OF_VOLUMES
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
 
-DEFAULTS = {"name": "log", "path": "/var/tmp/logdisk", "places": {}, "queue_managers": ["QM1"], "owner": "", "expect_mount": ""}
+DEFAULTS = {
+    "name": "log",
+    "path": "/var/tmp/logdisk",
+    "places": {},
+    "queue_managers": ["QM1"],
+    "owner": "",
+    "expect_mount": "",
+}
 SWEEP = {
     "sweep_block_sizes": ["4K", "1M"],
     "sweep_queue_managers": [],
@@ -22,7 +29,15 @@ SWEEP = {
     "sweep_files": 16,
 }
 ONE = {"name": "log1", "path": "/a"}
-TWO = {"name": "log2", "path": "/b", "queue_managers": ["QM2", "QM3"], "file_size": "16M", "files": 3, "block_sizes": ["4K"], "load_points": [1, 2]}
+TWO = {
+    "name": "log2",
+    "path": "/b",
+    "queue_managers": ["QM2", "QM3"],
+    "file_size": "16M",
+    "files": 3,
+    "block_sizes": ["4K"],
+    "load_points": [1, 2],
+}
 
 
 def read(given=(), **changes):
@@ -41,7 +56,14 @@ def test_without_a_list_there_is_the_one_volume_of_the_variables(given):
 
 def test_what_a_volume_leaves_out_falls_back_to_the_variables():
     first, second = read([ONE, {**TWO, "owner": "mqm"}], owner="mqm", queue_managers=["A", "B"])
-    assert first == {**ONE, "places": {}, "queue_managers": ["A", "B"], "owner": "mqm", "expect_mount": "", "sets": ["name", "path"]}
+    assert first == {
+        **ONE,
+        "places": {},
+        "queue_managers": ["A", "B"],
+        "owner": "mqm",
+        "expect_mount": "",
+        "sets": ["name", "path"],
+    }
     assert {key: second[key] for key in TWO} == TWO
 
 
@@ -57,18 +79,36 @@ def test_the_string_of_a_survey_is_read(write):
         ("QM1,QM2", "workspace_volumes must be a list"),
         ({"name": "log1"}, "workspace_volumes must be a list"),
         (["log1"], "workspace_volumes: volume 1 must be a dictionary with a name and a path, not 'log1'"),
-        ([ONE, {"path": "/b"}], "workspace_volumes: volume 2: name must be a short name of letters, digits and . _ -, not None"),
+        (
+            [ONE, {"path": "/b"}],
+            "workspace_volumes: volume 2: name must be a short name of letters, digits and . _ -, not None",
+        ),
         ([{**ONE, "name": "../x"}], "volume 1: name must be a short name"),
         ([{**ONE, "name": "a" * 65}], "volume 1: name must be a short name"),
         ([{**ONE, "name": 7}], "volume 1: name must be a short name"),
         ([{**ONE, "size": "1M"}], "workspace_volumes: log1: unknown key size; the keys are name, path, "),
         ([{**ONE, "path": "a"}], "workspace_volumes: log1: path must be an absolute path, not 'a'"),
-        ([{**ONE, "queue_managers": []}], "workspace_volumes: log1: queue_managers must be a list of at least one name"),
+        (
+            [{**ONE, "queue_managers": []}],
+            "workspace_volumes: log1: queue_managers must be a list of at least one name",
+        ),
         ([ONE, {**TWO, "name": "log1"}], "workspace_volumes: two volumes have the name log1"),
         ([ONE, {**TWO, "path": "/a"}], r"log1 and log2 must not have the same path, or one inside the other \(/a\)"),
-        ([ONE, {**TWO, "path": "/a/b/"}], r"log1 and log2 must not have the same path, or one inside the other \(/a/b/\)"),
-        ([{"name": "a"}, {"name": "b"}], r"a and b must not have the same path, or one inside the other \(/var/tmp/logdisk\)"),
-        ([{**ONE, "owner": "mqm"}], "workspace_volumes: log1: owner is 'mqm', but the testers of a host run as one user, that of workspace_owner"),
+        (
+            [ONE, {**TWO, "path": "/a/b/"}],
+            r"log1 and log2 must not have the same path, or one inside the other \(/a/b/\)",
+        ),
+        (
+            [{"name": "a"}, {"name": "b"}],
+            r"a and b must not have the same path, or one inside the other \(/var/tmp/logdisk\)",
+        ),
+        (
+            [{**ONE, "owner": "mqm"}],
+            (
+                "workspace_volumes: log1: owner is 'mqm', but the testers of a host run as one "
+                "user, that of workspace_owner"
+            ),
+        ),
     ],
 )
 def test_a_list_that_cannot_be_is_refused_by_name(given, said):
@@ -77,7 +117,10 @@ def test_a_list_that_cannot_be_is_refused_by_name(given, said):
 
 
 def test_paths_that_only_begin_alike_are_two():
-    assert [volume["path"] for volume in read([{**ONE, "path": "/a/log"}, {**TWO, "path": "/a/log2"}])] == ["/a/log", "/a/log2"]
+    assert [volume["path"] for volume in read([{**ONE, "path": "/a/log"}, {**TWO, "path": "/a/log2"}])] == [
+        "/a/log",
+        "/a/log2",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -86,7 +129,13 @@ def test_paths_that_only_begin_alike_are_two():
         ({"file_size": "many"}, "workspace_volumes: log2: file_size: "),
         ({"files": "many"}, "workspace_volumes: log2: files: 'many' is not a whole number"),
         ({"block_sizes": []}, "workspace_volumes: log2: block_sizes is empty"),
-        ({"load_points": [3]}, "workspace_volumes: log2: load_points: 3 queue managers, but workspace_volumes: log2: queue_managers names 2"),
+        (
+            {"load_points": [3]},
+            (
+                "workspace_volumes: log2: load_points: 3 queue managers, but workspace_volumes: "
+                "log2: queue_managers names 2"
+            ),
+        ),
         ({"load_points": [1, 1]}, "workspace_volumes: log2: load_points names 1 more than once"),
     ],
 )
@@ -104,12 +153,24 @@ def test_each_volume_has_a_plan_of_its_own():
     host = planned(ONE, TWO)
     first, second = host["volumes"]
     assert (first["name"], first["load_points"], first["footprint_bytes"]) == ("log1", [1], 16 * 64 << 20)
-    assert (second["queue_managers"], second["load_points"], second["block_sizes_bytes"]) == (["QM2", "QM3"], [1, 2], [4096])
+    assert (second["queue_managers"], second["load_points"], second["block_sizes_bytes"]) == (
+        ["QM2", "QM3"],
+        [1, 2],
+        [4096],
+    )
     assert second["footprint_bytes"] == 2 * 3 * 16 << 20
     assert host["footprint_bytes"] == first["footprint_bytes"] + second["footprint_bytes"]
     assert (
         second["told"]
-        == _plan.make_plan({**SWEEP, **{KEYS_OF_VOLUMES[key]: TWO[key] for key in ("file_size", "files", "block_sizes", "load_points")}}, 2, {}, 600)["told"]
+        == _plan.make_plan(
+            {
+                **SWEEP,
+                **{KEYS_OF_VOLUMES[key]: TWO[key] for key in ("file_size", "files", "block_sizes", "load_points")},
+            },
+            2,
+            {},
+            600,
+        )["told"]
     )
 
 
@@ -128,7 +189,8 @@ def test_a_host_with_one_volume_takes_its_time():
 def test_the_times_of_a_host_are_those_of_its_volumes(order):
     host = planned(ONE, TWO, {"name": "log3", "path": "/c", "block_sizes": ["4K"]}, order=order)
     offsets, planned_s, certify_s, deadline_s = (
-        [volume[key] for volume in host["volumes"]] for key in ("start_offset_s", "planned_s", "certify_s", "deadline_s")
+        [volume[key] for volume in host["volumes"]]
+        for key in ("start_offset_s", "planned_s", "certify_s", "deadline_s")
     )
     in_turn = order == _plan.IN_TURN
     assert offsets == ([0, planned_s[0] + 2, planned_s[0] + planned_s[1] + 4] if in_turn else [0, 0, 0])

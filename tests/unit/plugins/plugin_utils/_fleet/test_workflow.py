@@ -5,7 +5,12 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.workflow import JobArtifact, described, job_artifacts, workflow_job_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.workflow import (
+    JobArtifact,
+    described,
+    job_artifacts,
+    workflow_job_of,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 
 
@@ -20,7 +25,11 @@ def test_what_jobs_reported_is_in_the_order_of_their_numbers():
         "logdisk_18": "text",
         "logdisk": {"run_id": "X"},
     }
-    assert job_artifacts(variables) == [JobArtifact("9", "", "no\\x1bprofile"), JobArtifact("17", "A", ""), JobArtifact("110", "B", "")]
+    assert job_artifacts(variables) == [
+        JobArtifact("9", "", "no\\x1bprofile"),
+        JobArtifact("17", "A", ""),
+        JobArtifact("110", "B", ""),
+    ]
 
 
 @pytest.mark.parametrize("run_id", ["../../etc", "a/b", "", None, ["x"], "x" * 200, "x\n"])

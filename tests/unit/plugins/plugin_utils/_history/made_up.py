@@ -9,7 +9,14 @@ from __future__ import annotations
 import dataclasses
 import datetime
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import CERTIFIES, FAILS, Certificate, Entry, certificate_of, fingerprint
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import (
+    CERTIFIES,
+    FAILS,
+    Certificate,
+    Entry,
+    certificate_of,
+    fingerprint,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
@@ -18,11 +25,21 @@ VERDICTS = {CERTIFIES: "pass", FAILS: "fail"}
 
 
 def certificate(run=RUN, host="db07", files=None, facts=(), **keys):
-    """Return the certificate of a measured host, which passes and certifies unless its tables or keys of the record say otherwise."""
+    """Return the certificate of a measured host, which passes and certifies unless its tables or keys of
+    the record say otherwise."""
     files = files or fabricate.tables(over=[])
     record = fabricate.judged(run, host, files)
-    known = {"machine_id": "a" * 32, "boot_id": "boot-1", "hostname": host, "filesystem_size_bytes": 10**12, "device_ids": "naa.1", "filesystem_uuid": "u-1"}
-    record = dataclasses.replace(record, **{"run_id": run["run_id"], "facts": {**record.facts, **known, **dict(facts)}, **keys})
+    known = {
+        "machine_id": "a" * 32,
+        "boot_id": "boot-1",
+        "hostname": host,
+        "filesystem_size_bytes": 10**12,
+        "device_ids": "naa.1",
+        "filesystem_uuid": "u-1",
+    }
+    record = dataclasses.replace(
+        record, **{"run_id": run["run_id"], "facts": {**record.facts, **known, **dict(facts)}, **keys}
+    )
     return certificate_of(run, record, parse_tables(files))
 
 
@@ -30,11 +47,24 @@ def changed(certificate, **fields):
     """Return a certificate with other fields. Another volume_id makes it one of another volume."""
     content = {**certificate.content, **fields}
     if "volume_id" in fields:
-        content["identity"] = fields["volume_id"] and {**(fields.get("identity") or certificate.content["identity"]), "machine_id": fields["volume_id"]}
+        content["identity"] = fields["volume_id"] and {
+            **(fields.get("identity") or certificate.content["identity"]),
+            "machine_id": fields["volume_id"],
+        }
     return Certificate.of_content(content)
 
 
-def entry(day, effect=CERTIFIES, host="db07", volume_id="v1", boot_id="b1", profile="silver", volume="log", valid_days=90, **keys):
+def entry(
+    day,
+    effect=CERTIFIES,
+    host="db07",
+    volume_id="v1",
+    boot_id="b1",
+    profile="silver",
+    volume="log",
+    valid_days=90,
+    **keys,
+):
     """Return the entry of something that was judged on a day (ISO 8601)."""
     judged = datetime.date.fromisoformat(day)
     until = (judged + datetime.timedelta(days=valid_days)).isoformat() if effect == CERTIFIES else None

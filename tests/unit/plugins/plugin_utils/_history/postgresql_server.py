@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A real PostgreSQL server of its own for tests and benchmarks: Debian's package, an unprivileged user, a socket in a temporary directory."""
+"""A real PostgreSQL server of its own for tests and benchmarks: Debian's package, an unprivileged user,
+a socket in a temporary directory."""
 
 from __future__ import annotations
 
@@ -63,7 +64,8 @@ class Server:
 
 @contextlib.contextmanager
 def running_server(*options: str) -> Iterator[Server]:
-    """Start a server with more options, such as fsync=off, and stop it afterwards. It also ends if this process is killed."""
+    """Start a server with more options, such as fsync=off, and stop it afterwards.
+    It also ends if this process is killed."""
     binaries = os.path.dirname(sorted(glob.glob("/usr/lib/postgresql/*/bin/postgres"))[-1])
     owner = pwd.getpwnam("nobody") if os.geteuid() == 0 else pwd.getpwuid(os.geteuid())
     directory = tempfile.mkdtemp(prefix="logdisk-postgresql-")
@@ -75,10 +77,21 @@ def running_server(*options: str) -> Iterator[Server]:
             os.chown(path, owner.pw_uid, owner.pw_gid)
         privileges = {"user": owner.pw_uid, "group": owner.pw_gid, "extra_groups": []} if os.geteuid() == 0 else {}
         where = {"cwd": directory, "stdout": subprocess.DEVNULL, "stdin": subprocess.DEVNULL, **privileges}
-        how = ["--auth=scram-sha-256", f"--username={USER}", f"--pwfile={password_file}", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync"]
+        how = [
+            "--auth=scram-sha-256",
+            f"--username={USER}",
+            f"--pwfile={password_file}",
+            "--encoding=UTF8",
+            "--locale=C.UTF-8",
+            "--no-sync",
+        ]
         subprocess.run([f"{binaries}/initdb", f"--pgdata={data}", *how], check=True, **where)
         settings = [f"unix_socket_directories={directory}", "listen_addresses=", "max_connections=20", *options]
-        server = Server(directory, [f"{binaries}/postgres", "-D", data, *(part for setting in settings for part in ("-c", setting))], where)
+        server = Server(
+            directory,
+            [f"{binaries}/postgres", "-D", data, *(part for setting in settings for part in ("-c", setting))],
+            where,
+        )
         try:
             server.start()
             yield server

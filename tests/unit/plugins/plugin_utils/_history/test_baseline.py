@@ -15,13 +15,18 @@ OWN = made_up.entry("2026-12-31")
 
 
 def nights(kinds):
-    """Return an entry for each night: n without a comparison, a accepted, i inconclusive, w worse, o non-inferior; the last three against what came first."""
+    """Return an entry for each night: n without a comparison, a accepted, i inconclusive, w worse, o non-inferior; the
+    last three against what came first."""
     outcomes = {"i": "inconclusive", "w": "worse", "o": "non-inferior"}
     found = []
     for day, kind in enumerate(kinds, start=1):
         against = baseline.baseline_of(baseline.last_baseline(found)) if kind in outcomes else None
         date = f"2026-{1 + day // 28:02d}-{1 + day % 28:02d}"
-        found.append(made_up.entry(date, limits_verdict="pass", outcome=outcomes.get(kind), baseline=against, accepted=int(kind == "a")))
+        found.append(
+            made_up.entry(
+                date, limits_verdict="pass", outcome=outcomes.get(kind), baseline=against, accepted=int(kind == "a")
+            )
+        )
     return found
 
 
@@ -91,7 +96,10 @@ def test_earlier_periods_are_those_between_decisions(kinds, periods):
         ({}, True),
         ({"limits_verdict": "warn"}, True),
         ({"limits_verdict": "pass", "verdict": "fail", "outcome": "worse"}, True),
-        ({"effect": ATTEMPT, "limits_verdict": "pass"}, True),  # it does not certify, but it was measured in the same way
+        (
+            {"effect": ATTEMPT, "limits_verdict": "pass"},
+            True,
+        ),  # it does not certify, but it was measured in the same way
         ({"limits_verdict": "inconclusive"}, False),
         ({"limits_verdict": "fail"}, False),
         ({"disturbed": 1}, False),

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the history says of a volume before a run is judged: wrong data that stands, and what the run before measured instead."""
+"""What the history says of a volume before a run is judged: wrong data that stands,
+and what the run before measured instead."""
 
 from __future__ import annotations
 
@@ -31,12 +32,22 @@ def run(tmp_path):
     def make(mount_point="/var/mqm/log", volumes=("log",), host="db07", **keys):
         day = f"2026-01-{next(DAYS):02d}"
         files = fabricate.tables(over=[], **keys)
-        run = {**fabricate.run_data([host]), "created_at": f"{day}T10:00:00Z", "run_id": f"run-{day}", "history": {"place": place, "required": True}}
+        run = {
+            **fabricate.run_data([host]),
+            "created_at": f"{day}T10:00:00Z",
+            "run_id": f"run-{day}",
+            "history": {"place": place, "required": True},
+        }
         directory = RunDirectory.create(str(tmp_path / "reports"), run)
         directory.volumes.note(host, [{"name": name} for name in volumes])
         for volume in volumes:
             record = fabricate.judged(run, host, files, volume=volume, created_at=f"{day}T11:00:00Z")
-            facts = {**record.facts, "machine_id": "m", "mount_point": mount_point if volume == "log" else f"/{volume}", "boot_id": "b"}
+            facts = {
+                **record.facts,
+                "machine_id": "m",
+                "mount_point": mount_point if volume == "log" else f"/{volume}",
+                "boot_id": "b",
+            }
             directory.records.write(dataclasses.replace(record, facts=facts), files)
         for _time in range(2):  # as if it were collected again
             assert gate.compare(directory) == ""
@@ -47,7 +58,13 @@ def run(tmp_path):
     return make
 
 
-CORRUPT = {"exit_status": 3, "exit_reason": "I/O error", "error_call": "pread", "error_errno_name": "CORRUPT", "option_verify": 1}
+CORRUPT = {
+    "exit_status": 3,
+    "exit_reason": "I/O error",
+    "error_call": "pread",
+    "error_errno_name": "CORRUPT",
+    "option_verify": 1,
+}
 
 
 def verdict(directory):
@@ -60,7 +77,9 @@ def test_a_run_that_reads_nothing_back_does_not_pass_a_volume_that_read_back_wro
     later = run()
     assert verdict(later) == ("inconclusive", False)
     (reason,) = judged_record(later, "hosts/db07/log").reasons
-    assert reason.startswith("it read back wrong data on 2026-01-") and reason.endswith("only a run with sweep_verify: true that passes clears that")
+    assert reason.startswith("it read back wrong data on 2026-01-") and reason.endswith(
+        "only a run with sweep_verify: true that passes clears that"
+    )
     assert verdict(run(mount_point="/other")) == ("pass", True)
     assert verdict(run(option_verify=1)) == ("pass", True)
     assert verdict(run()) == ("pass", True)
@@ -74,9 +93,13 @@ def test_a_run_says_what_the_last_one_measured_and_it_did_not(run):
     assert notes(run()) == notes(run()) == []
     moved = run(mount_point="/")
     last = f"run-2026-01-{int(moved.run['run_id'][-2:]) - 1:02d}"
-    take_out = "if that is no longer wanted, take it out with playbooks/history.yml -e history_revoke=db07:/var/mqm/log -e history_reason=..."
+    take_out = (
+        "if that is no longer wanted, take it out with playbooks/history.yml -e "
+        "history_revoke=db07:/var/mqm/log -e history_reason=..."
+    )
     assert notes(moved) == [
-        f"It measured log at /, and not at /var/mqm/log, as the run {last} did. That is another volume, and what is known of /var/mqm/log stands; {take_out}"
+        f"It measured log at /, and not at /var/mqm/log, as the run {last} did. That is another volume, and what is "
+        f"known of /var/mqm/log stands; {take_out}"
     ]
     assert notes(run(mount_point="/", volumes=("log", "data"))) == []
     (note,) = notes(run(mount_point="/"))
@@ -86,5 +109,8 @@ def test_a_run_says_what_the_last_one_measured_and_it_did_not(run):
 def test_runs_that_measured_one_name_at_two_mount_points_are_not_merged(run, tmp_path):
     first, again, moved = run(), run(), run(mount_point="/")
     assert merge_runs([first.path, again.path], str(tmp_path))
-    with pytest.raises(RunDirectoryError, match=r"db07 was measured at /var/mqm/log by the run .* and at / by the run .* two volumes with one name"):
+    with pytest.raises(
+        RunDirectoryError,
+        match=r"db07 was measured at /var/mqm/log by the run .* and at / by the run .* two volumes with one name",
+    ):
         merge_runs([first.path, moved.path], str(tmp_path))

@@ -41,7 +41,11 @@ def test_a_pass_certifies_from_its_day_on_for_the_days_of_the_policy():
     "made, effect, verdict",
     [
         (lambda: made_up.certificate(files=SLOW), FAILS, "fail"),
-        (lambda: made_up.certificate(files=fabricate.tables()), ATTEMPT, "pass"),  # without confidence: does not certify
+        (
+            lambda: made_up.certificate(files=fabricate.tables()),
+            ATTEMPT,
+            "pass",
+        ),  # without confidence: does not certify
         (lambda: made_up.certificate(verdict="warn"), CERTIFIES, "warn"),
         (lambda: made_up.certificate(verdict="inconclusive"), ATTEMPT, "inconclusive"),
         (lambda: certificate_of(made_up.RUN, fabricate.failed("db07"), None), ATTEMPT, "unreachable"),
@@ -67,7 +71,12 @@ def test_the_identity_is_the_sha256_of_the_file_and_the_same_each_time():
 def test_a_row_holds_the_figures_of_all_workers_and_what_each_limit_says_of_them():
     rows = GOOD.content["rows"]
     assert [row["block_size_bytes"] for row in rows] == list(fabricate.BLOCK_SIZES)
-    assert (rows[0]["latency_mean_ns"], rows[0]["load_point"], rows[0]["stream"], rows[0]["operation"]) == (202048, 1, "log", "write")
+    assert (rows[0]["latency_mean_ns"], rows[0]["load_point"], rows[0]["stream"], rows[0]["operation"]) == (
+        202048,
+        1,
+        "log",
+        "write",
+    )
     p99 = next(limit for limit in rows[0]["limits"] if limit["metric"] == "latency_p99")
     assert p99["verdict"] == "pass" and p99["share"] == 0 and 0 < p99["share_bound"] < 0.01 and p99["limit_value"] > 0
 
@@ -145,7 +154,9 @@ def test_what_can_change_is_recorded_but_makes_no_other_volume(fact):
 
 def test_the_inventory_name_counts_only_without_a_machine_id():
     assert made_up.certificate(host="db08").entry.volume_id == GOOD.entry.volume_id
-    first, second = (made_up.certificate(host=host, facts={"machine_id": ""}).entry.volume_id for host in ("db07", "db08"))
+    first, second = (
+        made_up.certificate(host=host, facts={"machine_id": ""}).entry.volume_id for host in ("db07", "db08")
+    )
     assert first != second
 
 
@@ -164,7 +175,10 @@ def test_a_host_of_which_nothing_is_known_names_no_volume():
 def test_hostile_text_is_escaped():
     certificate = made_up.certificate(host="db\x0007", facts={"mount_point": "/a\x1b[2J", "kernel": ["x"]})
     assert certificate.entry.host == "db\\x0007"
-    assert certificate.content["identity"]["mount_point"] == "/a\\x1b[2J" and certificate.content["environment"]["kernel"] is None
+    assert (
+        certificate.content["identity"]["mount_point"] == "/a\\x1b[2J"
+        and certificate.content["environment"]["kernel"] is None
+    )
 
 
 @pytest.mark.parametrize(
@@ -189,7 +203,10 @@ def test_a_damaged_certificate_is_refused(damage, message):
 OPTIONAL = ("limits_verdict", "accepted", "disk_id", "can_certify", "volume_facts")
 
 
-@pytest.mark.parametrize("missing", [key for key in GOOD.content if key in made_up.entry("2026-11-21").__dataclass_fields__ and key not in OPTIONAL])
+@pytest.mark.parametrize(
+    "missing",
+    [key for key in GOOD.content if key in made_up.entry("2026-11-21").__dataclass_fields__ and key not in OPTIONAL],
+)
 def test_a_certificate_without_what_the_history_needs_is_refused(missing):
     content = {key: value for key, value in GOOD.content.items() if key != missing}
     with pytest.raises(CertificateError, match="lacks a field"):
@@ -250,7 +267,9 @@ def test_another_capacity_is_refused(change):
 
 
 def test_how_streams_were_measured_is_kept_without_the_directories_of_the_run():
-    files = fabricate.tables(over=[], place_1="name=data,dir=/data/logdisk-R1/data+/more,share=90%", stream_1="name=db,place=data,size=8K")
+    files = fabricate.tables(
+        over=[], place_1="name=data,dir=/data/logdisk-R1/data+/more,share=90%", stream_1="name=db,place=data,size=8K"
+    )
     parameters = made_up.certificate(files=files).content["parameters"]
     assert (parameters["place_1"], parameters["stream_1"]) == ("name=data,share=90%", "name=db,place=data,size=8K")
 
@@ -258,7 +277,10 @@ def test_how_streams_were_measured_is_kept_without_the_directories_of_the_run():
 def test_the_load_points_of_a_search_do_not_keep_it_from_being_compared():
     files = fabricate.tables(over=[], option_load_points="1 2 3")
     searched = made_up.certificate(files=files, facts={"load_search": "auto"}).content["parameters"]
-    assert (searched["option_load_points"], made_up.certificate(files=files).content["parameters"]["option_load_points"]) == ("", "1 2 3")
+    assert (
+        searched["option_load_points"],
+        made_up.certificate(files=files).content["parameters"]["option_load_points"],
+    ) == ("", "1 2 3")
 
 
 def test_every_field_is_documented():

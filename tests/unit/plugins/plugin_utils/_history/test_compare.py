@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which hosts became worse: by vectors, by an oracle made of numpy and scipy, and by properties that hold for every input."""
+"""Which hosts became worse: by vectors, by an oracle made of numpy and scipy,
+and by properties that hold for every input."""
 
 from __future__ import annotations
 
@@ -11,7 +12,12 @@ import random
 
 import numpy
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare import NON_INFERIOR, WORSE, compare_class, holm
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare import (
+    NON_INFERIOR,
+    WORSE,
+    compare_class,
+    holm,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics import likeness
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import INCONCLUSIVE
 from hypothesis import assume, given, settings
@@ -25,7 +31,10 @@ SEEDED = st.integers(0, 10**6).map(random.Random)
 
 def run_of(logarithms):
     """Return a run of hosts h0, h1, .. from the logarithms of their rows, in units of 400 us."""
-    return {f"h{host}": {row: 400_000 * math.exp(value) for row, value in enumerate(rows)} for host, rows in enumerate(logarithms)}
+    return {
+        f"h{host}": {row: 400_000 * math.exp(value) for row, value in enumerate(rows)}
+        for host, rows in enumerate(logarithms)
+    }
 
 
 def compared(before, after, **options):
@@ -45,7 +54,10 @@ def made_up(rng, hosts, rows, runs, deviation=0.02, common=0.03, extra=()):
     """Return runs as logarithms; a host named by its number in extra is so much slower in them."""
     return [
         [
-            [night + deviation * (half + rng.gauss(0, 1)) / math.sqrt(2) + dict(extra).get(host, 0.0) for _ in range(rows)]
+            [
+                night + deviation * (half + rng.gauss(0, 1)) / math.sqrt(2) + dict(extra).get(host, 0.0)
+                for _ in range(rows)
+            ]
             for host in range(hosts)
             for half in [rng.gauss(0, 1)]
         ]
@@ -69,7 +81,11 @@ def test_one_run_of_eight_hosts_against_one():
     last = change.hosts[7]
     assert f"{math.log1p(last.beyond_class):.3f}" == "0.275"
     error = last.error
-    assert (f"{error.host.size:.11f}", {f"{row.size:.10f}" for row in error.rows}, error.host.degrees) == ("0.00823666667", {"0.0164733333"}, 3)
+    assert (f"{error.host.size:.11f}", {f"{row.size:.10f}" for row in error.rows}, error.host.degrees) == (
+        "0.00823666667",
+        {"0.0164733333"},
+        3,
+    )
     assert f"{last.p_value:.6f}" == "0.000059"
     assert [host.outcome for host in change.hosts] == [NON_INFERIOR] * 7 + [WORSE]
     assert {f"{host.smallest_named:.1%}" for host in change.hosts} == {"6.7%"}
@@ -114,10 +130,15 @@ def oracle(before, after, alpha=0.05):
     else:
         df = df_rows = 3
         se_host, se_row = (1.4826 * numpy.median(abs(values)) * hosts / (hosts - 0.8) for values in (beyond, e))
-    se_host, se_row = (numpy.maximum(se, 0.005 * c) * numpy.ones(shape) for se, shape in ((se_host, hosts), (se_row, (hosts, rows))))
+    se_host, se_row = (
+        numpy.maximum(se, 0.005 * c) * numpy.ones(shape) for se, shape in ((se_host, hosts), (se_row, (hosts, rows)))
+    )
     most = {1: 8, 2: 4}.get((n1, n2).count(1), math.inf)
     naming, naming_rows = min(most, df), min(most, df_rows)
-    p = numpy.minimum(1, 2 * numpy.minimum(stats.t.sf(beyond / se_host, naming), rows * stats.t.sf(e / se_row, naming_rows).min(axis=1)))
+    p = numpy.minimum(
+        1,
+        2 * numpy.minimum(stats.t.sf(beyond / se_host, naming), rows * stats.t.sf(e / se_row, naming_rows).min(axis=1)),
+    )
     in_order = numpy.argsort(p)
     adjusted = numpy.empty(hosts)
     adjusted[in_order] = numpy.maximum.accumulate(p[in_order] * numpy.arange(hosts, 0, -1))
@@ -127,11 +148,21 @@ def oracle(before, after, alpha=0.05):
     smallest = math.exp((stats.t.ppf(1 - alpha / 2 / hosts, naming) + stats.t.ppf(0.8, naming)) * se_host[0]) - 1
     stayed = d.mean(axis=1)[~worse]
     half_width = stats.t.ppf(1 - alpha, len(stayed) - 1) * stats.sem(stayed)
-    return beyond, (se_host, df), p, bound, list(outcome), smallest, (stayed.mean() - half_width, stayed.mean() + half_width)
+    return (
+        beyond,
+        (se_host, df),
+        p,
+        bound,
+        list(outcome),
+        smallest,
+        (stayed.mean() - half_width, stayed.mean() + half_width),
+    )
 
 
 @settings(max_examples=40, deadline=None)
-@given(SEEDED, st.integers(8, 14), st.integers(1, 4), st.integers(1, 3), st.integers(1, 3), st.floats(1e-6, 0.08))  # below, the noise is that of rounding
+@given(
+    SEEDED, st.integers(8, 14), st.integers(1, 4), st.integers(1, 3), st.integers(1, 3), st.floats(1e-6, 0.08)
+)  # below, the noise is that of rounding
 def test_a_class_is_judged_as_numpy_and_scipy_do(rng, hosts, rows, runs_before, runs_after, deviation):
     before = made_up(rng, hosts, rows, runs_before, deviation)
     after = made_up(rng, hosts, rows, runs_after, deviation, extra=((0, rng.uniform(0, 0.5)), (1, rng.uniform(0, 0.3))))
@@ -171,8 +202,16 @@ def test_an_outcome_rests_on_what_is_printed(fleet):
             assert max(host.beyond_class, host.worst_row_change) >= 0.1 - 1e-9
         elif host.outcome == NON_INFERIOR:
             assert host.change <= host.bound <= 0.1 + 1e-9
-        assert (host.error is None) == (host.p_value is None) == (host.bound is None) == (host.smallest_named is None) == bool(host.reason)
-        assert host.runs_needed is None or (host.outcome == INCONCLUSIVE and min(host.runs_before, host.runs_after) < host.runs_needed <= 20)
+        assert (
+            (host.error is None)
+            == (host.p_value is None)
+            == (host.bound is None)
+            == (host.smallest_named is None)
+            == bool(host.reason)
+        )
+        assert host.runs_needed is None or (
+            host.outcome == INCONCLUSIVE and min(host.runs_before, host.runs_after) < host.runs_needed <= 20
+        )
 
 
 @settings(deadline=None)
@@ -180,10 +219,21 @@ def test_an_outcome_rests_on_what_is_printed(fleet):
 def test_neither_the_order_of_runs_and_hosts_nor_the_unit_matters(fleet, rng):
     before, after = ([run_of(run) for run in runs] for runs in fleet)
     usual = compare_class(before, after, margin=0.1)
-    shuffled = [[dict(rng.sample(list(run.items()), len(run))) for run in rng.sample(runs, len(runs))] for runs in (before, after)]
-    other = [[{host: {row: figure * (7 + row) for row, figure in rows.items()} for host, rows in run.items()} for run in runs] for runs in shuffled]
+    shuffled = [
+        [dict(rng.sample(list(run.items()), len(run))) for run in rng.sample(runs, len(runs))]
+        for runs in (before, after)
+    ]
+    other = [
+        [
+            {host: {row: figure * (7 + row) for row, figure in rows.items()} for host, rows in run.items()}
+            for run in runs
+        ]
+        for runs in shuffled
+    ]
     again = compare_class(*other, margin=0.1)
-    assert [host.p_value for host in again.hosts] == [host.p_value and pytest.approx(host.p_value, abs=1e-6) for host in usual.hosts]
+    assert [host.p_value for host in again.hosts] == [
+        host.p_value and pytest.approx(host.p_value, abs=1e-6) for host in usual.hosts
+    ]
     assert [host.change for host in again.hosts] == pytest.approx([host.change for host in usual.hosts], abs=1e-9)
 
 
@@ -191,7 +241,10 @@ def test_neither_the_order_of_runs_and_hosts_nor_the_unit_matters(fleet, rng):
 @given(fleets(fewest=8), st.floats(-0.5, 1).filter(lambda night: abs(night) > 1e-3))
 def test_what_a_class_has_in_common_is_no_hosts_fault_but_does_not_vanish(fleet, night):
     before, after = fleet
-    usual, moved = compared(before, after), compared(before, [[[value + night for value in rows] for rows in run] for run in after])
+    usual, moved = (
+        compared(before, after),
+        compared(before, [[[value + night for value in rows] for rows in run] for run in after]),
+    )
     assert [host.p_value for host in moved.hosts] == pytest.approx([host.p_value for host in usual.hosts], abs=1e-6)
     shown = [name for name, outcome in outcomes(moved).items() if outcome == NON_INFERIOR]
     assume(night > 0)
@@ -237,15 +290,22 @@ NIGHTS = [0.0, 0.01, -0.01]
 
 
 def test_earlier_runs_of_the_class_tell_how_noisy_each_host_is():
-    """Five of them are enough, in which eight hosts took part: h0 is noisy, so one change of it names nobody; the same of another host does."""
+    """Five of them are enough, in which eight hosts took part: h0 is noisy, so one change of it names nobody;
+    the same of another host does."""
     rng = random.Random("noisy")
-    earlier = [run_of([[night + rng.gauss(0, 0.2 if host == 0 else 0.01)] for host in range(8)]) for night in (0.1, 0, 0.2, 0, 0.1)]
+    earlier = [
+        run_of([[night + rng.gauss(0, 0.2 if host == 0 else 0.01)] for host in range(8)])
+        for night in (0.1, 0, 0.2, 0, 0.1)
+    ]
     for slower, outcome in ((0, INCONCLUSIVE), (1, WORSE)):
         changed = [[0.25 if host == slower else 0.0] for host in range(8)]
         change = compared([[[0.0]] * 8], [changed], earlier=[earlier])
         assert host_of(change, f"h{slower}").outcome == outcome
         assert host_of(change, "h0").error.host.size > 2 * host_of(change, "h1").error.host.size
-        assert {host.error.host.naming_degrees for host in change.hosts} <= {4, host_of(change, "h0").error.host.degrees}
+        assert {host.error.host.naming_degrees for host in change.hosts} <= {
+            4,
+            host_of(change, "h0").error.host.degrees,
+        }
     without = compared([[[0.0]] * 8], [[[0.0]] * 8], earlier=[earlier[:4]])
     assert {host.error.host.degrees for host in without.hosts} == {3}
 
@@ -259,7 +319,9 @@ def test_a_few_hosts_are_held_against_their_own_runs():
     assert (change.shift, change.non_inferior) == ({}, True)
     worse = host_of(change, "h1")
     error = 0.01 * math.sqrt(2 / 3)  # of squares 2 x 2 x 0.01^2 over 4 degrees of freedom
-    assert [(each.size, each.degrees) for each in (worse.error.host, *worse.error.rows)] == [pytest.approx((error, 4))] * 3
+    assert [(each.size, each.degrees) for each in (worse.error.host, *worse.error.rows)] == [
+        pytest.approx((error, 4))
+    ] * 3
     assert worse.p_value == pytest.approx(2 * stats.t.sf(0.26 / error, 4), rel=1e-6)
     assert worse.change == worse.beyond_class == worse.worst_row_change == pytest.approx(math.expm1(0.26))
 
@@ -277,14 +339,40 @@ def test_a_change_of_one_row_is_found():
 def test_too_few_runs_say_how_many_would_tell():
     night = [[[0.0]] * 4]
     for before, after, needed, text in (
-        (1, 1, 3, "one run before and one after cannot tell 10 % from the difference between two runs of the same disk; 3 before and 3 after can"),
-        (3, 1, 3, "3 runs before and 1 after cannot tell 10 % from the difference between runs of the same disk; 3 before and 3 after can"),
-        (1, 4, 2, "1 run before and 4 after cannot tell 10 % from the difference between runs of the same disk; 2 before and 4 after can"),
+        (
+            1,
+            1,
+            3,
+            (
+                "one run before and one after cannot tell 10 % from the difference between two runs of the same "
+                "disk; 3 before and 3 after can"
+            ),
+        ),
+        (
+            3,
+            1,
+            3,
+            (
+                "3 runs before and 1 after cannot tell 10 % from the difference between runs of the same "
+                "disk; 3 before and 3 after can"
+            ),
+        ),
+        (
+            1,
+            4,
+            2,
+            (
+                "1 run before and 4 after cannot tell 10 % from the difference between runs of the same "
+                "disk; 2 before and 4 after can"
+            ),
+        ),
     ):
         change = compared(night * before, night * after)
         assert {(host.outcome, host.runs_needed) for host in change.hosts} == {(INCONCLUSIVE, needed)}
         assert {host.reason for host in change.hosts} == {text}
-    assert compared(night, [[[DELTA]] * 4]).hosts[0].runs_needed == 3  # which may well not decide, but then it is known why
+    assert (
+        compared(night, [[[DELTA]] * 4]).hosts[0].runs_needed == 3
+    )  # which may well not decide, but then it is known why
     assert set(outcomes(compared(night * 3, night * 3)).values()) == {NON_INFERIOR}
     assert set(outcomes(compared(night * 5, night)).values()) == {NON_INFERIOR}
 
@@ -309,7 +397,10 @@ def test_earlier_periods_may_lie_at_other_levels():
 
 def test_a_class_with_a_share_of_the_doubt_names_less_easily():
     """The share is that of naming alone: what is shown to be non-inferior stays so."""
-    before, after = [run_of([[0.0]] * 9)] * 2, [run_of([[night] for night in (0, 0.01, -0.01, 0.02, -0.02, 0, 0.01, -0.01, 0.13)])] * 2
+    before, after = (
+        [run_of([[0.0]] * 9)] * 2,
+        [run_of([[night] for night in (0, 0.01, -0.01, 0.02, -0.02, 0, 0.01, -0.01, 0.13)])] * 2,
+    )
     own, part = (compare_class(before, after[:1], margin=0.1, share=share) for share in (1, 1e-9))
     assert (host_of(own, "h8").outcome, host_of(part, "h8").outcome) == (WORSE, INCONCLUSIVE)
     assert [host.bound for host in own.hosts] == [host.bound for host in part.hosts]
@@ -317,7 +408,8 @@ def test_a_class_with_a_share_of_the_doubt_names_less_easily():
 
 
 def test_more_runs_are_said_to_decide_a_change_only_if_they_would():
-    """With the noise of these runs: a change far from the margin needs some more, one at the margin is never decided."""
+    """With the noise of these runs: a change far from the margin needs some more,
+    one at the margin is never decided."""
     noise = [0.0, 0.08, -0.08]
 
     def judged(size):
@@ -329,7 +421,11 @@ def test_more_runs_are_said_to_decide_a_change_only_if_they_would():
         needed = judged(size).runs_needed
         error = 0.08 * math.sqrt(2 / needed)
         degrees = 2 * needed - 2
-        enough = size + stats.t.ppf(0.95, degrees) * error <= DELTA if outcome == NON_INFERIOR else 2 * stats.t.sf(size / error, degrees) <= 0.05
+        enough = (
+            size + stats.t.ppf(0.95, degrees) * error <= DELTA
+            if outcome == NON_INFERIOR
+            else 2 * stats.t.sf(size / error, degrees) <= 0.05
+        )
         assert (needed > 3, enough) == (True, True)
     assert judged(0.4).runs_needed is None
     assert judged(0.4).outcome == WORSE
@@ -367,9 +463,19 @@ def test_nothing_before_is_nothing_compared():
 def test_a_class_whose_only_host_became_worse_says_nothing_of_the_rest():
     runs = [[[night], [night + 1]] for night in NIGHTS]
     change = compared([[rows[0]] for rows in runs], [[rows[1]] for rows in runs])
-    assert (outcomes(change), change.change, change.upper_bound, change.non_inferior) == ({"h0": WORSE}, None, None, False)
+    assert (outcomes(change), change.change, change.upper_bound, change.non_inferior) == (
+        {"h0": WORSE},
+        None,
+        None,
+        False,
+    )
     alone = compared([[rows[0]] for rows in runs], [[rows[0]] for rows in runs])
-    assert (outcomes(alone), alone.change, alone.upper_bound, alone.non_inferior) == ({"h0": NON_INFERIOR}, 0, None, False)
+    assert (outcomes(alone), alone.change, alone.upper_bound, alone.non_inferior) == (
+        {"h0": NON_INFERIOR},
+        0,
+        None,
+        False,
+    )
 
 
 def test_a_class_is_non_inferior_without_its_worse_hosts():
@@ -403,6 +509,8 @@ def test_the_margin_is_what_matters():
 
 def test_one_run_against_one_is_named_less_easily_by_a_scattered_class():
     rng = random.Random("scatter")
-    even, scattered = (compared([[[0.0]] * 12], made_up(rng, 12, 1, 1, deviation, extra=((0, 0.5),))) for deviation in (0.01, 0.3))
+    even, scattered = (
+        compared([[[0.0]] * 12], made_up(rng, 12, 1, 1, deviation, extra=((0, 0.5),))) for deviation in (0.01, 0.3)
+    )
     assert (host_of(even, "h0").outcome, host_of(scattered, "h0").outcome) == (WORSE, INCONCLUSIVE)
     assert likeness.FEWEST_ALIKE == 8

@@ -44,13 +44,16 @@ def in_steps(rng, length, deviation=0.05):
 
 
 def test_change_points_lie_at_the_same_places_as_otavas():
-    """On one step, or none. Otava looks for several at a time, with short sides and another deviation: series with more to find differ more often."""
+    """On one step, or none. Otava looks for several at a time, with short sides and another deviation:
+    series with more to find differ more often."""
     rng, agree, moved = random.Random("otava"), 0, 0
     for series in range(150):
         length = rng.randrange(10, 40)
         step, place = (0, 0.2, 0.3)[series % 3], rng.randrange(4, length - 4)
         values = [rng.gauss(step * (certificate >= place), 0.05) for certificate in range(length)]
-        theirs = compute_change_points(list(values), window_len=200, max_pvalue=0.001, min_magnitude=0.0)[0]  # not of an array: its later windows fail
+        theirs = compute_change_points(list(values), window_len=200, max_pvalue=0.001, min_magnitude=0.0)[
+            0
+        ]  # not of an array: its later windows fail
         ours = places(values, margin=0)
         agree, moved = agree + (ours == [point.index for point in theirs]), moved + bool(ours)
     print(f"{agree} of 150 series agree, {moved} of them with a change")
@@ -63,7 +66,12 @@ def exact_difference(values, cut):
     n1, n2 = len(before), len(after)
     between = math.fsum(abs(x - y) for x in before for y in after)
     within = [math.fsum(abs(x - y) for x, y in combinations(side, 2)) for side in (before, after)]
-    return n1 * n2 / (n1 + n2) * (2 * between / (n1 * n2) - 2 * within[0] / (n1 * (n1 - 1)) - 2 * within[1] / (n2 * (n2 - 1)))
+    return (
+        n1
+        * n2
+        / (n1 + n2)
+        * (2 * between / (n1 * n2) - 2 * within[0] / (n1 * (n1 - 1)) - 2 * within[1] / (n2 * (n2 - 1)))
+    )
 
 
 @settings(deadline=None)
@@ -120,7 +128,8 @@ def test_what_is_a_change_point(values, found):
 
 
 def test_a_change_point_is_preliminary_until_six_certificates_follow():
-    """One spike among the last three of 40 certificates often looks like a change, but seldom does so once it has passed."""
+    """One spike among the last three of 40 certificates often looks like a change,
+    but seldom does so once it has passed."""
     for later, preliminary in ((3, True), (5, True), (6, False), (9, False)):
         (point,) = change_points(figures_of([0.0] * 10 + [1.0] * later), margin=0.1)
         assert point.preliminary is preliminary
@@ -135,8 +144,13 @@ def test_a_change_point_is_preliminary_until_six_certificates_follow():
 
 
 def test_the_first_of_equal_cuts_is_taken():
-    """A step up and one down, of whole numbers, so that both differ by exactly as much: neither side alone is beyond chance."""
-    distances = [[sum(abs(value - other) for other in values[:count]) for count in range(10)] for values in [[0] * 3 + [1] * 3 + [0] * 3] for value in values]
+    """A step up and one down, of whole numbers, so that both differ by exactly as much:
+    neither side alone is beyond chance."""
+    distances = [
+        [sum(abs(value - other) for other in values[:count]) for count in range(10)]
+        for values in [[0] * 3 + [1] * 3 + [0] * 3]
+        for value in values
+    ]
     assert drift._best_cut(distances, 0, 9) == 3
 
 

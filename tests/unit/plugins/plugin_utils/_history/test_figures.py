@@ -27,7 +27,10 @@ SMALL = (4096, 1, "log", "write")
 
 def with_(content=CONTENT, **parts):
     """Return a content with other fields; a dictionary adds to the one that is there."""
-    return {**content, **{key: {**content[key], **value} if isinstance(value, dict) else value for key, value in parts.items()}}
+    return {
+        **content,
+        **{key: {**content[key], **value} if isinstance(value, dict) else value for key, value in parts.items()},
+    }
 
 
 def test_a_figure_by_row_is_the_higher_the_worse():
@@ -51,7 +54,10 @@ def test_figures_are_named_with_or_without_their_unit():
 
 
 def test_a_class_is_given_or_follows_from_the_device_and_file_system():
-    facts = {"environment": {"device_model": "PM1743", "filesystem_type": "xfs"}, "identity": {"filesystem_size_bytes": 100 << 30}}
+    facts = {
+        "environment": {"device_model": "PM1743", "filesystem_type": "xfs"},
+        "identity": {"filesystem_size_bytes": 100 << 30},
+    }
     assert class_of(with_(**facts)) == "PM1743, 100 GiB, xfs"
     assert class_of({**with_(**facts), "class": "gold"}) == "gold"
     facts["environment"].update(device_model=None, device_member_model="PM9A3")
@@ -85,22 +91,38 @@ def test_certificates_need_the_same_method_and_parameters():
 
 def test_what_mqldt_measured_is_compared_by_the_figures_that_are_right():
     for figure in (LATENCY_MEAN, "latency_p99_ns", "operations_per_s"):
-        assert why_unusable(IMPORTED, figure) == "it was imported from mqldt, so only bytes_per_s, latency_min, latency_max can be compared"
+        assert (
+            why_unusable(IMPORTED, figure)
+            == "it was imported from mqldt, so only bytes_per_s, latency_min, latency_max can be compared"
+        )
     pairs = ((IMPORTED, CONTENT), (CONTENT, IMPORTED), (IMPORTED, IMPORTED))
-    assert {why_incomparable(one, other, figure) for one, other in pairs for figure in (THROUGHPUT, "latency_max_ns")} == {""}
+    assert {
+        why_incomparable(one, other, figure) for one, other in pairs for figure in (THROUGHPUT, "latency_max_ns")
+    } == {""}
     elsewhere = {**IMPORTED, "rows": [{**row, "load_point": 9} for row in IMPORTED["rows"]]}
     assert why_incomparable(elsewhere, CONTENT, THROUGHPUT) == "the two have no row in common"
 
 
 def test_what_changed_is_told_if_both_sides_are_known():
     before = with_(environment={"kernel": "6.1", "mount_options": "rw", "device_firmware": None})
-    after = with_(environment={"kernel": "6.12", "mount_options": "rw", "device_firmware": "7"}, identity={"device_ids": "naa.2"}, method_version=2)
-    assert changes(before, after) == [Change("device_ids", "naa.1", "naa.2"), Change("kernel", "6.1", "6.12"), Change("method_version", 1, 2)]
+    after = with_(
+        environment={"kernel": "6.12", "mount_options": "rw", "device_firmware": "7"},
+        identity={"device_ids": "naa.2"},
+        method_version=2,
+    )
+    assert changes(before, after) == [
+        Change("device_ids", "naa.1", "naa.2"),
+        Change("kernel", "6.1", "6.12"),
+        Change("method_version", 1, 2),
+    ]
     assert changes({**before, "identity": None}, before) == []
 
 
 def test_a_capacity_that_changed_is_shown_in_the_unit_of_its_load():
-    before, after, none = ({**CONTENT, "capacity": {"load_unit": "BSU", "highest_passed": load, "lowest_not_passed": 90}} for load in (40, 84, None))
+    before, after, none = (
+        {**CONTENT, "capacity": {"load_unit": "BSU", "highest_passed": load, "lowest_not_passed": 90}}
+        for load in (40, 84, None)
+    )
     assert changes(before, after) == [Change("capacity", "40 BSU", "84 BSU")]
     assert changes(before, none) == [Change("capacity", "40 BSU", "below 90 BSU")]
     assert changes(before, {**after, "capacity": None}) == []

@@ -49,7 +49,9 @@ def test_each_volume_gets_a_certificate_beside_its_record_and_in_the_history(dir
     assert gate.remember(directory, *gate.make_certificates(directory)) == ""
     assert entries(history) == {"db07": "certifies", "DB 08": "attempt", "db09": "attempt"}
     with open_history(history) as opened:
-        assert {hashlib.sha256(path.read_bytes()).hexdigest() for path in files(directory)} == {entry.sha256 for entry in opened.newest()}
+        assert {hashlib.sha256(path.read_bytes()).hexdigest() for path in files(directory)} == {
+            entry.sha256 for entry in opened.newest()
+        }
 
 
 def test_storing_again_changes_nothing(directory, history):
@@ -84,7 +86,9 @@ def test_a_record_that_is_filed_again_gets_a_new_certificate(directory, history)
 
 def test_merged_runs_and_preflights_have_none(directory, tmp_path):
     assert certificates_of(merge_runs([directory.path], str(tmp_path / "merged"))) == ([], [])
-    assert certificates_of(fabricate.run_directory(tmp_path / "preflights", {}, gate=False, expected=["db07"], check_mode=True)) == ([], [])
+    assert certificates_of(
+        fabricate.run_directory(tmp_path / "preflights", {}, gate=False, expected=["db07"], check_mode=True)
+    ) == ([], [])
 
 
 @pytest.mark.parametrize(
@@ -105,7 +109,10 @@ def test_one_damaged_volume_is_named_and_does_not_keep_the_others_out(directory,
 
 def test_a_certificate_that_was_copied_from_another_host_does_not_stand_for_this_one(directory, history):
     made = certify(directory)[0]
-    good, other = Path(directory.path) / "hosts/db07/log/certificate.json", Path(directory.path) / "hosts/db09/log/certificate.json"
+    good, other = (
+        Path(directory.path) / "hosts/db07/log/certificate.json",
+        Path(directory.path) / "hosts/db09/log/certificate.json",
+    )
     other.write_bytes(good.read_bytes())
     problem = gate.remember(directory, *gate.make_certificates(directory))
     assert "hosts/db09/log: its certificate.json is that of another run, host or volume" in problem
@@ -114,7 +121,12 @@ def test_a_certificate_that_was_copied_from_another_host_does_not_stand_for_this
 
 
 def test_a_host_whose_tables_cannot_be_used_is_an_attempt(tmp_path, history):
-    directory = fabricate.run_directory(tmp_path / "reports", {}, [fabricate.failed("db07", "error", "collect")], history={"place": history, "required": True})
+    directory = fabricate.run_directory(
+        tmp_path / "reports",
+        {},
+        [fabricate.failed("db07", "error", "collect")],
+        history={"place": history, "required": True},
+    )
     directory.records.write(fabricate.failed("db07", "error", "collect"), {"results.csv": b"nonsense"})
     assert gate.remember(directory, *gate.make_certificates(directory)) == ""
     assert entries(history) == {"db07": "attempt"}

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""From certificates to the drift of volumes: which of them count, what is told about each, and what else changed when figures moved."""
+"""From certificates to the drift of volumes: which of them count, what is told about each,
+and what else changed when figures moved."""
 
 from __future__ import annotations
 
@@ -12,7 +13,14 @@ import math
 import random
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.fleet_drift import CHANGED, CONSPICUOUS, DRIFTING, SHORT, STEADY, fleet_drift
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.fleet_drift import (
+    CHANGED,
+    CONSPICUOUS,
+    DRIFTING,
+    SHORT,
+    STEADY,
+    fleet_drift,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.mqldt_import import Origin, import_mqldt
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
@@ -24,25 +32,36 @@ FIRST = datetime.date(2025, 1, 1)
 LATENCY = BASE["rows"][0]["latency_mean_ns"]
 MQLDT = (
     "Blocksize,Total writes to files,Total bytes written to files,Max bytes/sec written to files (over 1 sec interval),"
-    "Min bytes/sec written to files (over 1 sec interval),Avg bytes/sec written to files,Max latency of write (ns),Min latency of write (ns),"
+    "Min bytes/sec written to files (over 1 sec interval),Avg bytes/sec written to files,Max latency of write "
+    "(ns),Min latency of write (ns),"
     "Avg latency of write (ns)\r\n4096,{writes},{total},9,8,{rate},900,100,200\r\n"
 )
 
 
 def certificate(host, number, factor=1.0, **fields):
-    """Return the certificate of a host's run of a week, with figures of the base times a factor; environment adds to that of the base."""
-    rows = [{**row, "latency_mean_ns": row["latency_mean_ns"] * factor, "bytes_per_s": row["bytes_per_s"] / factor} for row in BASE["rows"]]
+    """Return the certificate of a host's run of a week, with figures of the base times a factor;
+    environment adds to that of the base."""
+    rows = [
+        {**row, "latency_mean_ns": row["latency_mean_ns"] * factor, "bytes_per_s": row["bytes_per_s"] / factor}
+        for row in BASE["rows"]
+    ]
     environment = {**BASE["environment"], **fields.pop("environment", {})}
     day = FIRST + datetime.timedelta(days=7 * number)
     times = {"run_id": f"run-{number:02}", "judged_at": f"{day}T10:00:00Z"}
     volume = {"volume_id": f"volume of {host}"}
-    return made_up.changed(made_up.Certificate.of_content(BASE), **{"host": host, "rows": rows, "environment": environment, **times, **volume, **fields})
+    return made_up.changed(
+        made_up.Certificate.of_content(BASE),
+        **{"host": host, "rows": rows, "environment": environment, **times, **volume, **fields},
+    )
 
 
 def course(host, factors, **fields):
     """Return a certificate for each factor, each with a little noise of its own."""
     rng = random.Random(host)
-    return [certificate(host, number, factor * math.exp(rng.gauss(0, 0.01)), **fields) for number, factor in enumerate(factors)]
+    return [
+        certificate(host, number, factor * math.exp(rng.gauss(0, 0.01)), **fields)
+        for number, factor in enumerate(factors)
+    ]
 
 
 @pytest.fixture
@@ -107,15 +126,24 @@ def test_a_row_has_its_values_and_the_limit_that_the_newest_was_held_against(dri
 
 
 def test_when_figures_moved_is_told_with_what_else_changed_then(drift):
-    """The certificate at which the kernel changed was disturbed: the change is told with the first one afterwards that counts."""
+    """The certificate at which the kernel changed was disturbed: the change is told with the first one
+    afterwards that counts."""
     before = course("h", [1] * 8, environment={"kernel": "6.1"})
     after = course("h", [1] * 8 + [1.3] * 8, environment={"kernel": "6.12"})[9:]
     disturbed = certificate("h", 8, 1.3, environment={"kernel": "6.12"}, disturbances=["steal"])
     volume = only(drift(*before, disturbed, *after))
     (event,) = volume["events"]
-    assert (event["place"], event["judged_at"], event["preliminary"]) == (9, volume["certificates"][9]["judged_at"], False)
+    assert (event["place"], event["judged_at"], event["preliminary"]) == (
+        9,
+        volume["certificates"][9]["judged_at"],
+        False,
+    )
     assert [row["change"] for row in event["rows"]] == pytest.approx([0.3, 0.3], abs=0.03)
-    assert event["changes"] == volume["certificates"][8]["changes"] == [{"name": "kernel", "before": "6.1", "after": "6.12"}]
+    assert (
+        event["changes"]
+        == volume["certificates"][8]["changes"]
+        == [{"name": "kernel", "before": "6.1", "after": "6.12"}]
+    )
     assert volume["series"][0]["left_out"] == [{"place": 8, "reason": "its measurement was disturbed"}]
 
 
@@ -149,7 +177,12 @@ def test_revoked_and_earlier_certificates_are_not_looked_at(drift, history):
 
 
 def test_attempts_without_figures_are_left_out(drift):
-    volume = only(drift(*course("h", [1] * 5), certificate("h", 7, rows=[], effect="attempt", verdict="error", valid_from=None, valid_until=None)))
+    volume = only(
+        drift(
+            *course("h", [1] * 5),
+            certificate("h", 7, rows=[], effect="attempt", verdict="error", valid_from=None, valid_until=None),
+        )
+    )
     assert len(volume["certificates"]) == 5
 
 
@@ -166,14 +199,20 @@ def test_the_class_tells_how_much_certificates_differ_but_not_its_past_steps(dri
 def night(number, factor, slower="", hosts=8):
     """Return the certificates of a night of a class; one of its hosts may be slower than the others."""
     rng = random.Random(number)
-    return [certificate(f"db{host}", number, factor * (1.3 if f"db{host}" == slower else 1) * math.exp(rng.gauss(0, 0.01))) for host in range(hosts)]
+    return [
+        certificate(f"db{host}", number, factor * (1.3 if f"db{host}" == slower else 1) * math.exp(rng.gauss(0, 0.01)))
+        for host in range(hosts)
+    ]
 
 
 def test_a_night_that_is_slow_for_the_whole_class_is_not_the_volumes(drift):
     usual = [each for number in range(8) for each in night(number, 1)]
     fleet = drift(*usual, *night(8, 1.2, slower="db3"), *night(9, 1.25))
     assert states(fleet) == {**{f"db{host}": STEADY for host in range(8)}}
-    assert [(each["judged_at"][:10], each["volumes"], each["gates"]) for each in fleet["nights"]] == [("2025-02-26", 8, True), ("2025-03-05", 8, True)]
+    assert [(each["judged_at"][:10], each["volumes"], each["gates"]) for each in fleet["nights"]] == [
+        ("2025-02-26", 8, True),
+        ("2025-03-05", 8, True),
+    ]
     assert [each["change"] for each in fleet["nights"]] == pytest.approx([0.2, 0.25], abs=0.02)
     json.dumps(fleet)
 
@@ -186,7 +225,10 @@ def test_a_volume_that_is_slower_than_its_class_on_a_slow_night_drifts(drift):
 
 def test_parts_of_a_fleet_that_were_measured_on_one_day_are_one_night(drift):
     def slices(number, factor):
-        return [made_up.changed(each, run_id=f"run-{number}-{place % 2}") for place, each in enumerate(night(number, factor))]
+        return [
+            made_up.changed(each, run_id=f"run-{number}-{place % 2}")
+            for place, each in enumerate(night(number, factor))
+        ]
 
     fleet = drift(*(each for number in range(8) for each in slices(number, 1)), *slices(8, 1.2), *slices(9, 1.2))
     assert ([each["volumes"] for each in fleet["nights"]], fleet["states"][DRIFTING]) == ([8, 8], 0)
@@ -210,9 +252,16 @@ def imported(history, tmp_path, host, years=range(2019, 2024), rate=20_000_000):
 def test_five_runs_of_mqldt_are_a_course_of_their_throughput(drift, history, tmp_path):
     imported(history, tmp_path, "db07")
     volume = only(drift(hosts=["db07"]))
-    assert ([each["judged_at"][:4] for each in volume["certificates"]], volume["state"]) == (["2019", "2020", "2021", "2022", "2023"], STEADY)
+    assert ([each["judged_at"][:4] for each in volume["certificates"]], volume["state"]) == (
+        ["2019", "2020", "2021", "2022", "2023"],
+        STEADY,
+    )
     (series,) = volume["series"]
-    assert (series["figure"], series["left_out"], series["rows"][0]["values"][0]) == ("bytes_per_s", [], pytest.approx(20_002_019))
+    assert (series["figure"], series["left_out"], series["rows"][0]["values"][0]) == (
+        "bytes_per_s",
+        [],
+        pytest.approx(20_002_019),
+    )
 
 
 def test_what_was_measured_follows_what_was_imported(drift, history, tmp_path):

@@ -25,10 +25,14 @@ def test_a_run_comes_back_as_it_was_judged(place, tmp_path):
         kept.keep(history, directory, JUDGED)
         fetched = kept.fetch(history, run_id, elsewhere)
         compared = filecmp.dircmp(directory.path, fetched.path)
-        assert fetched.path == os.path.join(elsewhere, run_id) and not (compared.left_only or compared.right_only or compared.diff_files)
+        assert fetched.path == os.path.join(elsewhere, run_id) and not (
+            compared.left_only or compared.right_only or compared.diff_files
+        )
         # What is there already is not fetched again.
         fetched.records.write(fabricate.failed("db07"))
-        assert [record.verdict for record in list(judged_records(kept.fetch(history, run_id, elsewhere)))] == ["unreachable"]
+        assert [record.verdict for record in list(judged_records(kept.fetch(history, run_id, elsewhere)))] == [
+            "unreachable"
+        ]
 
 
 def test_what_is_not_kept_or_no_archive_is_said(place, tmp_path):

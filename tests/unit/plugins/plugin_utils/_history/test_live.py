@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the certificate of a volume leads one to expect of its live queue manager, and what is said if that is not what is observed."""
+"""What the certificate of a volume leads one to expect of its live queue manager,
+and what is said if that is not what is observed."""
 
 from __future__ import annotations
 
@@ -38,7 +39,9 @@ def certify(tmp_path, history):
 
     def made(created_at=TODAY, profile="mq-log-silver", files=None, **sweep):
         files = files or fabricate.tables(fabricate.sweep_rows(**sweep), over=[])
-        directory = RunDirectory.create(str(tmp_path / "tests"), fabricate.run_data(["db07"], profile, history={"place": history, "required": True}))
+        directory = RunDirectory.create(
+            str(tmp_path / "tests"), fabricate.run_data(["db07"], profile, history={"place": history, "required": True})
+        )
         directory.records.write(fabricate.judged(directory.run, "db07", files, created_at=created_at), files)
         assert gate.remember(directory, *gate.make_certificates(directory)) == ""
 
@@ -52,10 +55,14 @@ def observe(tmp_path, history):
     def made(latency_ns, size=32768, place=history, facts=FACTS, **figures):
         rows = fabricate.step_rows(1, size, latency_ns=latency_ns, **figures)
         files = fabricate.tables(rows, program="observe")
-        directory = RunDirectory.create(str(tmp_path / "seen"), fabricate.run_data(["db07"], kind="observation", history={"place": place}))
+        directory = RunDirectory.create(
+            str(tmp_path / "seen"), fabricate.run_data(["db07"], kind="observation", history={"place": place})
+        )
         workspace = {"path": "/var/mqm/log", "queue_managers": ["QM1"]}
         seen = {"source": "bpftrace"}
-        directory.records.write(observed(directory.run, "db07", "log", dict(facts), workspace, files, seen, fabricate.TODAY), files)
+        directory.records.write(
+            observed(directory.run, "db07", "log", dict(facts), workspace, files, seen, fabricate.TODAY), files
+        )
         hold_against_certificates(directory)
         (record,) = list(judged_records(directory))
         return record.own["certificate"]
@@ -91,25 +98,37 @@ def test_strong_words_need_more_than_noise(certify, observe, factor, outcome, te
 def test_few_writes_are_not_compared(certify, observe):
     certify()
     held = observe(3_000_000, operations=29)
-    assert (held["outcome"], held["text"]) == ("unknown", "Only 29 log writes were observed, which is too few to compare them with a certificate.")
+    assert (held["outcome"], held["text"]) == (
+        "unknown",
+        "Only 29 log writes were observed, which is too few to compare them with a certificate.",
+    )
 
 
 def test_a_volume_that_was_certified_for_several_at_once_may_simply_be_shared(certify, observe):
     certify(queue_managers=(1, 9))
     held = observe(3 * 216_384)
-    assert held["text"] == "3 times slower than certified for one queue manager, but as certified for 9 at once: the volume is shared."
+    assert (
+        held["text"]
+        == "3 times slower than certified for one queue manager, but as certified for 9 at once: the volume is shared."
+    )
     assert held["others"][0]["ratio"] == pytest.approx(1.0, rel=0.01)
 
 
 def test_a_test_of_several_at_once_alone_says_so(certify, observe):
     certify(queue_managers=(4,))
-    assert "The test was of 4 queue managers that wrote at once. One that writes alone should be faster than that." in observe(400_000)["caveats"]
+    assert (
+        "The test was of 4 queue managers that wrote at once. One that writes alone should be faster than that."
+        in observe(400_000)["caveats"]
+    )
 
 
 def test_a_size_outside_the_certified_ones_is_called_extrapolated(certify, observe):
     certify()
     (caveat,) = observe(2_000_000, size=3 << 20)["caveats"]
-    assert caveat == "The queue manager writes 3 MiB on average, which is outside the certified sizes (4 KiB to 1 MiB): extrapolated."
+    assert caveat == (
+        "The queue manager writes 3 MiB on average, which is outside the certified sizes (4 "
+        "KiB to 1 MiB): extrapolated."
+    )
 
 
 def test_an_expired_certificate_is_compared_and_named(certify, observe):
@@ -142,7 +161,21 @@ def test_the_certificate_of_a_volume_that_lost_writes_is_not_called_valid(certif
     certify()
     with open_history(history) as opened:
         (own,) = opened.of_name("db07", "log")
-        loss = CutResult("c", "run-cut", own.host, "log", own.volume_id, "2026-05-30T00:00:00Z", "fail", 1, "cut 1: why", "", "", own.disk_id, own.mount_point)
+        loss = CutResult(
+            "c",
+            "run-cut",
+            own.host,
+            "log",
+            own.volume_id,
+            "2026-05-30T00:00:00Z",
+            "fail",
+            1,
+            "cut 1: why",
+            "",
+            "",
+            own.disk_id,
+            own.mount_point,
+        )
         opened.store_power_cuts([loss])
     held = observe(216_384)
     assert (held["state"], held["outcome"]) == ("failed", "alike")
@@ -161,7 +194,9 @@ def test_means_without_a_line_are_interpolated(certify, observe):
     certify(block_sizes=(4096, 65536))
     held = observe(200_000)
     assert held["expected_ns"] == pytest.approx(216_384, rel=0.001)
-    assert held["caveats"][-1].startswith("The certified means follow no line (a line needs the means of at least 3 write sizes, and there are 2)")
+    assert held["caveats"][-1].startswith(
+        "The certified means follow no line (a line needs the means of at least 3 write sizes, and there are 2)"
+    )
 
 
 def test_a_size_that_was_measured_needs_no_line(certify, observe):
@@ -178,4 +213,7 @@ def test_without_a_certificate_or_a_history_there_is_nothing_to_compare(observe,
 
 def test_a_log_that_did_not_write_is_not_compared(certify, observe):
     certify()
-    assert observe(200_000, operations=0)["text"] == "No log write was observed, so there is nothing to compare with a certificate."
+    assert (
+        observe(200_000, operations=0)["text"]
+        == "No log write was observed, so there is nothing to compare with a certificate."
+    )

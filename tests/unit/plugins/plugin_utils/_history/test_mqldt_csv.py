@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What IBM's mqldt writes with --csvFile, what editors and spreadsheets make of it, and everything that must not be believed."""
+"""What IBM's mqldt writes with --csvFile, what editors and spreadsheets make of it,
+and everything that must not be believed."""
 
 from __future__ import annotations
 
@@ -12,17 +13,23 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.mqldt_csv i
 from hypothesis import given
 from hypothesis import strategies as st
 
-LATENCIES = "Max latency of write (ns),Min latency of write (ns),Avg latency of write (ns),Min bytes/sec (slowest write),Max bytes/sec (fastest write)"
+LATENCIES = (
+    "Max latency of write (ns),Min latency of write (ns),Avg latency of write (ns),Min bytes/sec (slowest "
+    "write),Max bytes/sec (fastest write)"
+)
 TITLES = (
     "Blocksize,Total writes to files,Total bytes written to files,Max bytes/sec written to files (over 1 sec interval),"
     f"Min bytes/sec written to files (over 1 sec interval),Avg bytes/sec written to files,{LATENCIES}"
 )
 OF_SEVERAL = (
-    "Blocksize,Total writes to files,Total bytes written to files,Max bytes/sec written to files by a single qm (over 1 sec interval),"
-    f"Min bytes/sec written to files by a single qm (over 1 sec interval),Avg bytes/sec written to files by all queue managers,{LATENCIES}"
+    "Blocksize,Total writes to files,Total bytes written to files,Max bytes/sec written to files by a "
+    "single qm (over 1 sec interval),"
+    "Min bytes/sec written to files by a single qm (over 1 sec interval),Avg bytes/sec written to files by "
+    f"all queue managers,{LATENCIES}"
 )
 OF_FIRST_VERSION = (
-    "Blocksize,Total bytes written to files,Max bytes/sec written to files,Min bytes/sec written to files,Avg bytes/sec written to files,"
+    "Blocksize,Total bytes written to files,Max bytes/sec written to files,Min bytes/sec written to "
+    "files,Avg bytes/sec written to files,"
     "Max latency of write (ns),Min latency of write (ns),Avg latency of write (ns)"
 )
 ROW = "4096,25311,103673856,36048896,33797184,34558314,724878,56458,112402,5650606,72549504"
@@ -51,7 +58,11 @@ def test_the_figures_are_known_by_their_titles():
     row = run.rows[4096]
     assert (row[mqldt_csv.WRITES], row[mqldt_csv.BYTES], row[mqldt_csv.THROUGHPUT]) == (25311, 103673856, 34558314)
     assert (row[mqldt_csv.SECOND_MIN], row[mqldt_csv.SECOND_MAX]) == (33797184, 36048896)
-    assert (row[mqldt_csv.LATENCY_MIN], row[mqldt_csv.LATENCY_MAX], row[mqldt_csv.LATENCY_MEAN]) == (56458, 724878, 112402)
+    assert (row[mqldt_csv.LATENCY_MIN], row[mqldt_csv.LATENCY_MAX], row[mqldt_csv.LATENCY_MEAN]) == (
+        56458,
+        724878,
+        112402,
+    )
 
 
 @pytest.mark.parametrize(
@@ -115,18 +126,30 @@ def with_field(place, text, row=ROW):
         (file_of("key,value"), 'line 1, column 1: "key" comes before any titles'),
         (PLAIN.decode().encode("utf-16"), "line 1, column 1: "),
         (file_of(TITLES.replace(",", ";"), ROW), "line 1, column 1: .* comes before any titles"),
-        (file_of(TITLES.replace("Min latency", "Min delay"), ROW), r'line 1, column 8: "Min delay of write \(ns\)" is not a title'),
+        (
+            file_of(TITLES.replace("Min latency", "Min delay"), ROW),
+            r'line 1, column 8: "Min delay of write \(ns\)" is not a title',
+        ),
         (file_of(TITLES + ",Total writes to files", ROW), 'line 1, column 12: "Total writes to files" repeats'),
-        (file_of(TITLES.rsplit(",", 3)[0], ROW), r'line 1, column 9: the title "Avg latency of write \(ns\)" is missing'),
+        (
+            file_of(TITLES.rsplit(",", 3)[0], ROW),
+            r'line 1, column 9: the title "Avg latency of write \(ns\)" is missing',
+        ),
         (file_of(OF_SEVERAL, ROW), 'line 1, column 4: .* "Running MQLDT over N Queue Managers" before it is missing'),
-        (file_of("Running MQLDT over 2 Queue Managers", TITLES, ROW), "line 2, column 1: these are the titles for one queue manager, .* says 2"),
+        (
+            file_of("Running MQLDT over 2 Queue Managers", TITLES, ROW),
+            "line 2, column 1: these are the titles for one queue manager, .* says 2",
+        ),
         (file_of(TITLES, ROW, "Running MQLDT over 2 Queue Managers", ROW), "line 4, column 1: .* before any titles"),
         (file_of("Running MQLDT over 0 Queue Managers", TITLES, ROW), "line 1, column 1: "),
         (file_of(TITLES, ROW_16K, ROW + ",7"), 'line 3, column 12: "7" is beyond the last title'),
         (file_of(TITLES, ROW_16K, ROW[:40]), r'line 3, column 7 \("Max latency of write \(ns\)"\): nothing is there'),
         (file_of(TITLES, ROW_16K, "4096"), r'line 3, column 2 \("Total writes to files"\): nothing is there'),
         (with_field(5, ""), r'line 3, column 5 \("Min bytes/sec .*"\): nothing is there'),
-        (with_field(9, "112402.5"), r'line 3, column 9 \("Avg latency of write \(ns\)"\): "112402.5" is not a whole number'),
+        (
+            with_field(9, "112402.5"),
+            r'line 3, column 9 \("Avg latency of write \(ns\)"\): "112402.5" is not a whole number',
+        ),
         (with_field(9, "112,402"), 'line 3, column 12: "72549504" is beyond'),
         (with_field(9, "112.402"), "line 3, column 9"),
         (with_field(9, "112 402"), "line 3, column 9"),
@@ -149,7 +172,10 @@ def with_field(place, text, row=ROW):
         (with_field(8, "7248780"), "line 3, column 8 .*: 7248780 is greater than the maximum, 724878"),
         (with_field(4, "3604889"), "line 3, column 5 .*: 33797184 is greater than the maximum, 3604889"),
         (file_of(TITLES, ROW).replace(b"724878", b"7\xff4878"), 'line 2, column 7 .*: "7\ufffd4878" is not'),
-        (file_of(OF_FIRST_VERSION, "4096,103673857,36048896,33797184,34558314,724878,56458,112402"), "line 2, column 2 .*: 103673857 is not 25311 writes"),
+        (
+            file_of(OF_FIRST_VERSION, "4096,103673857,36048896,33797184,34558314,724878,56458,112402"),
+            "line 2, column 2 .*: 103673857 is not 25311 writes",
+        ),
     ],
 )
 def test_what_mqldt_does_not_write_is_an_error_that_names_the_place(content, words):
@@ -158,10 +184,32 @@ def test_what_mqldt_does_not_write_is_an_error_that_names_the_place(content, wor
     assert str(error.value).isprintable() and len(str(error.value)) < 400
 
 
-PIECES = [TITLES, OF_SEVERAL, OF_FIRST_VERSION, ROW, ROW_16K, ROW_OF_FIRST_VERSION, *several(2), "\n", "\r", ",", "0", "\ufeff", "1e9", "Blocksize"]
+PIECES = [
+    TITLES,
+    OF_SEVERAL,
+    OF_FIRST_VERSION,
+    ROW,
+    ROW_16K,
+    ROW_OF_FIRST_VERSION,
+    *several(2),
+    "\n",
+    "\r",
+    ",",
+    "0",
+    "\ufeff",
+    "1e9",
+    "Blocksize",
+]
 
 
-@given(st.one_of(st.binary(), st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=4))).map(lambda pieces: "".join(pieces).encode("utf-8", "replace"))))
+@given(
+    st.one_of(
+        st.binary(),
+        st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=4))).map(
+            lambda pieces: "".join(pieces).encode("utf-8", "replace")
+        ),
+    )
+)
 def test_any_bytes_are_runs_or_the_declared_error(content):
     try:
         runs = parse_mqldt(content)

@@ -12,15 +12,29 @@ import re
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.baseline import named_certificates
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Certificate
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import LATENCY_MEAN, THROUGHPUT, rows_of, why_incomparable
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import (
+    LATENCY_MEAN,
+    THROUGHPUT,
+    rows_of,
+    why_incomparable,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.mqldt_csv import MqldtError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.mqldt_import import Origin, certificates_of_file, import_mqldt
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.mqldt_import import (
+    Origin,
+    certificates_of_file,
+    import_mqldt,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.regression import hold_against_baseline
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, fleet_status
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history import made_up
-from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history.test_mqldt_csv import ROW, TITLES, file_of, several
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history.test_mqldt_csv import (
+    ROW,
+    TITLES,
+    file_of,
+    several,
+)
 
 TODAY = datetime.date(2026, 11, 22)
 ONE = file_of(TITLES, ROW)
@@ -125,10 +139,18 @@ def test_a_state_is_not_changed_by_what_is_imported(history, imported):
         ("db07-2019-05-04.csv", Origin("log", hosts=["db07"]), ("db07", "2019-05-04T00:00:00Z")),
         ("QM1-db07_2019-05-04.CSV", Origin("log", hosts=["db07", "7"]), ("db07", "2019-05-04T00:00:00Z")),
         ("QM1.web-1-2019-05-04.csv", Origin("log", hosts=["1", "web-1"]), ("web-1", "2019-05-04T00:00:00Z")),
-        ("db07.example.com.2019-05-04", Origin("log", hosts=["com", "db07.example.com"]), ("db07.example.com", "2019-05-04T00:00:00Z")),
+        (
+            "db07.example.com.2019-05-04",
+            Origin("log", hosts=["com", "db07.example.com"]),
+            ("db07.example.com", "2019-05-04T00:00:00Z"),
+        ),
         ("db07.csv", Origin("log", "", ["2020-01-31"], ["db07"]), ("db07", "2020-01-31T00:00:00Z")),
         ("2019-05-04.csv", Origin("log", "db08"), ("db08", "2019-05-04T00:00:00Z")),
-        ("db07-2019-05-04.csv", Origin("log", "db08", ["2020-01-31T13:05:59Z"], ["db07"]), ("db08", "2020-01-31T13:05:59Z")),
+        (
+            "db07-2019-05-04.csv",
+            Origin("log", "db08", ["2020-01-31T13:05:59Z"], ["db07"]),
+            ("db08", "2020-01-31T13:05:59Z"),
+        ),
         ("x.csv", Origin("log", "\x1b[31m", DATES[:1]), (r"\x1b[31m", "2019-05-04T00:00:00Z")),
     ],
 )
@@ -167,7 +189,9 @@ def test_a_damaged_file_is_named_and_the_others_are_imported(history, tmp_path):
     (tmp_path / "db07-2020-05-04.csv").write_bytes(ONE.replace(b"112402", b"112,402") + ONE)
     paths = [str(tmp_path / name) for name in ("none\x1b.csv", "db07-2020-05-04.csv", "db07-2019-05-04.csv")]
     done, problems = import_mqldt(history, paths, Origin("log", hosts=["db07"]), TODAY)
-    assert [sentence.partition(": 2")[0] for sentence in done] == [f"{tmp_path}/db07-2019-05-04.csv: 1 run of db07, 1 added"]
+    assert [sentence.partition(": 2")[0] for sentence in done] == [
+        f"{tmp_path}/db07-2019-05-04.csv: 1 run of db07, 1 added"
+    ]
     assert problems[0].endswith(r"none\x1b.csv cannot be read: No such file or directory.")
     assert problems[1].endswith('db07-2020-05-04.csv: line 2, column 12: "72549504" is beyond the last title.')
     assert len(history.of_name("db07", "log")) == 1
@@ -201,11 +225,20 @@ def test_a_gate_holds_the_throughput_against_runs_of_mqldt(tmp_path, share, outc
         opened.store(certificates_of_file("db07.csv", content, Origin("log", "db07", DATES), TODAY))
         named = named_certificates(opened, [entry.sha256[:12] for entry in opened.of_name("db07", "log")])
     # Latencies are what they are: the biased mean of mqldt is far below them.
-    rows = [{**row, "bytes_per_s": speeds[0] * share} if row["block_size_bytes"] == 4096 else row for row in fabricate.sweep_rows()]
+    rows = [
+        {**row, "bytes_per_s": speeds[0] * share} if row["block_size_bytes"] == 4096 else row
+        for row in fabricate.sweep_rows()
+    ]
     files = fabricate.tables(rows, over=[])
     baseline = {"kind": "certificates", "certificates": named, "margin": 0.1, "accept": False}
-    directory = fabricate.run_directory(tmp_path, {"db07": files}, gate=False, baseline=baseline, history={"place": place, "required": True})
+    directory = fabricate.run_directory(
+        tmp_path, {"db07": files}, gate=False, baseline=baseline, history={"place": place, "required": True}
+    )
     assert hold_against_baseline(directory) == ""
     (comparison,) = [directory.comparisons.read(folder) for folder in directory.records.folders()]
-    assert (comparison["outcome"], comparison["figure"], comparison["worst_row"]["block_size_bytes"]) == (outcome, "bytes_per_s", 4096)
+    assert (comparison["outcome"], comparison["figure"], comparison["worst_row"]["block_size_bytes"]) == (
+        outcome,
+        "bytes_per_s",
+        4096,
+    )
     assert sorted(comparison["before"]) == named

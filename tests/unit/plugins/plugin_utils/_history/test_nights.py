@@ -49,7 +49,10 @@ def test_the_limit_is_never_tighter_than_the_margin():
     spread = stats.t.ppf(0.998, 8) * 0.02 * math.sqrt(1 + 1 / 9)
     assert spread < DELTA
     assert [conspicuous([*even, DELTA + more]) for more in (-1e-6, 1e-6)] == [[], [9]]
-    assert [conspicuous([*even, spread + more], margin=0.01) for more in (-1e-6, 1e-6)] == [[], [9]]  # at least 2 % of deviation
+    assert [conspicuous([*even, spread + more], margin=0.01) for more in (-1e-6, 1e-6)] == [
+        [],
+        [9],
+    ]  # at least 2 % of deviation
 
 
 def test_fewer_than_four_earlier_certificates_draw_no_limit():
@@ -67,10 +70,14 @@ def test_like_volumes_tell_how_much_certificates_differ():
     limit = stats.t.ppf(0.998, degrees) * math.sqrt(squares / degrees) * math.sqrt(1 + 1 / 4)
     assert [conspicuous([0.0] * 4 + [limit + more], wild) for more in (-1e-6, 1e-6)] == [[], [4]]
     moved = [{"other": {0: Figure(-0.4 * (night >= 5), int(night >= 5))}} for night in range(10)]
-    assert watch([*moved, *({"v": {0: Figure(value)}} for value in (0, 0, 0, 0, 0.15))], margin=0.1).conspicuous == {("v", 0): [14]}
+    assert watch([*moved, *({"v": {0: Figure(value)}} for value in (0, 0, 0, 0, 0.15))], margin=0.1).conspicuous == {
+        ("v", 0): [14]
+    }
 
 
-@pytest.mark.parametrize(("later", "found"), [([0.3], [6]), ([0.3, 0.3], [6, 7]), ([0.3, 0.0], [6]), ([0.3, 0.0, 0.3], [6, 8])])
+@pytest.mark.parametrize(
+    ("later", "found"), [([0.3], [6]), ([0.3, 0.3], [6, 7]), ([0.3, 0.0], [6]), ([0.3, 0.0, 0.3], [6, 8])]
+)
 def test_what_is_conspicuous_never_becomes_usual(later, found):
     assert conspicuous(USUAL + later) == found
 
@@ -102,7 +109,11 @@ def test_two_slow_nights_in_a_row_gate_as_fleet_and_never_become_usual():
     once = watch([*usual, fleet(*[0.2] * 8)], margin=0.1)
     assert (once.conspicuous, once.fleet[5].slow, once.gates) == ({}, True, False)
     twice = watch([*usual, *[fleet(*[0.2] * 8)] * 2], margin=0.1)
-    assert (twice.conspicuous, [night.slow for night in twice.fleet.values()], twice.gates) == ({}, [False, True, True], True)
+    assert (twice.conspicuous, [night.slow for night in twice.fleet.values()], twice.gates) == (
+        {},
+        [False, True, True],
+        True,
+    )
     again = watch([*usual, fleet(*[0.2] * 8), usual[4], fleet(*[0.2] * 8)], margin=0.1)
     assert ([night.slow for night in again.fleet.values()], again.gates) == ([False, True, False, True], False)
 
@@ -115,8 +126,14 @@ def test_fewer_than_eight_volumes_have_no_night_in_common():
 @given(st.lists(st.lists(st.floats(-1, 1), min_size=8, max_size=8), min_size=1, max_size=12), st.floats(-3, 3))
 def test_levels_do_not_matter_and_nothing_later_changes_a_night(values, level):
     watched = watch([fleet(*night) for night in values], margin=0.1)
-    moved = watch([fleet(*(value + level * (place + 1) for place, value in enumerate(night))) for night in values], margin=0.1)
-    assert {key: len(found) for key, found in moved.conspicuous.items()} == {key: len(found) for key, found in watched.conspicuous.items()}
+    moved = watch(
+        [fleet(*(value + level * (place + 1) for place, value in enumerate(night))) for night in values], margin=0.1
+    )
+    assert {key: len(found) for key, found in moved.conspicuous.items()} == {
+        key: len(found) for key, found in watched.conspicuous.items()
+    }
     before = watch([fleet(*night) for night in values[:-1]], margin=0.1)
     last = len(values) - 1
-    assert before.conspicuous == {key: kept for key, found in watched.conspicuous.items() if (kept := [night for night in found if night < last])}
+    assert before.conspicuous == {
+        key: kept for key, found in watched.conspicuous.items() if (kept := [night for night in found if night < last])
+    }

@@ -14,9 +14,20 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.changed import Since
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import Change
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import host_states, problems_by_host, status_json, status_prom, status_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import (
+    host_states,
+    problems_by_host,
+    status_json,
+    status_prom,
+    status_text,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.planned import Planned
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import MOST_URGENT_FIRST, Today, day_of, fleet_status
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import (
+    MOST_URGENT_FIRST,
+    Today,
+    day_of,
+    fleet_status,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import Revocation
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history.made_up import entry
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils.metrics import samples_of
@@ -32,14 +43,20 @@ HOSTS = ["attempted", "expired", "expiring", "failed", "unknown", "valid"]
 
 CHANGED = {
     ("valid", "log", "/var/mqm/log", "silver"): Since(
-        EXPIRED, (Change("kernel", "6.1\x1b", "x" * 99), *(Change(f"fact{number}", number, 0) for number in range(1, 7)))
+        EXPIRED,
+        (Change("kernel", "6.1\x1b", "x" * 99), *(Change(f"fact{number}", number, 0) for number in range(1, 7))),
     )
 }
 
 
 def plan(host, **volumes):
     """Return the plan of a host: its volumes and their mount points."""
-    return {host: [Planned(f"{host}{volume}", "run", host, volume, mount_point, "2026-05-01T00:00:00Z") for volume, mount_point in volumes.items()]}
+    return {
+        host: [
+            Planned(f"{host}{volume}", "run", host, volume, mount_point, "2026-05-01T00:00:00Z")
+            for volume, mount_point in volumes.items()
+        ]
+    }
 
 
 def problems_of(*arguments):
@@ -64,19 +81,38 @@ def test_failed_expired_and_missing_hosts_are_problems():
 
 def test_each_host_has_its_own_problems_and_state():
     problems = problems_by_host(FLEET, HOSTS, {})
-    assert {host: len(own) for host, own in problems.items()} == {"attempted": 1, "expired": 1, "failed": 1, "unknown": 1}
-    states = {"attempted": "missing", "expired": "expired", "expiring": "expiring", "failed": "failed", "unknown": "missing", "valid": "valid"}
+    assert {host: len(own) for host, own in problems.items()} == {
+        "attempted": 1,
+        "expired": 1,
+        "failed": 1,
+        "unknown": 1,
+    }
+    states = {
+        "attempted": "missing",
+        "expired": "expired",
+        "expiring": "expiring",
+        "failed": "failed",
+        "unknown": "missing",
+        "valid": "valid",
+    }
     assert host_states(FLEET, HOSTS, problems) == states
     # A volume of the plan that was never certified.
-    assert host_states(FLEET, ["valid"], problems_by_host(FLEET, ["valid"], plan("valid", data=""))) == {"valid": "missing"}
+    assert host_states(FLEET, ["valid"], problems_by_host(FLEET, ["valid"], plan("valid", data=""))) == {
+        "valid": "missing"
+    }
 
 
 def test_the_screen_says_what_was_read_and_what_to_do_next():
     text = status_text(FLEET, HOSTS, problems_by_host(FLEET, HOSTS, {}), TODAY, {}, "/h/history.sqlite").splitlines()
     command = "ansible-playbook playbooks/certify.yml --limit attempted,expired,failed,unknown"
-    assert text[-2:] == ["Read from the history /h/history.sqlite.", f"Next: correct what failed, and certify again: {command}"]
+    assert text[-2:] == [
+        "Read from the history /h/history.sqlite.",
+        f"Next: correct what failed, and certify again: {command}",
+    ]
     many = status_text([], HOSTS, [f"h{number}" for number in range(11)], TODAY, {}).splitlines()
-    assert many[-1].endswith("certify again for the 11 hosts that status.json names under problems: ansible-playbook playbooks/certify.yml")
+    assert many[-1].endswith(
+        "certify again for the 11 hosts that status.json names under problems: ansible-playbook playbooks/certify.yml"
+    )
     assert "Next" not in status_text(FLEET, ["valid"], {}, TODAY, {}, "/h")
 
 
@@ -85,10 +121,18 @@ def test_only_expected_hosts_are_problems():
 
 
 def test_a_volume_that_is_expected_and_was_never_certified_is_a_problem():
-    data, tried = entry("2026-05-01", host="valid", volume="data", volume_id="6"), entry("2026-05-01", ATTEMPT, host="valid", volume="tried", volume_id="7")
+    data, tried = (
+        entry("2026-05-01", host="valid", volume="data", volume_id="6"),
+        entry("2026-05-01", ATTEMPT, host="valid", volume="tried", volume_id="7"),
+    )
     fleet = lines(VALID, data, tried, EXPIRED)
     both = plan("valid", log="", data="")
-    assert problems_of(fleet, ["valid"], {}) == problems_of(fleet, ["valid"], both) == problems_of(fleet, ["valid"], {}, {"valid": ["log", "data"]}) == []
+    assert (
+        problems_of(fleet, ["valid"], {})
+        == problems_of(fleet, ["valid"], both)
+        == problems_of(fleet, ["valid"], {}, {"valid": ["log", "data"]})
+        == []
+    )
     expected = [
         "expired: silver until 2026-04-01 (run run-2026-01-01)",
         "valid/data at /elsewhere: missing: the history does not contain it",
@@ -103,25 +147,47 @@ def test_a_volume_that_is_expected_and_was_never_certified_is_a_problem():
 
 def test_every_volume_of_a_host_counts():
     data = entry("2026-05-01", FAILS, host="valid", volume="data", volume_id="6")
-    assert problems_of(lines(VALID, data), ["valid"], {}) == ["valid/data: failed silver on 2026-05-01 (run run-2026-05-01)"]
+    assert problems_of(lines(VALID, data), ["valid"], {}) == [
+        "valid/data: failed silver on 2026-05-01 (run run-2026-05-01)"
+    ]
     # What is no longer in use is taken out by hand, for a reason.
     assert problems_of(lines(VALID, data, revoked={data.sha256}), ["valid"], {}) == []
 
 
 def test_a_revoked_certificate_certifies_nothing():
-    assert problems_of(lines(VALID, revoked={VALID.sha256}), ["valid"], {}) == ["valid: missing: silver of 2026-05-01 was revoked"]
+    assert problems_of(lines(VALID, revoked={VALID.sha256}), ["valid"], {}) == [
+        "valid: missing: silver of 2026-05-01 was revoked"
+    ]
 
 
 @pytest.mark.parametrize("entry", [VALID, EXPIRED, FAILED, ATTEMPTED])
 def test_a_loss_in_a_power_cut_is_told_whatever_was_certified(entry):
     loss = CutResult(
-        "c", "run-cut", entry.host, "log", entry.volume_id, "2026-05-30T00:00:00Z", "fail", 1, "cut 1: why", "", "", entry.disk_id, entry.mount_point
+        "c",
+        "run-cut",
+        entry.host,
+        "log",
+        entry.volume_id,
+        "2026-05-30T00:00:00Z",
+        "fail",
+        1,
+        "cut 1: why",
+        "",
+        "",
+        entry.disk_id,
+        entry.mount_point,
     )
     fleet = fleet_status([entry, EXPIRING], (), TODAY, [loss])
     problems = problems_of(fleet, [entry.host, "expiring"], {})
-    assert [problem.split("; ")[0] for problem in problems] == [f"{entry.host}: lost acknowledged writes in a power cut on 2026-05-30 (run run-cut)"]
+    assert [problem.split("; ")[0] for problem in problems] == [
+        f"{entry.host}: lost acknowledged writes in a power cut on 2026-05-30 (run run-cut)"
+    ]
     volumes = {volume["host"]: volume for volume in status_json(fleet, [], [], TODAY, {}, {})["volumes"]}
-    assert volumes[entry.host]["power_cut_loss"] == {"run_id": "run-cut", "judged_at": "2026-05-30T00:00:00Z", "reason": "cut 1: why"}
+    assert volumes[entry.host]["power_cut_loss"] == {
+        "run_id": "run-cut",
+        "judged_at": "2026-05-30T00:00:00Z",
+        "reason": "cut 1: why",
+    }
     assert volumes["expiring"]["power_cut_loss"] is None
     (revoked,) = fleet_status([entry], {entry.sha256}, TODAY, [loss])
     assert revoked.state == ("failed" if entry is ATTEMPTED else "revoked")
@@ -129,7 +195,20 @@ def test_a_loss_in_a_power_cut_is_told_whatever_was_certified(entry):
 
 def cuts_of(day, verdict="pass", cuts=10, of=VALID, volume_id="1", sha256=""):
     known = (of.disk_id, of.mount_point) if volume_id else ()
-    return CutResult(sha256 or f"{day}{verdict}", f"run-{day}", of.host, "log", volume_id, f"{day}T00:00:00Z", verdict, cuts, "cut 1: why", "", "", *known)
+    return CutResult(
+        sha256 or f"{day}{verdict}",
+        f"run-{day}",
+        of.host,
+        "log",
+        volume_id,
+        f"{day}T00:00:00Z",
+        verdict,
+        cuts,
+        "cut 1: why",
+        "",
+        "",
+        *known,
+    )
 
 
 @pytest.mark.parametrize(
@@ -137,12 +216,23 @@ def cuts_of(day, verdict="pass", cuts=10, of=VALID, volume_id="1", sha256=""):
     [
         (
             [cuts_of("2026-05-12")],
-            "10 power cuts kept 20 days ago: a chance of a loss of at most 26 % per cut, until 2026-06-11 (run run-2026-05-12)",
+            (
+                "10 power cuts kept 20 days ago: a chance of a loss of at most 26 % per cut, until "
+                "2026-06-11 (run run-2026-05-12)"
+            ),
             {"run_id": "run-2026-05-12", "cuts": 10, "age_days": 20, "valid_until": "2026-06-11", "is_expired": False},
         ),
         ([cuts_of("2026-05-12"), cuts_of("2026-05-31", cuts=1)], "10 power cuts kept 20 days ago", {"cuts": 10}),
-        ([cuts_of("2026-01-01"), cuts_of("2026-05-31", cuts=1)], "1 power cut kept 1 day ago: a chance of a loss of at most 95 %", {"cuts": 1}),
-        ([cuts_of("2026-05-01")], "10 power cuts kept 31 days ago, expired on 2026-05-31 (run run-2026-05-01)", {"is_expired": True}),
+        (
+            [cuts_of("2026-01-01"), cuts_of("2026-05-31", cuts=1)],
+            "1 power cut kept 1 day ago: a chance of a loss of at most 95 %",
+            {"cuts": 1},
+        ),
+        (
+            [cuts_of("2026-05-01")],
+            "10 power cuts kept 31 days ago, expired on 2026-05-31 (run run-2026-05-01)",
+            {"is_expired": True},
+        ),
         ([cuts_of("2026-05-12", "fail"), cuts_of("2026-05-13", cuts=1)], "", None),
         ([cuts_of("2026-05-12", of=EXPIRED, volume_id="3")], "", None),
     ],
@@ -169,12 +259,31 @@ def test_a_loss_of_a_volume_that_nobody_came_to_know_is_a_failure_and_not_missin
     fleet = fleet_status([tried], (), TODAY, [cuts_of("2026-05-30", "fail", volume_id=None)])
     assert [line.state for line in fleet] == ["failed"]
     (problem,) = problems_of(fleet, ["valid"], plan("valid", log=""))
-    assert problem == "valid: lost acknowledged writes in a power cut on 2026-05-30 (run run-2026-05-30); inconclusive on 2026-05-20"
+    assert problem == (
+        "valid: lost acknowledged writes in a power cut on 2026-05-30 (run run-2026-05-30); inconclusive on 2026-05-20"
+    )
 
 
 def test_a_loss_of_a_clone_is_not_one_of_the_volume():
-    loss = CutResult("c", "run-cut", "clone", "log", "1", "2026-05-30T00:00:00Z", "fail", 1, "cut 1: why", "", "", VALID.disk_id, VALID.mount_point)
-    assert [(line.host, line.state) for line in fleet_status([VALID], (), TODAY, [loss])] == [("clone", "failed"), ("valid", "valid")]
+    loss = CutResult(
+        "c",
+        "run-cut",
+        "clone",
+        "log",
+        "1",
+        "2026-05-30T00:00:00Z",
+        "fail",
+        1,
+        "cut 1: why",
+        "",
+        "",
+        VALID.disk_id,
+        VALID.mount_point,
+    )
+    assert [(line.host, line.state) for line in fleet_status([VALID], (), TODAY, [loss])] == [
+        ("clone", "failed"),
+        ("valid", "valid"),
+    ]
 
 
 def test_a_fact_about_a_volume_is_told_with_its_run_and_is_in_what_programs_get():
@@ -182,30 +291,46 @@ def test_a_fact_about_a_volume_is_told_with_its_run_and_is_in_what_programs_get(
     (problem,) = problems_of(lines(VALID, found), ["valid"], {})
     assert problem == "valid: had an I/O error and stalled beyond the limit on 2026-05-20 (run run-2026-05-20)"
     (volume,) = status_json(lines(VALID, found), [], [], TODAY, {}, {})["volumes"]
-    assert volume["volume_facts"] == {"facts": ["io_error", "stall"], "run_id": "run-2026-05-20", "judged_at": "2026-05-20T10:00:00Z"}
+    assert volume["volume_facts"] == {
+        "facts": ["io_error", "stall"],
+        "run_id": "run-2026-05-20",
+        "judged_at": "2026-05-20T10:00:00Z",
+    }
 
 
 def test_what_another_profile_says_is_listed_as_such_and_is_no_problem():
     fleet = lines(
-        VALID, entry("2026-04-20", profile="gold", host="valid", volume_id="1"), entry("2026-04-21", FAILS, profile="gold", host="valid", volume_id="1")
+        VALID,
+        entry("2026-04-20", profile="gold", host="valid", volume_id="1"),
+        entry("2026-04-21", FAILS, profile="gold", host="valid", volume_id="1"),
     )
     assert problems_of(fleet, ["valid"], {}) == []
-    assert "failed gold on 2026-04-21 (run run-2026-04-21); another profile than the one that is asked for" in status_text(fleet, ["valid"], [], TODAY, {})
-    assert {volume["profile"]: volume["is_asked_for"] for volume in status_json(fleet, [], [], TODAY, {}, {})["volumes"]} == {"silver": True, "gold": False}
+    assert (
+        "failed gold on 2026-04-21 (run run-2026-04-21); another profile than the one that is asked for"
+        in status_text(fleet, ["valid"], [], TODAY, {})
+    )
+    assert {
+        volume["profile"]: volume["is_asked_for"] for volume in status_json(fleet, [], [], TODAY, {}, {})["volumes"]
+    } == {"silver": True, "gold": False}
     assert "gold" not in status_prom(fleet, [], []).decode()
 
 
 def test_volumes_of_one_name_are_told_apart_by_their_mount_points():
     root = entry("2026-05-10", host="failed", volume_id="root", mount_point="/")
     fleet = lines(FAILED, root)
-    assert problems_of(fleet, ["failed"], plan("failed", log="/")) == ["failed at /var/mqm/log: failed silver on 2026-05-01 (run run-2026-05-01)"]
+    assert problems_of(fleet, ["failed"], plan("failed", log="/")) == [
+        "failed at /var/mqm/log: failed silver on 2026-05-01 (run run-2026-05-01)"
+    ]
     found = samples_of(status_prom(fleet, [], []).decode())["logdisk_certificate_state"]
     assert {dict(labels)["mount_point"] for labels in found} == {"/", "/var/mqm/log"}
 
 
 def test_a_replaced_disk_is_missing_and_says_why():
     problems = problems_of(lines(VALID, entry("2026-05-20", ATTEMPT, host="valid", volume_id="new")), ["valid"], {})
-    assert problems == ["valid: missing: nothing has certified it against silver yet; inconclusive on 2026-05-20; its disk or file system has been replaced"]
+    assert problems == [
+        "valid: missing: nothing has certified it against silver yet; inconclusive on 2026-05-20; its disk or "
+        "file system has been replaced"
+    ]
 
 
 def test_clones_are_told():
@@ -215,43 +340,84 @@ def test_clones_are_told():
 
 def test_the_screen_has_the_most_urgent_first():
     text = status_text(FLEET, HOSTS, problems_of(FLEET, HOSTS, {}), TODAY, {}).splitlines()[:-1]
-    assert text[0] == "NOT CERTIFIED on 2026-06-01: 1 failed, 1 expired, 1 none, 1 expiring, 1 valid; hosts expected: 6."
+    assert (
+        text[0] == "NOT CERTIFIED on 2026-06-01: 1 failed, 1 expired, 1 none, 1 expiring, 1 valid; hosts expected: 6."
+    )
     assert [line.split()[:2] for line in text[1:]] == [
         [state, host]
-        for state, host in zip(("failed", "expired", "none", "expiring", "valid"), ("failed", "expired", "attempted", "expiring", "valid"), strict=True)
+        for state, host in zip(
+            ("failed", "expired", "none", "expiring", "valid"),
+            ("failed", "expired", "attempted", "expiring", "valid"),
+            strict=True,
+        )
     ]
     assert status_text([], [], [], TODAY, {}).startswith("CERTIFIED")
 
 
 def test_the_screen_is_bounded():
-    text = status_text(lines(*(entry("2026-05-01", host=f"h{number}", volume_id=str(number)) for number in range(130))), [], [], TODAY, {})
+    text = status_text(
+        lines(*(entry("2026-05-01", host=f"h{number}", volume_id=str(number)) for number in range(130))),
+        [],
+        [],
+        TODAY,
+        {},
+    )
     assert len(text.splitlines()) == 102 and text.endswith("and 30 more, see status.json")
 
 
 def test_the_screen_says_what_changed():
     text = status_text(FLEET, HOSTS, [], TODAY, CHANGED).splitlines()
     assert text[-1] == (
-        f"            changed since 2026-01-01: kernel 6.1\\x1b -> {'x' * 57}..., fact1 1 -> 0, fact2 2 -> 0, fact3 3 -> 0, fact4 4 -> 0, and 2 more"
+        f"            changed since 2026-01-01: kernel 6.1\\x1b -> {'x' * 57}..., fact1 1 -> 0, fact2 2 -> 0, fact3 3 "
+        "-> 0, fact4 4 -> 0, and 2 more"
     )
-    assert "valid" in text[-2] and "changed" not in status_text(FLEET, HOSTS, [], TODAY, {key: Since(EXPIRED, ()) for key in CHANGED})
+    assert "valid" in text[-2] and "changed" not in status_text(
+        FLEET, HOSTS, [], TODAY, {key: Since(EXPIRED, ()) for key in CHANGED}
+    )
 
 
 def test_programs_get_every_volume():
     revocation = Revocation(VALID.sha256, "2026-05-02T00:00:00Z", "ops", "recalled")
-    content = json.loads(json.dumps(status_json(lines(VALID, EXPIRED, revoked={VALID.sha256}), ["valid"], ["x"], TODAY, {VALID.sha256: revocation}, CHANGED)))
-    assert (content["schema"], content["date"], content["expected_hosts"], content["problems"]) == (1, "2026-06-01", ["valid"], ["x"])
+    content = json.loads(
+        json.dumps(
+            status_json(
+                lines(VALID, EXPIRED, revoked={VALID.sha256}),
+                ["valid"],
+                ["x"],
+                TODAY,
+                {VALID.sha256: revocation},
+                CHANGED,
+            )
+        )
+    )
+    assert (content["schema"], content["date"], content["expected_hosts"], content["problems"]) == (
+        1,
+        "2026-06-01",
+        ["valid"],
+        ["x"],
+    )
     states = {volume["host"]: volume for volume in content["volumes"]}
-    assert states["valid"]["state"] == "revoked" and states["valid"]["revoked"]["reason"] == "recalled" and states["valid"]["certificate"] == VALID.sha256
-    assert states["valid"]["changed_since"]["certificate"] == EXPIRED.sha256 and states["expired"]["changed_since"] is None
+    assert (
+        states["valid"]["state"] == "revoked"
+        and states["valid"]["revoked"]["reason"] == "recalled"
+        and states["valid"]["certificate"] == VALID.sha256
+    )
+    assert (
+        states["valid"]["changed_since"]["certificate"] == EXPIRED.sha256 and states["expired"]["changed_since"] is None
+    )
     assert states["valid"]["changed_since"]["changes"][1] == {"name": "fact1", "before": 1, "after": 0}
     assert (states["expired"]["state"], states["expired"]["valid_until"]) == ("expired", "2026-04-01")
 
 
 def test_monitoring_gets_one_state_for_each_volume_and_the_end_of_the_last_day():
     name = 'a"\\b\n'
-    found = samples_of(status_prom(lines(entry("2026-05-01", host=name, valid_until="2026-07-01")), ["x"], ["y"]).decode())
+    found = samples_of(
+        status_prom(lines(entry("2026-05-01", host=name, valid_until="2026-07-01")), ["x"], ["y"]).decode()
+    )
     own = (("host", name), ("profile", "silver"), ("volume", "log"))
-    assert {labels: value for labels, value in found["logdisk_certificate_state"].items() if value} == {(*own[:2], ("state", "valid"), own[2]): 1}
+    assert {labels: value for labels, value in found["logdisk_certificate_state"].items() if value} == {
+        (*own[:2], ("state", "valid"), own[2]): 1
+    }
     assert len(found["logdisk_certificate_state"]) == len(MOST_URGENT_FIRST)
     end = int(datetime.datetime(2026, 7, 2, tzinfo=datetime.timezone.utc).timestamp())
     assert found["logdisk_certificate_end_timestamp_seconds"] == {own: end}

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A profile can ask for power cuts: what the history knows of them decides, and what it does not know is never a pass."""
+"""A profile can ask for power cuts: what the history knows of them decides,
+and what it does not know is never a pass."""
 
 from __future__ import annotations
 
@@ -16,7 +17,12 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult, CutResults, told_once
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.filing import certify, store
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.power_cuts import Current, current, results_of, said_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.power_cuts import (
+    Current,
+    current,
+    results_of,
+    said_of,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import HistoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.upkeep import import_runs
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_record
@@ -27,7 +33,12 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import rende
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
-PROFILE = {"name": "durable", "durability": {"cuts": 2}, "qualifies": {"min_duration_s": 300}, "limits": [{"metric": "latency_p99", "max": "2 ms"}]}
+PROFILE = {
+    "name": "durable",
+    "durability": {"cuts": 2},
+    "qualifies": {"min_duration_s": 300},
+    "limits": [{"metric": "latency_p99", "max": "2 ms"}],
+}
 MINUTES = itertools.count()
 
 
@@ -40,7 +51,9 @@ def place(tmp_path):
 
 def certification(base, place, profile=PROFILE, host="h", **keys):
     """A run that was measured, looked up and judged."""
-    directory = RunDirectory.create(str(base), fabricate.run_data([host], profile, history={"place": place, "required": True}))
+    directory = RunDirectory.create(
+        str(base), fabricate.run_data([host], profile, history={"place": place, "required": True})
+    )
     files = fabricate.tables(fabricate.sweep_rows(), over=())
     directory.records.write(fabricate.judged(directory.run, host, files, **keys), files)
     assert gate.compare(directory) == ""
@@ -50,11 +63,26 @@ def certification(base, place, profile=PROFILE, host="h", **keys):
 
 def cut_run(base, place, facts, outcomes, host="h"):
     """A run of power cuts of the volume with some facts, in the history."""
-    directory = RunDirectory.create(str(base), fabricate.run_data([host], kind="durability", history={"place": place, "required": True}))
+    directory = RunDirectory.create(
+        str(base), fabricate.run_data([host], kind="durability", history={"place": place, "required": True})
+    )
     row = {"worker": "all", "lost_tail_writes": "63"}
-    cuts = [Cut(number, outcome, outcome, rows=[row] if outcome == "lost" else []).as_dict() for number, outcome in enumerate(outcomes, 1)]
-    record = cut_record(directory.run, host, "log", facts, {}, {}, {"cut_count": len(cuts), "cuts": cuts, "tests": "It tests the guest."})
-    record.created_at = f"2026-11-21T12:{next(MINUTES):02d}:00Z"  # of two in the same second, nobody knows which was first
+    cuts = [
+        Cut(number, outcome, outcome, rows=[row] if outcome == "lost" else []).as_dict()
+        for number, outcome in enumerate(outcomes, 1)
+    ]
+    record = cut_record(
+        directory.run,
+        host,
+        "log",
+        facts,
+        {},
+        {},
+        {"cut_count": len(cuts), "cuts": cuts, "tests": "It tests the guest."},
+    )
+    record.created_at = (
+        f"2026-11-21T12:{next(MINUTES):02d}:00Z"  # of two in the same second, nobody knows which was first
+    )
     directory.records.write(record)
     assert gate.remember(directory, [], []) == ""
     return directory
@@ -72,7 +100,10 @@ def verdict_of(directory):
 def test_a_certification_without_the_cuts_that_its_profile_asks_for_is_inconclusive(tmp_path, place):
     verdict, certified, reason = verdict_of(certification(tmp_path, place))
     assert (verdict, certified) == ("inconclusive", False)
-    assert reason == "the profile asks for 2 power cuts without a loss, and none of this volume is known: run playbooks/power_cut.yml with cut_count: 2"
+    assert reason == (
+        "the profile asks for 2 power cuts without a loss, and none of this volume is known: run "
+        "playbooks/power_cut.yml with cut_count: 2"
+    )
 
 
 def test_enough_cuts_of_the_same_volume_certify_it_and_are_kept_with_its_certificate(tmp_path, place):
@@ -85,10 +116,16 @@ def test_enough_cuts_of_the_same_volume_certify_it_and_are_kept_with_its_certifi
     store(place, [certificate])
     render(directory)
     text = (tmp_path / directory.run["run_id"] / "summary.txt").read_text()
-    assert f"Power cuts of {cuts.records.find('h', 'log').created_at[:10]} (run {cuts.run['run_id']}): 2 cuts without a loss" in text
+    assert (
+        f"Power cuts of {cuts.records.find('h', 'log').created_at[:10]} (run "
+        f"{cuts.run['run_id']}): 2 cuts without a loss" in text
+    )
 
 
-@pytest.mark.parametrize("changed", [{"filesystem_uuid": "another"}, {"device_ids": "another"}, {"machine_id": "another"}, {"mount_point": ""}])
+@pytest.mark.parametrize(
+    "changed",
+    [{"filesystem_uuid": "another"}, {"device_ids": "another"}, {"machine_id": "another"}, {"mount_point": ""}],
+)
 def test_cuts_of_another_volume_do_not_count(tmp_path, place, changed):
     facts = facts_of(certification(tmp_path, place))
     cut_run(tmp_path, place, {**facts, **changed}, ["kept", "kept"])
@@ -107,7 +144,11 @@ def test_a_loss_fails_the_certification_and_the_report_says_what_follows(tmp_pat
     cut_run(tmp_path, place, facts, ["kept", "lost"])
     directory = certification(tmp_path, place)
     verdict, certified, reason = verdict_of(directory)
-    assert (verdict, certified) == ("fail", False) and "lost acknowledged writes: cut 2: lost" in reason and reason.endswith("in at least 2 cuts")
+    assert (
+        (verdict, certified) == ("fail", False)
+        and "lost acknowledged writes: cut 2: lost" in reason
+        and reason.endswith("in at least 2 cuts")
+    )
     render(directory)
     text = (tmp_path / directory.run["run_id"] / "summary.txt").read_text()
     assert "can be lost when the power fails" in text and "cannot write to its log" not in text
@@ -123,14 +164,19 @@ def test_a_profile_that_does_not_ask_notes_what_was_kept_and_fails_what_was_lost
     assert "1 cut without a loss" in judged_record(directory, "hosts/h/log").notes[-1]
     cut_run(tmp_path, place, facts, ["lost"])
     verdict, certified, reason = verdict_of(certification(tmp_path, place, profile))
-    assert (verdict, certified) == ("fail", False) and "it counts until a later run of power cuts keeps everything in at least 1 cut" in reason
+    assert (verdict, certified) == (
+        "fail",
+        False,
+    ) and "it counts until a later run of power cuts keeps everything in at least 1 cut" in reason
 
 
 def test_what_nobody_looked_up_is_inconclusive(tmp_path, place):
     directory = RunDirectory.create(str(tmp_path), fabricate.run_data(["h"], PROFILE, history={"place": place}))
     files = fabricate.tables(fabricate.sweep_rows(), over=())
     directory.records.write(fabricate.judged(directory.run, "h", files), files)
-    assert verdict_of(directory)[2] == "power cuts were not looked up in the history, because the gate did not come to it"
+    assert (
+        verdict_of(directory)[2] == "power cuts were not looked up in the history, because the gate did not come to it"
+    )
     (tmp_path / directory.run["run_id"] / "hosts/h/log/power_cuts.json").write_text("{")
     assert verdict_of(directory)[::2] == ("inconclusive", "what was looked up about power cuts cannot be used")
 
@@ -147,7 +193,19 @@ def test_a_merged_run_has_the_verdict_of_its_runs(tmp_path, place):
 
 
 def result(verdict, cuts, number):
-    return CutResult(str(number), f"r{number}", "h", "log", "v", f"2026-11-0{number}T00:00:00Z", verdict, cuts, "why", "claim.", "tests.")
+    return CutResult(
+        str(number),
+        f"r{number}",
+        "h",
+        "log",
+        "v",
+        f"2026-11-0{number}T00:00:00Z",
+        verdict,
+        cuts,
+        "why",
+        "claim.",
+        "tests.",
+    )
 
 
 @pytest.mark.parametrize(
@@ -200,7 +258,9 @@ def test_the_losses_of_the_history_are_by_volume_and_host(tmp_path, place):
     with open_history(place) as history:
         found = CutResults(history.power_cuts())
         ((lost,), (kept,)) = (history.power_cuts_of(host, "log") for host in ("h", "other"))
-    assert found.of("h", "log", lost.volume_id, lost.disk_id) == [lost] and found.of("other", "log", kept.volume_id, kept.disk_id) == [kept]
+    assert found.of("h", "log", lost.volume_id, lost.disk_id) == [lost] and found.of(
+        "other", "log", kept.volume_id, kept.disk_id
+    ) == [kept]
 
 
 def test_cuts_of_an_unknown_volume_count_only_if_they_lost_writes(tmp_path, place):
@@ -211,7 +271,10 @@ def test_cuts_of_an_unknown_volume_count_only_if_they_lost_writes(tmp_path, plac
 
 
 def test_a_result_whose_volume_became_known_counts_once():
-    unknown, known = (CutResult(name, "r", "h", "log", name and None, "2026-11-01T00:00:00Z", "fail", 1, "why", "", "") for name in ("a", "b"))
+    unknown, known = (
+        CutResult(name, "r", "h", "log", name and None, "2026-11-01T00:00:00Z", "fail", 1, "why", "", "")
+        for name in ("a", "b")
+    )
     known = dataclasses.replace(known, volume_id="v", disk_id="d", mount_point="/l")
     assert told_once([unknown, known]) == [known] and told_once([unknown]) == [unknown]
 
@@ -237,5 +300,8 @@ def test_a_history_is_made_again_from_run_directories(tmp_path, place):
 
 def test_the_record_says_what_was_looked_up(tmp_path, place):
     directory = certification(tmp_path, place)
-    assert json.loads((tmp_path / directory.run["run_id"] / "hosts/h/log/power_cuts.json").read_text())["verdict"] == "inconclusive"
+    assert (
+        json.loads((tmp_path / directory.run["run_id"] / "hosts/h/log/power_cuts.json").read_text())["verdict"]
+        == "inconclusive"
+    )
     assert judged_record(directory, "hosts/h/log").power_cuts["verdict"] == "inconclusive"

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Runs are held against their baseline by the gate: what is compared with what, and what becomes of verdict, report, certificate and history."""
+"""Runs are held against their baseline by the gate: what is compared with what, and what becomes of verdict,
+report, certificate and history."""
 
 from __future__ import annotations
 
@@ -38,21 +39,35 @@ class Nights:
         self.place = str(base / "history.sqlite")
 
     def measure(self, kind="last", slower=(), facts=(), seconds=600, **baseline):
-        """Return the run directory of the next night before its gate; hosts named in slower take so many times longer."""
+        """Return the run directory of the next night before its gate; hosts named in slower take so many
+        times longer."""
         self.day += 1
         asked = {"kind": kind, "accept": False, "margin": 0.1, "named": [], "certificates": [], **baseline}
         history = {"place": self.place, "required": True}
         open_history(self.place, create=True).close()
-        directory = RunDirectory.create(str(self.base / "reports"), fabricate.run_data(self.hosts, run_id=f"R{self.day}", baseline=asked, history=history))
+        directory = RunDirectory.create(
+            str(self.base / "reports"),
+            fabricate.run_data(self.hosts, run_id=f"R{self.day}", baseline=asked, history=history),
+        )
         for number, host in enumerate(self.hosts):
             latency_ns = int(200_000 * exp(self.noise.gauss(0, 0.01)) * dict(slower).get(host, 1))
             files = fabricate.tables(
-                fabricate.sweep_rows(self.sizes, latency_ns=latency_ns, bandwidth=1e15, seconds=seconds), over=self.over, option_duration_s=seconds
+                fabricate.sweep_rows(self.sizes, latency_ns=latency_ns, bandwidth=1e15, seconds=seconds),
+                over=self.over,
+                option_duration_s=seconds,
             )
             record = fabricate.judged(directory.run, host, files)
-            known = {"machine_id": f"{number:032x}", "boot_id": f"boot-{number}", "filesystem_size_bytes": 10**12, **dict(facts)}
+            known = {
+                "machine_id": f"{number:032x}",
+                "boot_id": f"boot-{number}",
+                "filesystem_size_bytes": 10**12,
+                **dict(facts),
+            }
             moment = f"2026-{1 + self.day // 28:02d}-{1 + self.day % 28:02d}T10:00:00Z"
-            directory.records.write(dataclasses.replace(record, created_at=moment, run_id=f"R{self.day}", facts={**record.facts, **known}), files)
+            directory.records.write(
+                dataclasses.replace(record, created_at=moment, run_id=f"R{self.day}", facts={**record.facts, **known}),
+                files,
+            )
         return directory
 
     def certify(self, kind="last", **keys):
@@ -109,7 +124,9 @@ def test_a_stream_with_sizes_of_its_own_is_compared_as_well(tmp_path, monkeypatc
     usual = regression.rows_of
 
     def with_own_sizes(content, figure):
-        return {(None if size == SIZES[1] else size, *row): value for (size, *row), value in usual(content, figure).items()}
+        return {
+            (None if size == SIZES[1] else size, *row): value for (size, *row), value in usual(content, figure).items()
+        }
 
     monkeypatch.setattr(regression, "rows_of", with_own_sizes)
     nights = Nights(tmp_path, ["h0"])
@@ -171,7 +188,8 @@ def test_hosts_of_one_class_may_have_different_windows(tmp_path):
 
 
 def test_a_host_alone_in_its_window_is_still_held_against_its_class(tmp_path):
-    """Five runs are too few for its own to tell anything, but the others have the same runs, although each of theirs was decided at once."""
+    """Five runs are too few for its own to tell anything, but the others have the same runs,
+    although each of theirs was decided at once."""
     nights = Nights(tmp_path, [f"h{number}" for number in range(9)])
     for _ in range(3):
         nights.certify("")
@@ -204,26 +222,60 @@ def test_named_certificates(four):
         settings = {"gate_margin": 0.1, "gate_baseline_accept": False}
         asked = open_run._baseline({**settings, "gate_baseline": ["R2"]}, four.place, migrate=True)
         assert (asked["kind"], asked["certificates"]) == ("certificates", sorted(run))
-        assert open_run._baseline({**settings, "gate_baseline": [run[0][:8]]}, four.place, migrate=True)["certificates"] == run[:1]
+        assert (
+            open_run._baseline({**settings, "gate_baseline": [run[0][:8]]}, four.place, migrate=True)["certificates"]
+            == run[:1]
+        )
         for unknown in ("R9", "0" * 8, "nonsense"):
             with pytest.raises((SelectionError, OSError), match=unknown):
                 open_run._baseline({**settings, "gate_baseline": [unknown]}, four.place, migrate=True)
-        assert open_run._baseline({**settings, "gate_baseline": ["R9"], "gate_baseline_accept": True}, four.place, migrate=True)["kind"] == ""
+        assert (
+            open_run._baseline(
+                {**settings, "gate_baseline": ["R9"], "gate_baseline_accept": True}, four.place, migrate=True
+            )["kind"]
+            == ""
+        )
     directory, found = four.certify("certificates", certificates=run[:1])
     assert set(found.values()) == {"inconclusive"}
-    assert json.loads(Path(directory.path, "hosts/h0/log/comparison.json").read_text(encoding="utf-8"))["before"] == run[:1]
+    assert (
+        json.loads(Path(directory.path, "hosts/h0/log/comparison.json").read_text(encoding="utf-8"))["before"]
+        == run[:1]
+    )
     assert "gate_baseline names no certificate of it" in reason(directory, "h1")
 
 
 def test_a_named_baseline_may_be_of_the_disk_before_and_of_mqldt(four):
     with open_history(four.place, create=True) as history:
-        rows = [{"block_size_bytes": size, "load_point": 1, "stream": "log", "operation": "write", "bytes_per_s": 1e6} for size in SIZES]
-        imported = {**made_up.certificate().content, "source": "mqldt", "host": "h0", "volume_id": None, "method_version": None, "rows": rows}
-        old = Certificate.of_content({**imported, "verdict": "inconclusive", "parameters": {}, "effect": "attempt", "valid_from": None, "valid_until": None})
+        rows = [
+            {"block_size_bytes": size, "load_point": 1, "stream": "log", "operation": "write", "bytes_per_s": 1e6}
+            for size in SIZES
+        ]
+        imported = {
+            **made_up.certificate().content,
+            "source": "mqldt",
+            "host": "h0",
+            "volume_id": None,
+            "method_version": None,
+            "rows": rows,
+        }
+        old = Certificate.of_content(
+            {
+                **imported,
+                "verdict": "inconclusive",
+                "parameters": {},
+                "effect": "attempt",
+                "valid_from": None,
+                "valid_until": None,
+            }
+        )
         history.store([old])
     directory, dummy = four.certify("certificates", certificates=[old.sha256])
     comparison = json.loads(Path(directory.path, "hosts/h0/log/comparison.json").read_text(encoding="utf-8"))
-    assert (comparison["figure"], comparison["before"], comparison["outcome"]) == ("bytes_per_s", [old.sha256], "inconclusive")
+    assert (comparison["figure"], comparison["before"], comparison["outcome"]) == (
+        "bytes_per_s",
+        [old.sha256],
+        "inconclusive",
+    )
     with open_history(four.place) as history:
         own = history.of_name("h0", "log")[1].sha256
     directory, dummy = four.certify("certificates", certificates=[old.sha256, own])
@@ -234,8 +286,14 @@ def test_a_named_baseline_may_be_of_the_disk_before_and_of_mqldt(four):
 @pytest.mark.parametrize(
     "keys, said",
     [
-        ({"facts": {"filesystem_uuid": "new"}}, "the history has certificates of its name (the newest of run R3), but of another volume"),
-        ({"seconds": 700}, "none of its certificates can be compared; the newest (run R3): it was measured with another duration_s"),
+        (
+            {"facts": {"filesystem_uuid": "new"}},
+            "the history has certificates of its name (the newest of run R3), but of another volume",
+        ),
+        (
+            {"seconds": 700},
+            "none of its certificates can be compared; the newest (run R3): it was measured with another duration_s",
+        ),
         ({"facts": {"mount_point": ""}}, "it is not known which volume this is"),
     ],
 )
@@ -247,10 +305,15 @@ def test_a_volume_without_anything_to_compare_is_inconclusive_and_says_why(four,
 
 def test_a_first_run_says_how_to_begin(tmp_path):
     nights = Nights(tmp_path, ["h0"])
-    for said in ("the history has no certificate of it", "all 1 certificates that it can be compared with were held against a baseline themselves"):
+    for said in (
+        "the history has no certificate of it",
+        "all 1 certificates that it can be compared with were held against a baseline themselves",
+    ):
         directory, found = nights.certify()
         assert found == {"h0": "inconclusive"}
-        assert said in reason(directory) and "certify it with gate_baseline_accept: true to begin a baseline" in reason(directory)
+        assert said in reason(directory) and "certify it with gate_baseline_accept: true to begin a baseline" in reason(
+            directory
+        )
 
 
 def test_a_revoked_certificate_is_no_baseline(tmp_path):
@@ -275,13 +338,21 @@ def test_a_history_that_fails_never_loses_the_report_and_never_passes(four):
     assert gate.report(directory) == "" and Path(directory.path, "index.html").exists()
     # Of such a run a certificate says that it was not compared, so it never becomes a baseline.
     (entry, *dummy) = (certificate.entry for certificate in certificates_of(directory)[0])
-    assert (entry.effect, entry.limits_verdict, entry.outcome, entry.baseline is None) == ("attempt", "pass", None, False)
+    assert (entry.effect, entry.limits_verdict, entry.outcome, entry.baseline is None) == (
+        "attempt",
+        "pass",
+        None,
+        False,
+    )
 
 
 def test_the_gate_compares_again_only_what_it_has_not_compared(four):
     """A host whose tables were collected later is compared then; the others keep what the first gate said."""
     directory = four.measure()
-    record, files = directory.records.read("hosts/h0/log"), directory.records.tables(directory.records.read("hosts/h0/log"))
+    record, files = (
+        directory.records.read("hosts/h0/log"),
+        directory.records.tables(directory.records.read("hosts/h0/log")),
+    )
     directory.records.write(fabricate.failed("h0"))
     gate.compare(directory)
     kept = directory.comparisons.read("hosts/h1/log")
@@ -295,7 +366,9 @@ def test_the_gate_compares_again_only_what_it_has_not_compared(four):
 
 
 def test_preflights_and_runs_that_ask_for_nothing_are_not_compared(four):
-    preflight = fabricate.run_directory(four.base / "preflights", {}, gate=False, expected=["h0"], check_mode=True, baseline={"kind": "last"})
+    preflight = fabricate.run_directory(
+        four.base / "preflights", {}, gate=False, expected=["h0"], check_mode=True, baseline={"kind": "last"}
+    )
     assert gate.compare(preflight) == ""
     directory, dummy = four.certify("")
     assert directory.comparisons.read("hosts/h0/log") is None
@@ -306,32 +379,36 @@ def test_preflights_and_runs_that_ask_for_nothing_are_not_compared(four):
     [
         (
             HostChange("h", "worse", 3, 3, 0.31, 0.34, 0.28, (65536, 1, "log", "write"), 0.35),
-            "worse than its baseline: latency_mean is 31 % higher than in 3 runs before (with 95 % confidence at least 28 % higher, margin 10 %); "
-            "beyond its class most at 64 KiB, 35 % higher",
+            "worse than its baseline: latency_mean is 31 % higher than in 3 runs before (with 95 % confidence at least "
+            "28 % higher, margin 10 %); beyond its class most at 64 KiB, 35 % higher",
         ),
         (
             HostChange("h", "worse", 1, 5, 0.31, 0.34, 0.31, (65536, 1, "log", "write"), 0.35),
-            "worse than its baseline: latency_mean is 31 % higher than in 1 run before (with 95 % confidence at least 28 % higher, margin 10 %); "
-            "most at 64 KiB, 35 % higher",
+            "worse than its baseline: latency_mean is 31 % higher than in 1 run before (with 95 % confidence at least "
+            "28 % higher, margin 10 %); most at 64 KiB, 35 % higher",
         ),
         (
             HostChange("h", "non-inferior", 3, 3, -0.05, -0.02),
-            "not worse than its baseline: latency_mean is 5 % lower than in 3 runs before (with 95 % confidence at most 2 % lower, margin 10 %)",
+            (
+                "not worse than its baseline: latency_mean is 5 % lower than in 3 runs before (with 95 % confidence at "
+                "most 2 % lower, margin 10 %)"
+            ),
         ),
         (
             HostChange("h", "inconclusive", 3, 3, 0.05, 0.12, runs_needed=5, after_needed=9),
-            "it cannot be told whether it is worse than its baseline: latency_mean is 5 % higher than in 3 runs before (with 95 % confidence at most 12 % "
-            "higher, margin 10 %): 6 more runs should tell",
+            "it cannot be told whether it is worse than its baseline: latency_mean is 5 % higher than in 3 runs before "
+            "(with 95 % confidence at most 12 % higher, margin 10 %): 6 more runs should tell",
         ),
         (
             HostChange("h", "inconclusive", 3, 3, 0.05, 0.12, runs_needed=5),
-            "it cannot be told whether it is worse than its baseline: latency_mean is 5 % higher than in 3 runs before (with 95 % confidence at most 12 % "
-            "higher, margin 10 %): this takes 5 runs before and as many after",
+            "it cannot be told whether it is worse than its baseline: latency_mean is 5 % higher than in 3 runs before "
+            "(with 95 % confidence at most 12 % higher, margin 10 %): this takes 5 runs before and as many after",
         ),
         (
             HostChange("h", "inconclusive", 3, 3, 0.1, 0.12),
-            "it cannot be told whether it is worse than its baseline: latency_mean is 10 % higher than in 3 runs before (with 95 % confidence at most 12 % "
-            "higher, margin 10 %): the change lies at the margin, so more runs will not tell",
+            "it cannot be told whether it is worse than its baseline: latency_mean is 10 % higher than in 3 "
+            "runs before (with 95 % confidence at most 12 % higher, margin 10 %): the change lies at the "
+            "margin, so more runs will not tell",
         ),
     ],
 )

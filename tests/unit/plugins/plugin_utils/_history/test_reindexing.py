@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A history of schema 3, as tests/fixtures/history/README.md describes it: it says the same states as before, except for what was wrong then."""
+"""A history of schema 3, as tests/fixtures/history/README.md describes it: it says the same states as before,
+except for what was wrong then."""
 
 from __future__ import annotations
 
@@ -21,7 +22,10 @@ from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fa
 
 FIXTURES = fabricate.PROJECT / "tests/fixtures/history"
 TODAY = Today(datetime.date(2026, 6, 1), 14)
-BEFORE = {(host, volume, profile): state for host, volume, profile, state, *dummy in json.loads((FIXTURES / "states_3.json").read_text())}
+BEFORE = {
+    (host, volume, profile): state
+    for host, volume, profile, state, *dummy in json.loads((FIXTURES / "states_3.json").read_text())
+}
 BETTER_KNOWN = {
     ("eio", "log", "mq-log-silver"): "failed",  # an I/O error under another profile
     ("corrupt", "log", "mq-log-silver"): "failed",  # wrong data, and then a pass that did not read it back
@@ -47,7 +51,9 @@ def old(place, monkeypatch):
                 with open_history(place, create=True) as history, history._transaction():
                     for table in ("certificates", "contents", "revocations", "power_cuts"):
                         rows = file.execute(f"SELECT * FROM logdisk_{table}").fetchall()
-                        history._execute_many(f"INSERT INTO logdisk_{table} VALUES ({', '.join('?' * len(rows[0]))})", rows)
+                        history._execute_many(
+                            f"INSERT INTO logdisk_{table} VALUES ({', '.join('?' * len(rows[0]))})", rows
+                        )
     return place
 
 
@@ -58,7 +64,10 @@ def states(history):
 def test_the_states_are_those_of_before_except_where_they_were_wrong(old):
     with open_history(old) as history:
         lines = states(history)
-    found = {(line.host, line.volume, line.profile, *([line.mount_point] if line.is_one_of_several else [])): line.state for line in lines}
+    found = {
+        (line.host, line.volume, line.profile, *([line.mount_point] if line.is_one_of_several else [])): line.state
+        for line in lines
+    }
     expected = {**BEFORE, **BETTER_KNOWN}
     del expected["moved", "log", "mq-log-silver"]
     assert found == expected
@@ -74,7 +83,10 @@ def test_a_second_opening_finds_what_the_first_one_left(old):
 
 
 def test_whoever_changes_nothing_does_not_update_it_and_says_so(old):
-    with open_history(old, migrate=False) as history, pytest.raises(HistoryError, match="older version of this collection"):
+    with (
+        open_history(old, migrate=False) as history,
+        pytest.raises(HistoryError, match="older version of this collection"),
+    ):
         history.newest()
     with open_history(old) as history:
         assert history.newest()
@@ -82,7 +94,9 @@ def test_whoever_changes_nothing_does_not_update_it_and_says_so(old):
 
 def test_a_damaged_history_is_left_as_it_is(old):
     with open_history(old, migrate=False) as history, history._transaction():
-        history._execute("DELETE FROM logdisk_contents WHERE sha256 IN (SELECT sha256 FROM logdisk_certificates WHERE host = 'eio')")
+        history._execute(
+            "DELETE FROM logdisk_contents WHERE sha256 IN (SELECT sha256 FROM logdisk_certificates WHERE host = 'eio')"
+        )
     for _attempt in range(2):
         with pytest.raises(HistoryError, match="is damaged: it has no certificate under"):
             open_history(old)

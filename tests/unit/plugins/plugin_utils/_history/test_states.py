@@ -41,7 +41,13 @@ def status(*entries, revoked=(), today=TODAY):
 
 @pytest.mark.parametrize(
     "day, expected",
-    [("2026-03-17", VALID), ("2026-03-18", EXPIRING), ("2026-03-31", EXPIRING), ("2026-04-01", EXPIRED), ("2025-12-01", VALID)],
+    [
+        ("2026-03-17", VALID),
+        ("2026-03-18", EXPIRING),
+        ("2026-03-31", EXPIRING),
+        ("2026-04-01", EXPIRED),
+        ("2025-12-01", VALID),
+    ],
 )
 def test_a_certificate_is_valid_up_to_and_including_its_last_day(day, expected):
     certificate = entry("2026-01-01", valid_until="2026-03-31")
@@ -49,13 +55,19 @@ def test_a_certificate_is_valid_up_to_and_including_its_last_day(day, expected):
 
 
 def test_nothing_is_expiring_if_no_days_are_asked_for():
-    assert status(entry("2026-01-01", valid_until="2026-06-01"), today=on("2026-06-01", 0)) == [("db07", "silver", VALID)]
+    assert status(entry("2026-01-01", valid_until="2026-06-01"), today=on("2026-06-01", 0)) == [
+        ("db07", "silver", VALID)
+    ]
 
 
 def test_a_certificate_supersedes_and_a_fail_ends_at_once():
     first, second, fail = entry("2026-05-01"), entry("2026-05-10"), entry("2026-05-20", FAILS)
     assert entry_states([second, first], (), TODAY) == {first.sha256: SUPERSEDED, second.sha256: VALID}
-    assert entry_states([second, fail, first], (), TODAY) == {first.sha256: SUPERSEDED, second.sha256: FAILED, fail.sha256: FAILED}
+    assert entry_states([second, fail, first], (), TODAY) == {
+        first.sha256: SUPERSEDED,
+        second.sha256: FAILED,
+        fail.sha256: FAILED,
+    }
     third = entry("2026-05-30")
     assert entry_states([third, fail], (), TODAY) == {third.sha256: VALID, fail.sha256: SUPERSEDED}
 
@@ -80,7 +92,11 @@ def test_a_revoked_certificate_does_not_bring_back_the_one_before():
 
 
 def test_each_profile_has_its_own_chain():
-    assert status(entry("2026-05-01", profile="gold"), entry("2026-05-02", profile="silver"), entry("2026-05-03", FAILS, profile="gold")) == [
+    assert status(
+        entry("2026-05-01", profile="gold"),
+        entry("2026-05-02", profile="silver"),
+        entry("2026-05-03", FAILS, profile="gold"),
+    ) == [
         ("db07", "gold", FAILED),
         ("db07", "silver", VALID),
     ]
@@ -89,7 +105,10 @@ def test_each_profile_has_its_own_chain():
 @pytest.mark.parametrize(
     "others, expected",
     [
-        ([entry("2026-05-20", FAILS, profile="look"), entry("2026-05-21", ATTEMPT, profile="look")], [("silver", VALID)]),
+        (
+            [entry("2026-05-20", FAILS, profile="look"), entry("2026-05-21", ATTEMPT, profile="look")],
+            [("silver", VALID)],
+        ),
         ([entry("2026-05-20", profile="gold")], [("gold", VALID), ("silver", VALID)]),
     ],
 )
@@ -99,13 +118,18 @@ def test_a_profile_that_never_certified_does_not_spoil_the_state(others, expecte
 
 def test_a_profile_that_only_failed_is_shown_if_nothing_certifies():
     assert status(entry("2026-05-20", FAILS, profile="look")) == [("db07", "look", FAILED)]
-    assert status(entry("2026-05-20", FAILS, profile="look"), entry("2026-05-21", ATTEMPT)) == [("db07", "look", FAILED), ("db07", "silver", NONE)]
+    assert status(entry("2026-05-20", FAILS, profile="look"), entry("2026-05-21", ATTEMPT)) == [
+        ("db07", "look", FAILED),
+        ("db07", "silver", NONE),
+    ]
 
 
 def asked(*entries, profiles=None, revoked=()):
     """Return profile and state of what is asked for, and the profiles that are listed beside it."""
     lines = fleet_status(entries, revoked, TODAY, profiles=profiles)
-    return [(line.profile, line.state) for line in lines if line.is_asked], sorted(line.profile for line in lines if not line.is_asked)
+    return [(line.profile, line.state) for line in lines if line.is_asked], sorted(
+        line.profile for line in lines if not line.is_asked
+    )
 
 
 BRONZE, GOLD = entry("2026-05-01", profile="bronze"), entry("2026-05-10", FAILS, profile="gold")
@@ -120,10 +144,16 @@ BRONZE, GOLD = entry("2026-05-01", profile="bronze"), entry("2026-05-10", FAILS,
         ([BRONZE], {"db08": "gold"}, ([("bronze", VALID)], [])),
         ([BRONZE, entry("2026-05-10", ATTEMPT, profile="gold")], None, ([("gold", NONE)], ["bronze"])),
         ([BRONZE, entry("2026-05-10", FAILS, profile="look")], None, ([("bronze", VALID)], [])),
-        ([entry("2026-05-01", profile="bronze", valid_days=60), entry("2026-05-10", profile="bronze")], None, ([("bronze", VALID)], [])),
+        (
+            [entry("2026-05-01", profile="bronze", valid_days=60), entry("2026-05-10", profile="bronze")],
+            None,
+            ([("bronze", VALID)], []),
+        ),
     ],
 )
-def test_the_profile_that_is_asked_for_is_the_one_that_is_named_or_that_of_the_newest_run_to_certify(entries, profiles, expected):
+def test_the_profile_that_is_asked_for_is_the_one_that_is_named_or_that_of_the_newest_run_to_certify(
+    entries, profiles, expected
+):
     assert asked(*(each for each in entries), profiles=profiles) == expected
 
 
@@ -158,7 +188,10 @@ def test_a_fact_about_a_volume_fails_it_under_every_profile_until_a_run_that_can
 
 
 def test_a_fact_that_was_revoked_does_not_count_and_a_pass_that_was_revoked_clears_none():
-    found, passed = entry("2026-05-10", FAILS, profile="look", volume_facts="io_error"), entry("2026-05-20", profile="gold")
+    found, passed = (
+        entry("2026-05-10", FAILS, profile="look", volume_facts="io_error"),
+        entry("2026-05-20", profile="gold"),
+    )
     assert asked(SILVER, found, revoked={found.sha256}) == ([("silver", VALID)], [])
     assert asked(SILVER, found, passed, revoked={passed.sha256})[0] == [("silver", FAILED)]
 
@@ -167,7 +200,10 @@ def test_another_mount_point_is_another_volume_and_its_failure_stands():
     failed = entry("2026-05-01", FAILS, mount_point="/var/mqm/log", volume_id="v1")
     root = entry("2026-05-10", mount_point="/", volume_id="v2", disk_id="root")
     lines = fleet_status([failed, root], (), TODAY)
-    assert [(line.label, line.state, line.replaced) for line in lines] == [("db07 at /var/mqm/log", FAILED, None), ("db07 at /", VALID, None)]
+    assert [(line.label, line.state, line.replaced) for line in lines] == [
+        ("db07 at /var/mqm/log", FAILED, None),
+        ("db07 at /", VALID, None),
+    ]
     unreachable = entry("2026-05-20", ATTEMPT, volume_id=None)
     assert [line.attempt for line in fleet_status([failed, root, unreachable], (), TODAY)] == [None, unreachable]
 
@@ -184,7 +220,9 @@ def test_a_volume_that_was_taken_out_is_not_named_any_more_unless_something_was_
 
 
 def test_lost_writes_fail_a_volume_that_nothing_was_judged_of():
-    loss = CutResult("c", "run-cut", "db07", "data", "v9", "2026-05-30T00:00:00Z", "fail", 1, "why", "", "", "d9", "/data")
+    loss = CutResult(
+        "c", "run-cut", "db07", "data", "v9", "2026-05-30T00:00:00Z", "fail", 1, "why", "", "", "d9", "/data"
+    )
     lines = fleet_status([SILVER], (), TODAY, [loss])
     assert [(line.volume, line.state, line.loss) for line in lines] == [("data", FAILED, loss), ("log", VALID, None)]
 
@@ -197,7 +235,9 @@ def test_a_volume_moves_on_to_the_profile_of_its_newer_certificate(revoke, day):
 
 
 def test_a_replaced_disk_begins_anew_and_names_the_old_one():
-    (line,) = fleet_status([entry("2026-05-01", volume_id="old"), entry("2026-05-20", ATTEMPT, volume_id="new")], (), TODAY)
+    (line,) = fleet_status(
+        [entry("2026-05-01", volume_id="old"), entry("2026-05-20", ATTEMPT, volume_id="new")], (), TODAY
+    )
     assert (line.state, line.replaced.volume_id) == (NONE, "old")
 
 
@@ -225,7 +265,9 @@ def test_names_that_share_boots_with_a_third_one_are_one_machine():
 
 
 def test_machines_without_a_boot_id_are_not_taken_for_one():
-    lines = fleet_status([entry("2026-05-01", host="a", boot_id=""), entry("2026-05-02", host="b", boot_id="")], (), TODAY)
+    lines = fleet_status(
+        [entry("2026-05-01", host="a", boot_id=""), entry("2026-05-02", host="b", boot_id="")], (), TODAY
+    )
     assert [line.clones for line in lines] == [("b",), ("a",)]
 
 

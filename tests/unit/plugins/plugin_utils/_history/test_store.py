@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The history, the same tests on SQLite and on a real PostgreSQL: nothing is lost, nothing changes, and nothing goes wrong in silence."""
+"""The history, the same tests on SQLite and on a real PostgreSQL: nothing is lost, nothing changes,
+and nothing goes wrong in silence."""
 
 from __future__ import annotations
 
@@ -19,7 +20,12 @@ import time
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history import changed, postgresql_store, store
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import ATTEMPT, CERTIFIES, EFFECTS, FAILS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import (
+    ATTEMPT,
+    CERTIFIES,
+    EFFECTS,
+    FAILS,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.changed import changed_since
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history, place_of, try_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.sqlite_store import SqliteHistory
@@ -41,7 +47,9 @@ def judged(day, effect=CERTIFIES, number=0, **fields):
     date = DAY + datetime.timedelta(days=day)
     until = (date + datetime.timedelta(days=90)).isoformat() if effect == CERTIFIES else None
     times = {"judged_at": f"{date}T10:00:00Z", "valid_from": date.isoformat() if until else None, "valid_until": until}
-    return small(number, effect=effect, verdict=made_up.VERDICTS.get(effect, "error"), run_id=f"run{day}", **times, **fields)
+    return small(
+        number, effect=effect, verdict=made_up.VERDICTS.get(effect, "error"), run_id=f"run{day}", **times, **fields
+    )
 
 
 @pytest.fixture
@@ -56,7 +64,12 @@ def test_what_was_stored_is_found_again_after_reopening(place):
         assert history.store([certificate]) == 1
     with open_history(place) as history:
         assert history.newest() == [certificate.entry]
-        assert history.of_name("db07", "log") == history.of_volume(certificate.entry.volume_id) == history.of_run("R1") == [certificate.entry]
+        assert (
+            history.of_name("db07", "log")
+            == history.of_volume(certificate.entry.volume_id)
+            == history.of_run("R1")
+            == [certificate.entry]
+        )
         assert history.certificate(certificate.sha256[:8]).text == certificate.text
 
 
@@ -82,7 +95,9 @@ def test_many_contents_are_read_in_parts(history, monkeypatch):
     certificates = [small(number) for number in range(7)]
     history.store(certificates)
     monkeypatch.setattr(store, "_MOST_VALUES", 3)
-    assert [content["host"] for content in history.contents([each.sha256 for each in certificates])] == [f"db{number}" for number in range(7)]
+    assert [content["host"] for content in history.contents([each.sha256 for each in certificates])] == [
+        f"db{number}" for number in range(7)
+    ]
 
 
 @pytest.mark.parametrize("text", [None, "{}", "\u00e9"])
@@ -128,12 +143,17 @@ def test_the_newest_entries_say_the_same_as_all(history):
             "parameters": {"option_verify": rng.choice(["0", "1"])},
             "can_certify": rng.choice([True, True, False]),
         }
-        certificates.append(judged(rng.randrange(200), rng.choice(EFFECTS), name, collection_version=str(number), **changes))
+        certificates.append(
+            judged(rng.randrange(200), rng.choice(EFFECTS), name, collection_version=str(number), **changes)
+        )
     history.store(certificates)
     today = Today(DAY + datetime.timedelta(days=230), 14)
     states = [dataclasses.replace(line, replaced=None) for line in fleet_status(history.newest(), (), today)]
     assert len(states) > 20
-    assert states == [dataclasses.replace(line, replaced=None) for line in fleet_status((each.entry for each in certificates), (), today)]
+    assert states == [
+        dataclasses.replace(line, replaced=None)
+        for line in fleet_status((each.entry for each in certificates), (), today)
+    ]
 
 
 def test_what_befalls_a_clone_is_its_own(history):
@@ -145,13 +165,20 @@ def test_what_befalls_a_clone_is_its_own(history):
     today = Today(datetime.date.fromisoformat(twin.entry.judged_at[:10]), 14)
 
     def states():
-        return {line.host: (line.state, line.clones) for line in fleet_status(history.newest(), history.revocations(), today)}
+        return {
+            line.host: (line.state, line.clones)
+            for line in fleet_status(history.newest(), history.revocations(), today)
+        }
 
     assert states() == {"twin": ("valid", ("double",)), "double": ("valid", ("twin",))}
     history.revoke(twin.sha256, "firmware recalled", "ops")
     assert states() == {"twin": ("revoked", ("double",)), "double": ("valid", ("twin",))}
-    fail = made_up.changed(double, effect=FAILS, verdict="fail", judged_at=f"{today.date}T23:00:00Z", valid_from=None, valid_until=None)
-    again = made_up.changed(twin, judged_at=f"{today.date}T23:30:00Z", machine={"boot_id": "boot-c", "hostname": "twin"})
+    fail = made_up.changed(
+        double, effect=FAILS, verdict="fail", judged_at=f"{today.date}T23:00:00Z", valid_from=None, valid_until=None
+    )
+    again = made_up.changed(
+        twin, judged_at=f"{today.date}T23:30:00Z", machine={"boot_id": "boot-c", "hostname": "twin"}
+    )
     history.store([fail, again])
     history.prune(today.date + datetime.timedelta(days=9))
     assert states() == {"twin": ("valid", ("double",)), "double": ("failed", ("twin",))}
@@ -164,10 +191,23 @@ def test_what_changed_since_the_certificate_before_is_told(history):
     before, fail = version(1), version(3, FAILS, kernel="6.12")
     replaced = version(4, ATTEMPT, 1, volume_id="new", identity={**SMALL.content["identity"], "device_ids": "naa.2"})
     unreachable = judged(9, ATTEMPT, 2, volume_id=None, identity=None)
-    history.store([version(0, kernel="5.14"), before, version(2, ATTEMPT, kernel="7"), fail, version(1, number=1), replaced, version(2, number=2), unreachable])
+    history.store(
+        [
+            version(0, kernel="5.14"),
+            before,
+            version(2, ATTEMPT, kernel="7"),
+            fail,
+            version(1, number=1),
+            replaced,
+            version(2, number=2),
+            unreachable,
+        ]
+    )
     lines = fleet_status(history.newest(), (), Today(DAY, 14))
     found = changed_since(history, lines)
-    assert {key[0]: [(change.name, change.before, change.after) for change in since.changes] for key, since in found.items()} == {
+    assert {
+        key[0]: [(change.name, change.before, change.after) for change in since.changes] for key, since in found.items()
+    } == {
         "db0": [("kernel", "6.1", "6.12")],
         "db1": [("device_ids", "naa.1", "naa.2")],
     }
@@ -175,7 +215,9 @@ def test_what_changed_since_the_certificate_before_is_told(history):
     assert changed_since(history, [lines[-1]] * changed.MOST_LINES + lines) == {}
 
 
-@pytest.mark.parametrize("beginning, message", [("", "more than one"), ("zz", "no certificate"), ("'; --", "no certificate")])
+@pytest.mark.parametrize(
+    "beginning, message", [("", "more than one"), ("zz", "no certificate"), ("'; --", "no certificate")]
+)
 def test_a_certificate_is_found_only_by_a_beginning_of_its_own(history, beginning, message):
     history.store([small(0), small(1)])
     with pytest.raises(HistoryError, match=message):
@@ -199,11 +241,19 @@ def test_a_revocation_needs_a_reason_and_a_certificate_and_is_final(history):
     history.revoke(certificate.sha256, "firmware recalled", "ops")
     history.revoke(certificate.sha256, "another", "somebody")
     (revocation,) = history.revocations().values()
-    assert (revocation.sha256, revocation.reason, revocation.revoked_by) == (certificate.sha256, "firmware recalled", "ops")
+    assert (revocation.sha256, revocation.reason, revocation.revoked_by) == (
+        certificate.sha256,
+        "firmware recalled",
+        "ops",
+    )
 
 
 def test_pruning_removes_the_old_and_changes_no_state(history):
-    certificates = [judged(day) for day in (1, 2, 3)] + [judged(1, FAILS, 1), judged(2, FAILS, 1), judged(2, ATTEMPT, 1)]
+    certificates = [judged(day) for day in (1, 2, 3)] + [
+        judged(1, FAILS, 1),
+        judged(2, FAILS, 1),
+        judged(2, ATTEMPT, 1),
+    ]
     history.store(certificates)
     newest = sorted(history.newest(), key=lambda entry: entry.order)
     assert history.prune(DAY + datetime.timedelta(days=3)) == 3
@@ -216,7 +266,11 @@ def test_pruning_removes_the_old_and_changes_no_state(history):
 
 def opened(run_id, workflow="16", day=1):
     """Return what run.json holds of a run of a job of a workflow."""
-    return {"run_id": run_id, "created_at": f"2026-01-0{day}T10:00:00Z", "controller": {"job": {"id": "17", "workflow_job_id": workflow}}}
+    return {
+        "run_id": run_id,
+        "created_at": f"2026-01-0{day}T10:00:00Z",
+        "controller": {"job": {"id": "17", "workflow_job_id": workflow}},
+    }
 
 
 def test_a_run_is_kept_as_it_was_last(history, monkeypatch):
@@ -229,7 +283,9 @@ def test_a_run_is_kept_as_it_was_last(history, monkeypatch):
         history.keep_run(opened("run1"), content, store.JUDGED)
     history.keep_run(opened("run1"), b"late", store.STARTED)
     assert history.kept_run("run1") == archive
-    assert history._execute("SELECT count(*) FROM logdisk_kept_runs WHERE stage = ?", (store.JUDGED,)).fetchone()[0] == 1
+    assert (
+        history._execute("SELECT count(*) FROM logdisk_kept_runs WHERE stage = ?", (store.JUDGED,)).fetchone()[0] == 1
+    )
     with pytest.raises(HistoryError, match="keeps no report of the run 'run2'"):
         history.kept_run("run2")
 
@@ -267,7 +323,10 @@ def test_two_controllers_that_keep_a_run_at_once_lose_nothing(place):
 
 def test_a_kept_run_that_was_changed_is_refused(history):
     history.keep_run(opened("run1"), b"archive", store.JUDGED)
-    history._execute("INSERT INTO logdisk_kept_runs SELECT 'f', run_id, 9, kept_at, created_at, job_id, workflow_job_id, archive FROM logdisk_kept_runs")
+    history._execute(
+        "INSERT INTO logdisk_kept_runs SELECT 'f', run_id, 9, kept_at, created_at, job_id, workflow_job_id, "
+        "archive FROM logdisk_kept_runs"
+    )
     with pytest.raises(HistoryError, match="damaged: the report of the run run1 is not what was kept"):
         history.kept_run("run1")
 
@@ -396,7 +455,10 @@ def test_a_killed_controller_leaves_whole_runs(place):
         counts = [len(history.of_run(f"w0r{run}")) for run in range(3)]
         assert counts == [100, 100, 100]
         assert len(history._execute("SELECT run_id FROM logdisk_certificates").fetchall()) % 100 == 0
-        assert history._execute("SELECT count(*) FROM logdisk_certificates").fetchone() == history._execute("SELECT count(*) FROM logdisk_contents").fetchone()
+        assert (
+            history._execute("SELECT count(*) FROM logdisk_certificates").fetchone()
+            == history._execute("SELECT count(*) FROM logdisk_contents").fetchone()
+        )
         assert history.store([small(number, run_id="after") for number in range(100)]) == 100
 
 
@@ -422,7 +484,11 @@ def test_a_full_disk_is_reported_and_loses_nothing(tmp_path):
 
 
 def test_a_lock_that_is_never_released_is_reported(place):
-    with open_history(place, create=True) as holder, open_history(place, patience_s=0.1) as history, holder._transaction():
+    with (
+        open_history(place, create=True) as holder,
+        open_history(place, patience_s=0.1) as history,
+        holder._transaction(),
+    ):
         holder._execute(store._INSERT_CONTENT, (small().sha256, small().text))
         with pytest.raises(HistoryError, match="lock"):
             history.store([small()])
@@ -489,7 +555,10 @@ def test_a_server_that_goes_away_is_reported(postgresql, monkeypatch):
     monkeypatch.setenv("LOGDISK_HISTORY_PASSWORD", "a secret")
     place = postgresql.new_database()
     with open_history(place, create=True) as history, open_history(place) as other:
-        other._execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
+        other._execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = "
+            "current_database() AND pid <> pg_backend_pid()"
+        )
         with pytest.raises(HistoryError, match="cannot be written"):
             history.store([small()])
 
@@ -509,8 +578,14 @@ def test_a_wrong_password_is_reported_without_showing_it(postgresql, monkeypatch
 @pytest.mark.parametrize(
     "url",
     [
-        *(f"postgresql://u:{password}@h/db" for password in ("hunter2", "hun@ter2", "hun#ter2", "hun?ter2", "hun/ter2", "12/ter2", "12?s=ter2")),
-        *(f"postgres://u@h/db?{option}=hunter2" for option in ("x=1&password", "Password", "pass%77ord", "sslpassword")),
+        *(
+            f"postgresql://u:{password}@h/db"
+            for password in ("hunter2", "hun@ter2", "hun#ter2", "hun?ter2", "hun/ter2", "12/ter2", "12?s=ter2")
+        ),
+        *(
+            f"postgres://u@h/db?{option}=hunter2"
+            for option in ("x=1&password", "Password", "pass%77ord", "sslpassword")
+        ),
         "postgresql://u@h/db?application_name=x#&password=hunter2",
     ],
 )
@@ -522,7 +597,12 @@ def test_a_password_in_the_url_is_refused_and_not_shown(url):
 
 
 @pytest.mark.parametrize(
-    "url", ["postgresql://", "postgresql://u%40d@a:1,[::1]:2,%2Ftmp%2Fx/d-b?target_session_attrs=read-write", "postgres://h?user=me%40there"]
+    "url",
+    [
+        "postgresql://",
+        "postgresql://u%40d@a:1,[::1]:2,%2Ftmp%2Fx/d-b?target_session_attrs=read-write",
+        "postgres://h?user=me%40there",
+    ],
 )
 def test_any_other_url_is_a_place(url):
     assert place_of(url, "reports") == url

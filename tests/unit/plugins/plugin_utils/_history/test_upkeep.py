@@ -30,14 +30,23 @@ BEFORE = datetime.date(2026, 3, 1)
 
 def make_run(base, place, day, hosts=("db07",), files=GOOD, volumes=("log",), measured=None, skipped=(), **keys):
     """Make a run of a day whose hosts pass, as the gate leaves it."""
-    run = {**fabricate.run_data(hosts, **keys), "created_at": f"{day}T10:00:00Z", "run_id": f"run-{day}", "history": {"place": place, "required": True}}
+    run = {
+        **fabricate.run_data(hosts, **keys),
+        "created_at": f"{day}T10:00:00Z",
+        "run_id": f"run-{day}",
+        "history": {"place": place, "required": True},
+    }
     directory = RunDirectory.create(str(base), run)
     for host in hosts:
         if volumes != ("log",):
-            directory.volumes.note(host, [*({"name": name} for name in volumes), *({"name": name, "skipped": True} for name in skipped)])
+            directory.volumes.note(
+                host, [*({"name": name} for name in volumes), *({"name": name, "skipped": True} for name in skipped)]
+            )
         for volume in volumes if measured is None else measured:
             record = fabricate.judged(run, host, files, volume=volume, created_at=f"{day}T11:00:00Z")
-            directory.records.write(dataclasses.replace(record, facts={**record.facts, "machine_id": f"{host:x<32}"}), files)
+            directory.records.write(
+                dataclasses.replace(record, facts={**record.facts, "machine_id": f"{host:x<32}"}), files
+            )
     assert gate.remember(directory, *gate.make_certificates(directory)) == ""
     return directory
 
@@ -58,7 +67,10 @@ def place(tmp_path):
 @pytest.fixture
 def runs(base, place):
     """db07 was certified three times, db08 only the first time."""
-    return [make_run(base, place, day, hosts) for day, hosts in (("2026-01-01", ["db07", "db08"]), ("2026-02-01", ["db07"]), ("2026-05-01", ["db07"]))]
+    return [
+        make_run(base, place, day, hosts)
+        for day, hosts in (("2026-01-01", ["db07", "db08"]), ("2026-02-01", ["db07"]), ("2026-05-01", ["db07"]))
+    ]
 
 
 def newest(place):
@@ -88,9 +100,17 @@ PASSED = {"verdict": "pass", "certified": True, "qualification": "", "reasons": 
     [
         (SLOW, PASSED, "says pass, but its tables say fail: latency_mean 4"),
         (GOOD, {"verdict": "fail", "certified": False}, "says fail, but its tables say pass"),
-        (fabricate.tables(over=[], exit_status=4, exit_reason="interrupted"), PASSED, "says pass, but its tables say inconclusive"),
+        (
+            fabricate.tables(over=[], exit_status=4, exit_reason="interrupted"),
+            PASSED,
+            "says pass, but its tables say inconclusive",
+        ),
         (fabricate.tables(fabricate.sweep_rows(seconds=30), over=[]), PASSED, "its tables "),
-        (fabricate.tables(over=[], exit_status=3, error_errno_name="EIO"), {"volume_facts": []}, "says something else of the volume"),
+        (
+            fabricate.tables(over=[], exit_status=3, error_errno_name="EIO"),
+            {"volume_facts": []},
+            "says something else of the volume",
+        ),
     ],
 )
 def test_a_record_that_its_tables_contradict_is_not_imported(base, place, files, changes, said):
@@ -105,8 +125,11 @@ def test_a_record_that_its_tables_contradict_is_not_imported(base, place, files,
 
 @pytest.mark.parametrize("ending, imported", [({}, 1), ({"exit_status": 4, "exit_reason": "interrupted"}, 0)])
 def test_a_pass_of_earlier_rules_is_imported_although_its_tables_decide_nothing_today(base, place, ending, imported):
-    """Only if the volume was measured to the end, and if the record notes no facts about it, as those of earlier versions do not."""
-    run = make_run(base, place, "2026-01-01", files=fabricate.tables(fabricate.sweep_rows(seconds=30), over=[], **ending))
+    """Only if the volume was measured to the end, and if the record notes no facts about it,
+    as those of earlier versions do not."""
+    run = make_run(
+        base, place, "2026-01-01", files=fabricate.tables(fabricate.sweep_rows(seconds=30), over=[], **ending)
+    )
     record, certificate = (Path(run.path) / "hosts/db07/log" / name for name in ("record.json", "certificate.json"))
     assert json.loads(record.read_text())["verdict"] == "inconclusive"
     edited(record, **PASSED, volume_facts=None)
@@ -117,7 +140,11 @@ def test_a_pass_of_earlier_rules_is_imported_although_its_tables_decide_nothing_
 
 @pytest.mark.parametrize(
     "changes, key",
-    [({"valid_until": "2030-01-01"}, "valid_until"), ({"verdict": "warn", "limits_verdict": "warn"}, "verdict"), ({"rows": []}, "rows")],
+    [
+        ({"valid_until": "2030-01-01"}, "valid_until"),
+        ({"verdict": "warn", "limits_verdict": "warn"}, "verdict"),
+        ({"rows": []}, "rows"),
+    ],
 )
 def test_a_certificate_that_its_record_contradicts_is_not_imported(base, place, changes, key):
     run = make_run(base, place, "2026-01-01")
@@ -147,7 +174,11 @@ def test_the_newest_plan_of_a_run_that_measured_to_certify_is_what_must_be_certi
     planned = {"db07": [("log", "/var/mqm/log")], "db08": [("log", "/var/mqm/log")]}
     make_run(base, place, "2026-01-01", ["db07", "db08"])
     assert plans_of(place) == planned
-    for day, keys in (("2026-01-02", {"profile": "look"}), ("2026-01-03", {"check_mode": True}), ("2026-01-04", {"kind": "observation"})):
+    for day, keys in (
+        ("2026-01-02", {"profile": "look"}),
+        ("2026-01-03", {"check_mode": True}),
+        ("2026-01-04", {"kind": "observation"}),
+    ):
         make_run(base, place, day, volumes=["other"], **keys)
     make_run(base, place, "2025-12-31", volumes=["older"])
     assert plans_of(place) == planned
@@ -155,7 +186,9 @@ def test_the_newest_plan_of_a_run_that_measured_to_certify_is_what_must_be_certi
     both = [("data", ""), ("log", "/var/mqm/log")]
     assert plans_of(place) == {**planned, "db07": both}
     make_run(base, place, "2026-01-06", volumes=["data", "log"], measured=[])
-    assert plans_of(place) == {**planned, "db07": both}, "a mount point that a run did not come to know is the one that is known"
+    assert plans_of(place) == {**planned, "db07": both}, (
+        "a mount point that a run did not come to know is the one that is known"
+    )
 
 
 def test_what_could_not_be_discovered_is_not_planned(base, place):
@@ -176,7 +209,9 @@ def test_a_volume_that_is_no_longer_wanted_is_taken_out_of_plan_and_states(base,
             history.revoke(opened, "db07/data:/var/mqm/log", " ")
         with pytest.raises(HistoryError, match="knows no volume db07/data:/elsewhere"):
             history.revoke(opened, "db07/data:/elsewhere", "gone")
-        assert "db07/data:/var/mqm/log is taken out: 2 entries" in history.revoke(opened, "db07/data:/var/mqm/log", "gone")
+        assert "db07/data:/var/mqm/log is taken out: 2 entries" in history.revoke(
+            opened, "db07/data:/var/mqm/log", "gone"
+        )
         lines = fleet_status(opened.newest(), opened.revocations(), Today(datetime.date(2026, 1, 2), 14))
         assert {line.volume: line.state for line in lines} == {"data": "revoked", "log": "valid"}
     assert plans_of(place) == {"db07": [("log", "/var/mqm/log")]}
@@ -196,9 +231,12 @@ def test_what_cannot_be_imported_is_named_and_the_rest_is_imported(runs, base, p
     with open_history(place + ".other", create=True) as rebuilt:
         total, added, problems = import_runs(rebuilt, [str(tmp_path / "none"), str(tmp_path / "empty"), str(base)])
     assert (total, added) == (1, 1)
-    assert [words in problem for words, problem in zip(("none cannot be read", "contains none", "schema 1", "hosts/db07/log: "), problems, strict=True)] == [
-        True
-    ] * 4
+    assert [
+        words in problem
+        for words, problem in zip(
+            ("none cannot be read", "contains none", "schema 1", "hosts/db07/log: "), problems, strict=True
+        )
+    ] == [True] * 4
 
 
 def test_pruning_removes_old_runs_but_none_that_says_a_present_state(runs, base, place):
@@ -225,17 +263,38 @@ def test_the_first_import_makes_the_directory_of_the_reports(tmp_path, capsys):
     file = tmp_path / "db07-2019-05-04.csv"
     file.write_bytes(ONE)
     plugin = history.ActionModule.__new__(history.ActionModule)
-    plugin._task, plugin._display = types.SimpleNamespace(check_mode=False), types.SimpleNamespace(display=lambda text, color=None: print(text))
-    asked = {**dict.fromkeys(("import_runs", "mqldt_dates", "revoke", "prune_before")), "history": "", "mqldt_host": "", "mqldt_volume": "log"}
-    answer = plugin.answer({**asked, "import_mqldt": [str(file)], "report_dir": str(tmp_path / "reports")}, {"groups": {"all": ["db07"]}})
+    plugin._task, plugin._display = (
+        types.SimpleNamespace(check_mode=False),
+        types.SimpleNamespace(display=lambda text, color=None: print(text)),
+    )
+    asked = {
+        **dict.fromkeys(("import_runs", "mqldt_dates", "revoke", "prune_before")),
+        "history": "",
+        "mqldt_host": "",
+        "mqldt_volume": "log",
+    }
+    answer = plugin.answer(
+        {**asked, "import_mqldt": [str(file)], "report_dir": str(tmp_path / "reports")}, {"groups": {"all": ["db07"]}}
+    )
     assert answer["problems"] == [] and "1 run of db07, 1 added" in capsys.readouterr().out
     assert [entry.host for entry in newest(str(tmp_path / "reports/history.sqlite"))] == ["db07"]
 
 
 def test_each_request_is_told(runs, base, place):
     (base / "db07-2019-05-04.csv").write_bytes(ONE)
-    mqldt = {"import_mqldt": [str(base / "db07-2019-05-04.csv")], "mqldt_host": "", "mqldt_dates": None, "mqldt_volume": "data"}
-    asked = {"import_runs": [str(base)], **mqldt, "revoke": newest(place)[0].sha256[:10], "reason": "recalled", "prune_before": "2026-03-01"}
+    mqldt = {
+        "import_mqldt": [str(base / "db07-2019-05-04.csv")],
+        "mqldt_host": "",
+        "mqldt_dates": None,
+        "mqldt_volume": "data",
+    }
+    asked = {
+        "import_runs": [str(base)],
+        **mqldt,
+        "revoke": newest(place)[0].sha256[:10],
+        "reason": "recalled",
+        "prune_before": "2026-03-01",
+    }
     with open_history(place) as opened:
         done, problems = history.keep(opened, {**asked, "report_dir": str(base)}, ["db07"])
         assert [revocation.reason for revocation in opened.revocations().values()] == ["recalled"]

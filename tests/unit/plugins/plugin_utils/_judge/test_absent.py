@@ -21,7 +21,9 @@ REASON = "the log directory /mq/QM2 has no files"
 def judged(tmp_path):
     def run(queue_manager, *passive, **keys):
         """Judge a run in which db01 was measured for QM1, and each passive node left a queue manager out."""
-        directory = fabricate.run_directory(tmp_path, {"db01": fabricate.tables()}, expected=["db01", *passive], gate=False, **keys)
+        directory = fabricate.run_directory(
+            tmp_path, {"db01": fabricate.tables()}, expected=["db01", *passive], gate=False, **keys
+        )
         for host in passive:
             directory.volumes.note(host, [{"name": queue_manager, "skipped": True}])
             file_skipped(directory, host, queue_manager, "discovery", REASON, queue_manager)
@@ -32,14 +34,25 @@ def judged(tmp_path):
 
 def test_a_passive_node_does_not_stop_the_gate_and_is_not_certified(judged):
     directory, verdict = judged("QM1", "db02", "db03")
-    assert (verdict["verdict"], verdict["certified"], verdict["gate_failed"], verdict["fleet_problems"]) == ("warn", False, False, [])
-    assert {(host["host"], host["verdict"], host["certified"]) for host in verdict["hosts"] if host["volume"] == "QM1"} == {
+    assert (verdict["verdict"], verdict["certified"], verdict["gate_failed"], verdict["fleet_problems"]) == (
+        "warn",
+        False,
+        False,
+        [],
+    )
+    assert {
+        (host["host"], host["verdict"], host["certified"]) for host in verdict["hosts"] if host["volume"] == "QM1"
+    } == {
         ("db02", "warn", False),
         ("db03", "warn", False),
     }
     render(directory)
     said = summary(directory)
-    assert f"discovery: {REASON}" in said and "not certified for this queue manager" in said and "db02/QM1 passed" not in said
+    assert (
+        f"discovery: {REASON}" in said
+        and "not certified for this queue manager" in said
+        and "db02/QM1 passed" not in said
+    )
 
 
 def test_a_policy_may_stop_at_passive_nodes(judged):
@@ -52,7 +65,8 @@ def test_a_queue_manager_that_no_host_was_tested_for_stops_the_gate(judged):
     dummy, verdict = judged("QM2", *(f"db{number:02}" for number in range(2, 9)))
     assert verdict["gate_failed"]
     assert verdict["fleet_problems"] == [
-        "QM2 was left out on db02, db03, db04, db05, db06 and 2 more, because its log is not there, and no other host of this run was tested for it"
+        "QM2 was left out on db02, db03, db04, db05, db06 and 2 more, because its log is not there, and no other host "
+        "of this run was tested for it"
     ]
 
 

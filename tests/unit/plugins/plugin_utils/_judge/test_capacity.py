@@ -2,14 +2,22 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How much a volume takes: which load points pass, which of them count for its verdict, and which load is tried next."""
+"""How much a volume takes: which load points pass, which of them count for its verdict,
+and which load is tried next."""
 
 from __future__ import annotations
 
 import random
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity import CLOSE_ENOUGH, LARGEST_LOAD, Capacity, Point, capacity_of, next_load
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity import (
+    CLOSE_ENOUGH,
+    LARGEST_LOAD,
+    Capacity,
+    Point,
+    capacity_of,
+    next_load,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import judge_record
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
@@ -22,17 +30,26 @@ MEAN = {"metric": "latency_mean", "max": "5 ms"}
 
 
 def rows_of(loads, latency_ns=1_000_000):
-    return [row for step, load in enumerate(loads, 1) for row in fabricate.step_rows(step, 4096, load, latency_ns=load * latency_ns)]
+    return [
+        row
+        for step, load in enumerate(loads, 1)
+        for row in fabricate.step_rows(step, 4096, load, latency_ns=load * latency_ns)
+    ]
 
 
 def judged(loads, facts=None, limits=(MEAN,), waivers=(), rows=None, together=None, **run_keys):
-    profile = load_profile({"name": "mine", "qualifies": {"confidence": "none"}, "limits": list(limits), "waivers": list(waivers)})
+    profile = load_profile(
+        {"name": "mine", "qualifies": {"confidence": "none"}, "limits": list(limits), "waivers": list(waivers)}
+    )
     tables = parse_tables(fabricate.tables(rows or rows_of(loads), load_unit="BSU", **run_keys))
     return judge_record(HostRecord("db07", facts=facts or {}), tables, profile, fabricate.TODAY, together)
 
 
 def points(**verdicts):
-    return tuple(Point(int(load[1:]), verdict, None if verdict == "pass" else why(load[1:], verdict)) for load, verdict in verdicts.items())
+    return tuple(
+        Point(int(load[1:]), verdict, None if verdict == "pass" else why(load[1:], verdict))
+        for load, verdict in verdicts.items()
+    )
 
 
 def why(load, verdict):
@@ -92,14 +109,23 @@ def test_what_is_inconclusive_has_not_passed():
 
 def test_a_record_says_what_each_load_point_came_to():
     found = judged([1, 2, 6, 8])["capacity"]
-    assert (found["load_unit"], found["highest_passed"], found["lowest_not_passed"], found["next_load"]) == ("BSU", 2, 6, 4)
+    assert (found["load_unit"], found["highest_passed"], found["lowest_not_passed"], found["next_load"]) == (
+        "BSU",
+        2,
+        6,
+        4,
+    )
     assert [point["verdict"] for point in found["points"]] == ["pass", "pass", "fail", "fail"]
     assert found["reason"].startswith("latency_mean 6 ms > 5 ms at 4 KiB")
     assert Capacity.from_dict(found).as_dict() == without_sentences(found)
 
 
 def without_sentences(capacity):
-    return {key: [without_sentences(point) for point in value] if key == "points" else value for key, value in capacity.items() if key != "reason"}
+    return {
+        key: [without_sentences(point) for point in value] if key == "points" else value
+        for key, value in capacity.items()
+        if key != "reason"
+    }
 
 
 def test_a_run_with_one_load_point_has_no_capacity():
@@ -109,7 +135,10 @@ def test_a_run_with_one_load_point_has_no_capacity():
 def test_a_load_point_that_no_limit_judges_has_not_passed():
     tables = parse_tables(fabricate.tables(rows_of([1])))
     (point,) = capacity_of(tables, [], None).points
-    assert (point.verdict, point.finding) == ("inconclusive", {"kind": "load_point", "verdict": "inconclusive", "cause": "no limit"})
+    assert (point.verdict, point.finding) == (
+        "inconclusive",
+        {"kind": "load_point", "verdict": "inconclusive", "cause": "no limit"},
+    )
 
 
 def test_a_load_point_that_lacks_a_step_has_not_passed():
@@ -131,10 +160,20 @@ def test_the_load_at_which_the_tester_ended_has_not_passed(status, verdict):
     [
         ([1, 2, 8], 2, "pass", ""),
         ([1, 2, 8], 8, "fail", "latency_mean 8 ms > 5 ms"),
-        ([1, 2, 8], 4, "inconclusive", "the target of 4 BSU was not reached: the highest load point that passed is 2 BSU. Measure at 4 BSU"),
+        (
+            [1, 2, 8],
+            4,
+            "inconclusive",
+            "the target of 4 BSU was not reached: the highest load point that passed is 2 BSU. Measure at 4 BSU",
+        ),
         ([1, 3, 5], 4, "pass", ""),
         ([1, 3, 5], 4.5, "pass", ""),
-        ([1, 3], 3.5, "inconclusive", "the target of 3.5 BSU was not reached: the highest load point that passed is 3 BSU. Measure at 3.5 BSU"),
+        (
+            [1, 3],
+            3.5,
+            "inconclusive",
+            "the target of 3.5 BSU was not reached: the highest load point that passed is 3 BSU. Measure at 3.5 BSU",
+        ),
         ([6, 8], 4, "inconclusive", "the target of 4 BSU was not reached: no load point passed. Measure at 4 BSU"),
         ([1, 2, 8], None, "fail", "latency_mean 8 ms > 5 ms"),
     ],
@@ -169,8 +208,18 @@ def test_a_disturbed_host_shows_no_capacity():
     [
         ([1, 2, 4], 4, "pass", "capacity 4 BSU >= 4 BSU in this run"),
         ([1, 2, 8], 8, "fail", "capacity 2 BSU < 8 BSU in this run: at 8 BSU, latency_mean 8 ms > 5 ms at 4 KiB"),
-        ([1, 2, 8], 4, "inconclusive", "capacity 2 BSU < 4 BSU in this run: no load point from 4 BSU up was measured: measure there"),
-        ([1, 2], 4, "inconclusive", "capacity 2 BSU < 4 BSU in this run: no load point from 4 BSU up was measured: measure there"),
+        (
+            [1, 2, 8],
+            4,
+            "inconclusive",
+            "capacity 2 BSU < 4 BSU in this run: no load point from 4 BSU up was measured: measure there",
+        ),
+        (
+            [1, 2],
+            4,
+            "inconclusive",
+            "capacity 2 BSU < 4 BSU in this run: no load point from 4 BSU up was measured: measure there",
+        ),
         ([6, 8], 7, "fail", "capacity >= 7 BSU has no figure in this run: at 6 BSU, latency_mean 6 ms > 5 ms at 4 KiB"),
         ([4], 4, "pass", "capacity 4 BSU >= 4 BSU in this run"),
     ],
@@ -184,7 +233,9 @@ def test_a_profile_can_ask_for_a_capacity(loads, least, verdict, text):
 
 
 def test_a_limit_on_the_capacity_names_no_rows():
-    with pytest.raises(DefinitionError, match=r"load_point is not allowed here: capacity is judged once for the whole run"):
+    with pytest.raises(
+        DefinitionError, match=r"load_point is not allowed here: capacity is judged once for the whole run"
+    ):
         load_profile({"name": "mine", "limits": [{"metric": "capacity", "min": 80, "load_point": 1}]})
 
 
@@ -193,7 +244,12 @@ def test_a_load_passes_only_if_it_passes_on_all_volumes_that_climb_together():
     found = judged([1, 2, 4], {"load_search": True}, together={"db08": other})
     assert [point["verdict"] for point in found["capacity"]["points"]] == ["pass", "fail", "inconclusive"]
     assert found["capacity"]["highest_passed"] == 1
-    assert found["capacity"]["finding"] == {"kind": "elsewhere", "verdict": "fail", "on": "db08", "finding": why("2", "fail")}
+    assert found["capacity"]["finding"] == {
+        "kind": "elsewhere",
+        "verdict": "fail",
+        "on": "db08",
+        "finding": why("2", "fail"),
+    }
     assert found["capacity"]["reason"] == "db08: why 2"
     assert found["verdict"] == "pass"
 
@@ -205,7 +261,13 @@ def test_where_no_load_passes_on_all_of_them_none_of_them_passes():
 
 @pytest.mark.parametrize(
     "change",
-    [{"points": 1}, {"points": [{"load_point": "1", "verdict": "pass", "reason": ""}]}, {"points": [{}]}, {"highest_passed": "12"}, {"load_unit": None}],
+    [
+        {"points": 1},
+        {"points": [{"load_point": "1", "verdict": "pass", "reason": ""}]},
+        {"points": [{}]},
+        {"highest_passed": "12"},
+        {"load_unit": None},
+    ],
 )
 def test_a_record_with_another_capacity_is_refused(change):
     record = HostRecord("db07", capacity={**Capacity("BSU", points(p1="pass")).as_dict(), **change})

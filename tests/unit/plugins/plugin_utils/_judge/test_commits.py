@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Limits on commits: which rows they judge, that they are judged as they stand, and that no profile for writes passes a run of commits."""
+"""Limits on commits: which rows they judge, that they are judged as they stand,
+and that no profile for writes passes a run of commits."""
 
 from __future__ import annotations
 
@@ -55,9 +56,15 @@ def test_a_limit_at_a_number_of_applications():
 
 
 def test_commits_are_judged_as_they_stand_and_say_so():
-    (judgement,) = [row for row in judge(commits(over=[]), {**P99, "load_point": 60})["judgements"] if row["metric"] == "latency_p99"]
+    (judgement,) = [
+        row
+        for row in judge(commits(over=[]), {**P99, "load_point": 60})["judgements"]
+        if row["metric"] == "latency_p99"
+    ]
     assert judgement["method"] == "as it stands" and "confidence" not in judgement
-    assert judgement["reason"].endswith(", as it stands: many commits end with the same write, so there is no confidence bound for them")
+    assert judgement["reason"].endswith(
+        ", as it stands: many commits end with the same write, so there is no confidence bound for them"
+    )
 
 
 def test_several_queue_managers_are_named():
@@ -67,7 +74,10 @@ def test_several_queue_managers_are_named():
     assert [reason for reason in reasons if "60 applications of each queue manager" in reason]
 
 
-@pytest.mark.parametrize(("limit", "files"), [(P99, fabricate.tables()), ({**P99, "message_size": "2K", "stream": "log"}, fabricate.tables())])
+@pytest.mark.parametrize(
+    ("limit", "files"),
+    [(P99, fabricate.tables()), ({**P99, "message_size": "2K", "stream": "log"}, fabricate.tables())],
+)
 def test_a_limit_on_commits_decides_nothing_without_them(limit, files):
     part = judge(files, limit)
     assert part["verdict"] == "inconclusive"
@@ -81,7 +91,11 @@ def test_a_profile_for_writes_does_not_pass_commits():
     assert (part["verdict"], part["certified"]) == ("inconclusive", False)
     assert "no row was measured that it applies to (block size <= 64 KiB)" in " ".join(part["reasons"])
     passed = judge(commits(over=[]), P99)
-    assert (passed["verdict"], passed["certified"], passed["qualification"]) == ("pass", False, "its workload was commit instead of mq-log")
+    assert (passed["verdict"], passed["certified"], passed["qualification"]) == (
+        "pass",
+        False,
+        "its workload was commit instead of mq-log",
+    )
 
 
 @pytest.mark.parametrize(

@@ -20,12 +20,16 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import H
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
-CHECKED = b"key,value\nschema_version,1\nexit_status,%d\nfilesystem_uuid,u-1\ndevice_model,Disk\noption_seed,7\ncomplete,1\n"
+CHECKED = (
+    b"key,value\nschema_version,1\nexit_status,%d\nfilesystem_uuid,u-1\ndevice_model,Disk\noption_seed,7\ncomplete,1\n"
+)
 
 
 def cut(number, outcome="kept", reason="why", row=(), **keys):
     total = {"worker": "all", "outcome": outcome, **dict(row)}
-    return Cut(number, outcome, reason, **{"visible_from_ns": 2_000_000, "visible_from_writes": 20, "rows": [total], **keys}).as_dict()
+    return Cut(
+        number, outcome, reason, **{"visible_from_ns": 2_000_000, "visible_from_writes": 20, "rows": [total], **keys}
+    ).as_dict()
 
 
 def record(*cuts, asked=None, facts=None, files=None, profile="mq-log-silver"):
@@ -43,15 +47,23 @@ def run_of(tmp_path, *records):
 
 def test_all_cuts_kept_is_a_pass_with_the_bound_that_follows():
     made = record(cut(1), cut(2, visible_from_ns=1_000_000, visible_from_writes=31))
-    assert (made.kind, made.verdict, made.certified, made.reasons, made.own["losses"]) == ("durability", "pass", False, [], [])
+    assert (made.kind, made.verdict, made.certified, made.reasons, made.own["losses"]) == (
+        "durability",
+        "pass",
+        False,
+        [],
+        [],
+    )
     assert made.own["claim"] == (
-        "2 cuts without a loss: with 95 % confidence, the chance of a loss is at most 78 % per cut, if later cuts are like these. "
-        "A loss at the end of less than 2 ms or 31 writes could not be seen."
+        "2 cuts without a loss: with 95 % confidence, the chance of a loss is at most 78 % per cut, if later cuts are "
+        "like these. A loss at the end of less than 2 ms or 31 writes could not be seen."
     )
 
 
 def test_one_loss_outweighs_all_else():
-    made = record(cut(1), cut(2, "inconclusive", "it did not come back"), cut(3, "lost", row={"lost_tail_writes": "63"}), asked=5)
+    made = record(
+        cut(1), cut(2, "inconclusive", "it did not come back"), cut(3, "lost", row={"lost_tail_writes": "63"}), asked=5
+    )
     assert (made.verdict, made.own["claim"]) == ("fail", "")
     assert made.reasons == ["cut 3: 63 acknowledged writes at the end are gone", "cut 2: it did not come back"]
     (loss,) = made.own["losses"]
@@ -84,7 +96,10 @@ def test_what_was_lost_in_a_cut_that_was_kept_is_not_believed():
 
 
 # By (1 - p)^n = 0.05, solved by hand with a table of logarithms: ln 0.05 = -2.995732.
-@pytest.mark.parametrize("cuts, bound", [(1, 0.95), (2, 0.776393), (3, 0.631597), (10, 0.258866), (59, 0.049508), (299, 0.009969), (3000, 0.000998)])
+@pytest.mark.parametrize(
+    "cuts, bound",
+    [(1, 0.95), (2, 0.776393), (3, 0.631597), (10, 0.258866), (59, 0.049508), (299, 0.009969), (3000, 0.000998)],
+)
 def test_the_bound_is_exact(cuts, bound):
     assert chance_bound(cuts) == pytest.approx(bound, abs=5e-7)
     assert (1 - chance_bound(cuts)) ** cuts == pytest.approx(0.05)
@@ -92,20 +107,32 @@ def test_the_bound_is_exact(cuts, bound):
 
 
 @pytest.mark.parametrize(
-    "cuts, text", [(1, "1 cut without a loss: with 95 % confidence, the chance of a loss is at most 95 % per cut, if"), (10, "at most 26 % per cut (")]
+    "cuts, text",
+    [
+        (1, "1 cut without a loss: with 95 % confidence, the chance of a loss is at most 95 % per cut, if"),
+        (10, "at most 26 % per cut ("),
+    ],
 )
 def test_the_bound_is_never_rounded_down(cuts, text):
     assert text in claim_of([cut(number) for number in range(cuts)])
 
 
 def test_what_a_cut_could_have_missed_may_be_unknown():
-    assert claim_of([cut(1), cut(2, visible_from_ns=None)]).endswith("It is not known how short a loss at the end could have gone unseen.")
+    assert claim_of([cut(1), cut(2, visible_from_ns=None)]).endswith(
+        "It is not known how short a loss at the end could have gone unseen."
+    )
 
 
 @pytest.mark.parametrize(
     "block_size_bytes, end",
     [
-        (4096, "writes of 4 KiB are not atomic, so LogWriteIntegrity=SingleWrite is not safe here: leave it at TripleWrite"),
+        (
+            4096,
+            (
+                "writes of 4 KiB are not atomic, so LogWriteIntegrity=SingleWrite is not safe "
+                "here: leave it at TripleWrite"
+            ),
+        ),
         (65536, "writes of 64 KiB are not atomic"),
         (None, "but writes are not atomic"),
     ],
@@ -145,7 +172,9 @@ def test_a_record_keeps_its_cuts(tmp_path):
     assert directory.records.find("h", "log").own == record(cut(1)).own
 
 
-@pytest.mark.parametrize("durability", [{}, {"cuts": [1]}, {"cuts": [{}]}, {"losses": [{"loss": 1}]}, {"claim": 5}, {"cut_count": "1"}])
+@pytest.mark.parametrize(
+    "durability", [{}, {"cuts": [1]}, {"cuts": [{}]}, {"losses": [{"loss": 1}]}, {"claim": 5}, {"cut_count": "1"}]
+)
 def test_a_record_with_other_cuts_is_refused(durability):
     good = record(cut(1)).as_dict()
     broken = {**good, "durability": {**good["durability"], **durability} if durability else {}}

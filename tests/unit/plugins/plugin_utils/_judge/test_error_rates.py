@@ -6,9 +6,10 @@
 
     .venv-dev/bin/pytest tests/unit -m trials -rP
 
-shows the rates. A write takes 400 us, in a burst longer than the limit; bursts are as frequent as the share of slow writes demands. A disk whose share is
-above what the percentile allows breaks its limit, and must hardly ever pass; one whose share is below keeps it, and must hardly ever fail. Beside the former
-stands how often a textbook bound would pass them. docs/error_rates.md prints these rates.
+shows the rates. A write takes 400 us, in a burst longer than the limit; bursts are as frequent as the share of slow
+writes demands. A disk whose share is above what the percentile allows breaks its limit, and must hardly ever pass; one
+whose share is below keeps it, and must hardly ever fail. Beside the former stands how often a textbook bound would pass
+them. docs/error_rates.md prints these rates.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ TEXTBOOK = "a textbook bound would pass"
 
 
 def textbook_passes(writes: list[int], slow: list[int], allowed: Fraction) -> bool:
-    """Whether the normal approximation of a binomial bound lies within the limit, as if each write were slow on its own account."""
+    """Whether the normal approximation of a binomial bound lies within the limit,
+    as if each write were slow on its own account."""
     count, share = sum(writes), sum(slow) / sum(writes)
     return share + NormalDist().inv_cdf(1 - ALPHA) * math.sqrt(share * (1 - share) / count) <= allowed
 
@@ -65,11 +67,15 @@ def textbook_passes(writes: list[int], slow: list[int], allowed: Fraction) -> bo
     ],
 )
 def test_share_of_operations(monkeypatch, name, disk, seconds, allowed, limit_us, required):
-    monkeypatch.setattr(statistics, "_upper_bound", lambda *_: None)  # an outcome does not need its bound, which takes most of the time
+    monkeypatch.setattr(
+        statistics, "_upper_bound", lambda *_: None
+    )  # an outcome does not need its bound, which takes most of the time
     rng = random.Random(name)
 
     def run(judgements: int, writes: list[int], slow: list[int]) -> str:
-        return statistics.share_of_operations(writes, slow, allowed, limit_us * 1000, FASTEST_NS, 1, alpha=ALPHA, judgements=judgements).outcome
+        return statistics.share_of_operations(
+            writes, slow, allowed, limit_us * 1000, FASTEST_NS, 1, alpha=ALPHA, judgements=judgements
+        ).outcome
 
     outcomes: Counter[str] = Counter()
     for _ in range(RUNS):
@@ -109,22 +115,33 @@ def test_m3():
             for second in range(int(start), math.ceil(end)):
                 still[second] += min(end, second + 1) - max(start, second)
         writes = [round(WRITES_PER_S * (1 - part)) for part in still]
-        outcomes[means.ratio_within([10**9] * 600, writes, Question(1e9 / WRITES_PER_S / 0.98, "max", ALPHA, 1, most_x=600e9)).outcome] += 1
+        outcomes[
+            means.ratio_within(
+                [10**9] * 600, writes, Question(1e9 / WRITES_PER_S / 0.98, "max", ALPHA, 1, most_x=600e9)
+            ).outcome
+        ] += 1
     _check("M3", outcomes, {PASS: (0, 10)})
 
 
-@pytest.mark.parametrize(("name", "bad", "burst_s", "required"), [("A1", None, 1, {FAIL: (0, 1)}), ("A2", 0.03, 0.3, {FAIL: (97, 100)})])
+@pytest.mark.parametrize(
+    ("name", "bad", "burst_s", "required"), [("A1", None, 1, {FAIL: (0, 1)}), ("A2", 0.03, 0.3, {FAIL: (97, 100)})]
+)
 def test_rows_of_four_queue_managers(monkeypatch, name, bad, burst_s, required):
     monkeypatch.setattr(statistics, "_upper_bound", lambda *_: None)
     rng, outcomes = random.Random(name), Counter()
     for _ in range(RUNS):
-        rows = [bursty(bad if bad and row == 0 else 0.005 if bad is None else 0.002, 1250, burst_s)(rng, 600) for row in range(4)]
+        rows = [
+            bursty(bad if bad and row == 0 else 0.005 if bad is None else 0.002, 1250, burst_s)(rng, 600)
+            for row in range(4)
+        ]
         writes, slow = (list(map(sum, zip(*columns))) for columns in zip(*rows))
         facts = {"alpha": ALPHA, "judgements": 105}
         found = [statistics.share_of_operations(writes, slow, P99, MS, FASTEST_NS, 4, **facts)]
         for own, own_slow in rows:
             part = (sum(own), sum(writes))
-            found.append(statistics.share_of_operations(writes, own_slow, P99, MS, FASTEST_NS, 1, **facts, part_of=part, rows=4))
+            found.append(
+                statistics.share_of_operations(writes, own_slow, P99, MS, FASTEST_NS, 1, **facts, part_of=part, rows=4)
+            )
         outcomes[FAIL] += any(each.outcome == FAIL for each in found)
         outcomes["host passes"] += found[0].outcome == PASS and not any(each.suspect for each in found[1:])
     _check(name, outcomes, {**required, "host passes": (0, 100)})

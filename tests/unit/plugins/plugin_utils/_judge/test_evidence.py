@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What decides which row, from which tables, and the sentences that say so. The tests themselves are in test_statistics.py."""
+"""What decides which row, from which tables, and the sentences that say so.
+The tests themselves are in test_statistics.py."""
 
 from __future__ import annotations
 
@@ -22,31 +23,48 @@ MEAN = {"metric": "latency_mean", "max": "1 ms"}
 
 def judge(files, *limits, queue_managers=("QM1", "QM2"), facts=None, **qualifies):
     record = HostRecord("db07", workspace={"queue_managers": list(queue_managers)}, facts=facts or {})
-    return judge_record(record, parse_tables(files), load_profile({"name": "mine", "qualifies": qualifies, "limits": list(limits)}), fabricate.TODAY)
+    return judge_record(
+        record,
+        parse_tables(files),
+        load_profile({"name": "mine", "qualifies": qualifies, "limits": list(limits)}),
+        fabricate.TODAY,
+    )
 
 
 def judgement_of(result, metric, **wanted):
     (found,) = [
-        each for each in result["judgements"] if each["metric"] == metric and not each["hard"] and all(each[key] == value for key, value in wanted.items())
+        each
+        for each in result["judgements"]
+        if each["metric"] == metric and not each["hard"] and all(each[key] == value for key, value in wanted.items())
     ]
     return found
 
 
 def clean(seconds, load=1, **figures):
-    """Return tables of a step whose 5,000 writes per second and queue manager take 0.2 ms, none longer than any threshold from 1 ms."""
+    """Return tables of a step whose 5,000 writes per second and queue manager take 0.2 ms,
+    none longer than any threshold from 1 ms."""
     return fabricate.tables(fabricate.step_rows(1, 4096, load, seconds=seconds, **figures), over=())
 
 
 def test_a_clean_run_of_enough_seconds_passes_and_says_what_it_covers():
     judgement = judgement_of(judge(clean(300), P99), "latency_p99")
-    assert (judgement["verdict"], judgement["method"], judgement["seconds"], judgement["share"]) == ("pass", "share of operations", 300, 0)
-    assert judgement["confidence"] == 0.95 and 0 < judgement["share_bound"] < 0.01 and judgement["seconds_needed"] is None
+    assert (judgement["verdict"], judgement["method"], judgement["seconds"], judgement["share"]) == (
+        "pass",
+        "share of operations",
+        300,
+        0,
+    )
+    assert (
+        judgement["confidence"] == 0.95 and 0 < judgement["share_bound"] < 0.01 and judgement["seconds_needed"] is None
+    )
     assert judgement["reason"].startswith(
-        "latency_p99 400 us <= 1 ms at 4 KiB, queue manager QM1 (1,500,000 writes): 0 % of them took longer (with 95 % confidence at most 0."
+        "latency_p99 400 us <= 1 ms at 4 KiB, queue manager QM1 (1,500,000 writes): 0 % of them took longer "
+        "(with 95 % confidence at most 0."
     )
     assert judgement["reason"].endswith(
-        "%, allowed 1 %). Covered: slow phases of up to 1.4 s each that come independently; crowded ones count as one, with their slow time added. "
-        "Seen: no slow time within 30 s. Not covered: longer ones, and what comes less often than once in 100 s."
+        "%, allowed 1 %). Covered: slow phases of up to 1.4 s each that come independently; crowded ones count as "
+        "one, with their slow time added. Seen: no slow time within 30 s. Not covered: longer ones, and what comes "
+        "less often than once in 100 s."
     )
 
 
@@ -72,7 +90,10 @@ def slow_share(rows, over_ns, operations, seconds=range(1, 301)):
             51,
             1_010_000,
             "inconclusive",
-            "1.02 % of them took longer (with 95 % confidence at most 1.25 %, allowed 1 %). Measuring for 482 s in all should decide it.",
+            (
+                "1.02 % of them took longer (with 95 % confidence at most 1.25 %, allowed 1 %). Measuring for "
+                "482 s in all should decide it."
+            ),
         ),
         (200, 1_500_000, "fail", "4 % of them took longer (allowed 1 %). This is beyond chance with 95 % confidence."),
         (10, 800_000, "pass", "0.2 % of them took longer (with 95 % confidence at most "),
@@ -86,18 +107,22 @@ def test_a_share_of_slow_writes(over, p99_ns, verdict, said):
 
 
 def test_a_reason_goes_on_in_sentences_after_that_of_evidence():
-    rows = fabricate.step_rows(1, 4096, seconds=300, latency_p99_ns=1_500_000) + fabricate.step_rows(2, 8192, seconds=300, latency_p99_ns=1_500_000)
+    rows = fabricate.step_rows(1, 4096, seconds=300, latency_p99_ns=1_500_000) + fabricate.step_rows(
+        2, 8192, seconds=300, latency_p99_ns=1_500_000
+    )
     over = [each for row in (rows[1], rows[3]) for each in fabricate.over_rows(row, MS, 200, range(1, 301))]
     (reason,) = judge(fabricate.tables(rows, over=over, foreign_io_share="0.400000"), P99)["reasons"]
     assert reason.endswith(
-        "This is beyond chance with 95 % confidence. The host was disturbed: 40 % of the bytes that the disk transferred did not come from the test. "
-        "1 more of its rows did not pass."
+        "This is beyond chance with 95 % confidence. The host was disturbed: 40 % of the bytes that the disk "
+        "transferred did not come from the test. 1 more of its rows did not pass."
     )
 
 
 def test_freezes_break_the_time_weighted_limit_and_hardly_touch_the_one_per_write():
     rows = fabricate.step_rows(1, 4096, seconds=600, latency_time_weighted_p99_ns=400 * MS)
-    over = [row for over_ns in (MS, 5 * MS) for row in fabricate.over_rows(rows[-1], over_ns, 1, range(7, 601, 7), 400 * MS)]
+    over = [
+        row for over_ns in (MS, 5 * MS) for row in fabricate.over_rows(rows[-1], over_ns, 1, range(7, 601, 7), 400 * MS)
+    ]
     result = judge(fabricate.tables(rows, over=over), P99, TIME)
     per_write, over_time = judgement_of(result, "latency_p99"), judgement_of(result, "latency_time_weighted_p99")
     assert (per_write["verdict"], over_time["verdict"]) == ("pass", "fail")
@@ -122,11 +147,15 @@ def test_a_mean_is_held_against_its_bound():
         "Not covered: longer ones, and what comes less often than once in 100 s."
     )
     failed = judgement_of(judge(clean(300), {**MEAN, "max": "0.15 ms"}), "latency_mean")
-    assert failed["reason"].endswith("latency_mean 200 us > 150 us at 4 KiB, queue manager QM1 (1,500,000 writes): this is beyond chance with 95 % confidence.")
+    assert failed["reason"].endswith(
+        "latency_mean 200 us > 150 us at 4 KiB, queue manager QM1 (1,500,000 writes): this is beyond "
+        "chance with 95 % confidence."
+    )
     short = judgement_of(judge(clean(12), MEAN), "latency_mean")
     assert (short["verdict"], short["seconds_needed"]) == ("inconclusive", 20)
     assert short["reason"].endswith(
-        "the 12 whole seconds measured are too few to say how far the figure can be trusted. Measuring for 20 s in all should decide it."
+        "the 12 whole seconds measured are too few to say how far the figure can be trusted. Measuring for "
+        "20 s in all should decide it."
     )
 
 
@@ -140,7 +169,9 @@ def test_a_mean_without_a_whole_second_is_not_decided():
 def test_a_maximum_stands_as_it_is_and_says_how_rare_worse_seconds_are():
     judgement = judgement_of(judge(clean(600), {"metric": "latency_max", "max": "100 ms"}), "latency_max")
     assert (judgement["verdict"], judgement["method"]) == ("pass", "as it stands")
-    assert judgement["reason"].endswith("no second of 600 broke it, so with 95 % confidence fewer than 0.5 % of all seconds do (once in 201 s)")
+    assert judgement["reason"].endswith(
+        "no second of 600 broke it, so with 95 % confidence fewer than 0.5 % of all seconds do (once in 201 s)"
+    )
 
 
 def test_crowded_slow_phases_are_said_and_those_that_hang_together_are_not_decided():
@@ -151,14 +182,18 @@ def test_crowded_slow_phases_are_said_and_those_that_hang_together_are_not_decid
     rows = fabricate.step_rows(1, 4096, seconds=300, latency_p99_ns=3 * MS)
     judgement = judgement_of(judge(fabricate.tables(rows, over=slow_share(rows, MS, 800, crowds)), P99), "latency_p99")
     assert (judgement["verdict"], judgement["resolved"], judgement["share_bound"]) == ("inconclusive", False, None)
-    assert "Slow phases come in crowds that hang together for longer than 8 s, so there are too few witnesses. Measuring for " in judgement["reason"]
+    assert (
+        "Slow phases come in crowds that hang together for longer than 8 s, so there are too "
+        "few witnesses. Measuring for " in judgement["reason"]
+    )
 
 
 # Single queue managers among several.
 
 
 def several(slow, *, load=4, seconds=300, counted=1, batches=None, **figures):
-    """Return tables of queue managers whose writes take 0.2 ms, with so many writes over 1 ms in each of some seconds: {queue manager: (writes, seconds)}."""
+    """Return tables of queue managers whose writes take 0.2 ms, with so many writes over 1 ms in each of some seconds:
+    {queue manager: (writes, seconds)}."""
     rows = fabricate.step_rows(1, 4096, load, seconds=seconds)
     together = {}
     over = []
@@ -186,18 +221,32 @@ def rows_judged(files, *limits, **options):
 
 def test_a_queue_manager_among_several_fails_by_its_own_evidence_and_by_name():
     result, rows = rows_judged(several({3: (200, range(1, 301))}), P99)
-    assert {worker: each["verdict"] for worker, each in rows.items()} == {1: "pass", 2: "pass", 3: "fail", 4: "pass", "all": "inconclusive"}
+    assert {worker: each["verdict"] for worker, each in rows.items()} == {
+        1: "pass",
+        2: "pass",
+        3: "fail",
+        4: "pass",
+        "all": "inconclusive",
+    }
     assert result["verdict"] == "fail" and rows[3]["method"] == "share of operations"
     assert rows[3]["reason"] == (
-        "latency_p99 1.5 ms > 1 ms at 4 KiB, queue manager QM3 of 4 (1,500,000 writes): 4 % of them took longer (allowed 1 %). "
-        "This is beyond chance with 95 % confidence."
+        "latency_p99 1.5 ms > 1 ms at 4 KiB, queue manager QM3 of 4 (1,500,000 writes): 4 % of them took longer "
+        "(allowed 1 %). This is beyond chance with 95 % confidence."
     )
-    assert rows[1]["reason"] == "latency_p99 400 us <= 1 ms at 4 KiB, queue manager QM1 of 4 (1,500,000 writes), without confidence"
+    assert (
+        rows[1]["reason"]
+        == "latency_p99 400 us <= 1 ms at 4 KiB, queue manager QM1 of 4 (1,500,000 writes), without confidence"
+    )
 
 
 def test_a_queue_manager_above_its_limit_within_chance_is_said_and_is_no_verdict():
     result, rows = rows_judged(several({2: (800, range(20, 300, 14))}, load=16), P99)
-    assert (result["verdict"], rows[2]["verdict"], rows[2]["within_chance"], rows["all"]["verdict"]) == ("pass", "pass", True, "pass")
+    assert (result["verdict"], rows[2]["verdict"], rows[2]["within_chance"], rows["all"]["verdict"]) == (
+        "pass",
+        "pass",
+        True,
+        "pass",
+    )
     assert rows[2]["reason"].endswith(
         "queue manager QM2 of 16 (1,500,000 writes): 1.07 % of them took longer (allowed 1 %). "
         "Above the limit, within chance among 16 queue managers: the row of all of them together decides."
@@ -205,9 +254,15 @@ def test_a_queue_manager_above_its_limit_within_chance_is_said_and_is_no_verdict
 
 
 def test_a_suspicious_queue_manager_keeps_the_limit_from_passing():
-    result, dummy = rows_judged(several({2: (53, range(1, 301))}, load=16), P99, *[{**MEAN, "max": f"{each} ms"} for each in range(1, 60)])
+    result, dummy = rows_judged(
+        several({2: (53, range(1, 301))}, load=16), P99, *[{**MEAN, "max": f"{each} ms"} for each in range(1, 60)]
+    )
     of_p99 = {each["worker"]: each for each in result["judgements"] if each["metric"] == "latency_p99"}
-    assert (of_p99["all"]["verdict"], of_p99[2]["verdict"], result["verdict"]) == ("pass", "inconclusive", "inconclusive")
+    assert (of_p99["all"]["verdict"], of_p99[2]["verdict"], result["verdict"]) == (
+        "pass",
+        "inconclusive",
+        "inconclusive",
+    )
     assert "1.06 % of them took longer (allowed 1 %). Measuring for " in of_p99[2]["reason"]
 
 
@@ -215,7 +270,13 @@ def test_the_time_of_a_queue_manager_that_freezes_is_its_own():
     freezes = several({2: (1, range(7, 301, 7))}, qm2={"latency_time_weighted_p99_ns": 400 * MS})
     freezes["over.csv"] = freezes["over.csv"].replace(b",1,1250000\n", b",1,400000000\n")
     dummy, rows = rows_judged(freezes, {**TIME, "max": "1 ms"})
-    assert {worker: each["verdict"] for worker, each in rows.items()} == {1: "pass", 2: "fail", 3: "pass", 4: "pass", "all": "inconclusive"}
+    assert {worker: each["verdict"] for worker, each in rows.items()} == {
+        1: "pass",
+        2: "fail",
+        3: "pass",
+        4: "pass",
+        "all": "inconclusive",
+    }
     assert rows[2]["share"] == pytest.approx(42 * 0.4 / 300, rel=0.05)
 
 
@@ -223,10 +284,19 @@ def test_the_mean_of_a_queue_manager_is_tested_with_its_own_batches():
     slow = {"latency_mean_ns": "1500000.000", "operations": 200_000, "latency_sum_ns": 300 * 10**9}
     wave = {1: [1_000 if batch % 2 else 12_333 for batch in range(30)]}
     steady, rows = rows_judged(several({}, qm1=slow), MEAN)
-    assert (rows[1]["verdict"], rows[1]["method"], rows[2]["verdict"], steady["verdict"]) == ("fail", "batch means", "pass", "fail")
-    dummy, rows = rows_judged(several({}, qm1={**slow, "operations": sum(wave[1])}, batches=wave), {**MEAN, "max": "1.4 ms"})
+    assert (rows[1]["verdict"], rows[1]["method"], rows[2]["verdict"], steady["verdict"]) == (
+        "fail",
+        "batch means",
+        "pass",
+        "fail",
+    )
+    dummy, rows = rows_judged(
+        several({}, qm1={**slow, "operations": sum(wave[1])}, batches=wave), {**MEAN, "max": "1.4 ms"}
+    )
     assert (rows[1]["verdict"], rows[1]["within_chance"]) == ("pass", True)
-    assert rows[1]["reason"].endswith("writes): above the limit, within chance among 4 queue managers: the row of all of them together decides.")
+    assert rows[1]["reason"].endswith(
+        "writes): above the limit, within chance among 4 queue managers: the row of all of them together decides."
+    )
 
 
 def test_slow_writes_that_were_too_many_to_count_by_themselves_decide_nothing():
@@ -242,7 +312,8 @@ def test_each_tested_row_is_a_judgement_of_its_own():
 
 
 def test_tables_of_older_testers_keep_their_rule():
-    """What they did not count by queue manager is compared as it stands: it fails without evidence, and the row of all is the only judgement of a limit."""
+    """What they did not count by queue manager is compared as it stands: it fails without evidence, and the row of all
+    is the only judgement of a limit."""
     rows = fabricate.step_rows(1, 4096, 4, seconds=300)
     rows[2]["latency_p99_ns"] = 1_010_000
     files = fabricate.tables(rows, over=[])
@@ -258,7 +329,9 @@ def test_tables_of_older_testers_keep_their_rule():
     assert confidence_of(load_profile({"name": "mine", "limits": [P99]}), parse_tables(files)).judgements == 1
 
 
-@pytest.mark.parametrize(("name", "methods", "judgements"), [("older", {"as it stands"}, 4), ("measured", {"share of operations"}, 8)])
+@pytest.mark.parametrize(
+    ("name", "methods", "judgements"), [("older", {"as it stands"}, 4), ("measured", {"share of operations"}, 8)]
+)
 def test_recorded_tables_are_judged_by_what_their_tester_counted(name, methods, judgements):
     """Two queue managers whose writes all take longer than a limit that the tester was asked to count."""
     folder = fabricate.PROJECT / "tests/fixtures/tables" / name
@@ -266,19 +339,42 @@ def test_recorded_tables_are_judged_by_what_their_tester_counted(name, methods, 
     limit = {"metric": "latency_p50", "max": "1 us"}
     dummy, rows = rows_judged(files, limit)
     assert {each["method"] for worker, each in rows.items() if worker != "all"} == methods
-    assert confidence_of(load_profile({"name": "mine", "limits": [limit]}), parse_tables(files)).judgements == judgements
+    assert (
+        confidence_of(load_profile({"name": "mine", "limits": [limit]}), parse_tables(files)).judgements == judgements
+    )
 
 
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda files: fabricate.drop_lines(files, "over.csv", 2), "over.csv has other slow operations of single workers in second 1 of step 1"),
-        (lambda files: fabricate.replace_in(files, "over.csv", ",3,1,1000000,200,", ",3,1,1000000,201,"), "over.csv has other slow operations"),
-        (lambda files: fabricate.replace_in(files, "over.csv", ",3,1,1000000,200,", ",3,1,2000000,200,"), "which over_worker_ns in run.csv does not have"),
-        (lambda files: fabricate.drop_lines(files, "batches.csv", 2), "batches.csv does not have each batch of worker 1 in step 1 once"),
-        (lambda files: fabricate.drop_lines(files, "batches.csv", 31), "batches.csv and results.csv differ in the operations of worker 1 in step 1"),
-        (lambda files: {name: content for name, content in files.items() if name != "batches.csv"}, "batches.csv and results.csv differ"),
-        (lambda files: fabricate.replace_in(files, "run.csv", "over_worker_ns,1000000", "over_worker_ns,many"), "instead of a whole number in over_worker_ns"),
+        (
+            lambda files: fabricate.drop_lines(files, "over.csv", 2),
+            "over.csv has other slow operations of single workers in second 1 of step 1",
+        ),
+        (
+            lambda files: fabricate.replace_in(files, "over.csv", ",3,1,1000000,200,", ",3,1,1000000,201,"),
+            "over.csv has other slow operations",
+        ),
+        (
+            lambda files: fabricate.replace_in(files, "over.csv", ",3,1,1000000,200,", ",3,1,2000000,200,"),
+            "which over_worker_ns in run.csv does not have",
+        ),
+        (
+            lambda files: fabricate.drop_lines(files, "batches.csv", 2),
+            "batches.csv does not have each batch of worker 1 in step 1 once",
+        ),
+        (
+            lambda files: fabricate.drop_lines(files, "batches.csv", 31),
+            "batches.csv and results.csv differ in the operations of worker 1 in step 1",
+        ),
+        (
+            lambda files: {name: content for name, content in files.items() if name != "batches.csv"},
+            "batches.csv and results.csv differ",
+        ),
+        (
+            lambda files: fabricate.replace_in(files, "run.csv", "over_worker_ns,1000000", "over_worker_ns,many"),
+            "instead of a whole number in over_worker_ns",
+        ),
     ],
 )
 def test_tables_that_contradict_each_other_about_queue_managers_are_errors(change, said):
@@ -288,7 +384,9 @@ def test_tables_that_contradict_each_other_about_queue_managers_are_errors(chang
 
 def test_one_queue_manager_is_one_judgement():
     result = judge(clean(300), P99)
-    assert [(each["worker"], each["worker_name"]) for each in result["judgements"] if each["metric"] == "latency_p99"] == [("all", "QM1")]
+    assert [
+        (each["worker"], each["worker_name"]) for each in result["judgements"] if each["metric"] == "latency_p99"
+    ] == [("all", "QM1")]
 
 
 def test_a_host_with_more_judgements_is_failed_less_easily():
@@ -301,7 +399,13 @@ def test_a_host_with_more_judgements_is_failed_less_easily():
 
 @pytest.mark.parametrize(
     ("limit_ms", "operations", "verdict"),
-    [("1.5 ms", 10, "pass"), ("1.5 ms", 45, "inconclusive"), ("1.5 ms", 200, "inconclusive"), ("0.05 ms", 10, "inconclusive"), ("9 s", 10, "pass")],
+    [
+        ("1.5 ms", 10, "pass"),
+        ("1.5 ms", 45, "inconclusive"),
+        ("1.5 ms", 200, "inconclusive"),
+        ("0.05 ms", 10, "inconclusive"),
+        ("9 s", 10, "pass"),
+    ],
 )
 def test_a_limit_that_was_not_counted_needs_the_next_threshold_on_the_safe_side(limit_ms, operations, verdict):
     rows = fabricate.step_rows(1, 4096, seconds=300, latency_p99_ns=40_000)
@@ -322,7 +426,9 @@ def test_a_limit_below_is_counted_one_nanosecond_below():
 
 
 def test_a_write_still_in_flight_counts_as_slow():
-    rows = fabricate.step_rows(1, 4096, seconds=300, latency_mean_ns="100000.000", latency_max_ns=30 * 10**9, latency_max_in_flight=1)
+    rows = fabricate.step_rows(
+        1, 4096, seconds=300, latency_mean_ns="100000.000", latency_max_ns=30 * 10**9, latency_max_in_flight=1
+    )
     judgement = judgement_of(judge(fabricate.tables(rows, over=()), TIME), "latency_time_weighted_p99")
     assert judgement["verdict"] != "pass"
     assert judgement["share"] == pytest.approx(30 / 180)
@@ -331,13 +437,23 @@ def test_a_write_still_in_flight_counts_as_slow():
 
 def test_no_confidence_reads_as_certainty():
     result = judge(clean(600), P99, {"metric": "latency_max", "max": "100 ms"}, confidence=0.99999)
-    assert all("with 99.999 % confidence" in judgement_of(result, metric)["reason"] for metric in ("latency_p99", "latency_max"))
+    assert all(
+        "with 99.999 % confidence" in judgement_of(result, metric)["reason"]
+        for metric in ("latency_p99", "latency_max")
+    )
 
 
 def test_without_confidence_figures_stand_as_they_are_and_never_certify():
     result = judge(clean(300), P99, confidence="none")
-    assert judgement_of(result, "latency_p99")["reason"] == "latency_p99 400 us <= 1 ms at 4 KiB, queue manager QM1 (1,500,000 writes)"
-    assert (result["verdict"], result["certified"], result["qualification"]) == ("pass", False, "mine compares figures as they stand (confidence: none)")
+    assert (
+        judgement_of(result, "latency_p99")["reason"]
+        == "latency_p99 400 us <= 1 ms at 4 KiB, queue manager QM1 (1,500,000 writes)"
+    )
+    assert (result["verdict"], result["certified"], result["qualification"]) == (
+        "pass",
+        False,
+        "mine compares figures as they stand (confidence: none)",
+    )
 
 
 def test_tables_without_counts_never_certify():
@@ -351,7 +467,10 @@ def test_a_pass_that_covers_shorter_slow_phases_than_asked_does_not_certify(epis
     result = judge(clean(300), P99, episode_s=episode_s)
     assert (result["verdict"], result["certified"]) == ("pass", certified)
     if not certified:
-        assert result["qualification"] == "latency_p99 at 4 KiB covers slow phases of up to 1.4 s, and mine asks for 1.5 s: measure longer"
+        assert (
+            result["qualification"]
+            == "latency_p99 at 4 KiB covers slow phases of up to 1.4 s, and mine asks for 1.5 s: measure longer"
+        )
 
 
 @pytest.mark.parametrize(
@@ -360,9 +479,16 @@ def test_a_pass_that_covers_shorter_slow_phases_than_asked_does_not_certify(epis
         (
             {"ring_passes": "0.400"},
             {},
-            "at 4 KiB it wrote only 40 % of its files once, which a write cache may have absorbed entirely: measure for 750 s per row",
+            (
+                "at 4 KiB it wrote only 40 % of its files once, which a write cache may have absorbed "
+                "entirely: measure for 750 s per row"
+            ),
         ),
-        ({}, {"queue_manager_log_set_bytes": 2 << 30}, "the files of a queue manager had 1 GiB in total, but the recovery log on this host has 2 GiB: "),
+        (
+            {},
+            {"queue_manager_log_set_bytes": 2 << 30},
+            "the files of a queue manager had 1 GiB in total, but the recovery log on this host has 2 GiB: ",
+        ),
         ({}, {"queue_manager_log_set_bytes": 1 << 30}, ""),
         ({}, {"queue_manager_log_set_bytes": "large"}, ""),
     ],
@@ -384,20 +510,40 @@ def test_a_disturbed_pass_certifies_and_says_that_it_was_disturbed():
     ("change", "said"),
     [
         (lambda files: fabricate.drop_lines(files, "intervals.csv", 5), "does not have each second of step 1 once"),
-        (lambda files: fabricate.replace_in(files, "intervals.csv", ",5000,", ",4999,"), "differ in the operations of step 1"),
-        (lambda files: fabricate.replace_in(files, "over.csv", ",4000,", ",6000,"), "Second 1 has 6000 operations over the limit"),
+        (
+            lambda files: fabricate.replace_in(files, "intervals.csv", ",5000,", ",4999,"),
+            "differ in the operations of step 1",
+        ),
+        (
+            lambda files: fabricate.replace_in(files, "over.csv", ",4000,", ",6000,"),
+            "Second 1 has 6000 operations over the limit",
+        ),
         (
             lambda files: fabricate.drop_lines(files, "over.csv", 2),
             "over.csv and intervals.csv differ in which seconds of step 1 had",
         ),
-        (lambda files: fabricate.replace_in(files, "intervals.csv", "all,3,0,", "all,3,1,"), "cut-short second before the last one of step 1"),
-        (lambda files: fabricate.replace_in(files, "results.csv", "all,1795258175.000000,30000000000,", "all,1795258175.000000,32000000000,"), "took 32.000 s"),
+        (
+            lambda files: fabricate.replace_in(files, "intervals.csv", "all,3,0,", "all,3,1,"),
+            "cut-short second before the last one of step 1",
+        ),
+        (
+            lambda files: fabricate.replace_in(
+                files, "results.csv", "all,1795258175.000000,30000000000,", "all,1795258175.000000,32000000000,"
+            ),
+            "took 32.000 s",
+        ),
         (
             lambda files: {name: content for name, content in files.items() if name != "over.csv"},
             "option_over_ns in run.csv has thresholds, but there is no",
         ),
-        (lambda files: fabricate.replace_in(files, "run.csv", "option_over_ns,100000 ", "other,100000 "), "has no thresholds, but there is an over.csv"),
-        (lambda files: {name: content for name, content in files.items() if name != "intervals.csv"}, "There is an over.csv, but no intervals.csv"),
+        (
+            lambda files: fabricate.replace_in(files, "run.csv", "option_over_ns,100000 ", "other,100000 "),
+            "has no thresholds, but there is an over.csv",
+        ),
+        (
+            lambda files: {name: content for name, content in files.items() if name != "intervals.csv"},
+            "There is an over.csv, but no intervals.csv",
+        ),
     ],
 )
 def test_tables_that_contradict_each_other_are_an_error(change, said):

@@ -17,16 +17,23 @@ def facts(plain_us, sync_us, cache="write back", **others):
     return {**probe, "device_write_cache": cache, **others}
 
 
-# The medians of real disks: a kernel that was told "write through", and disks whose flush is answered at once or does real work.
+# The medians of real disks: a kernel that was told "write through",
+# and disks whose flush is answered at once or does real work.
 @pytest.mark.parametrize(
     ("known", "said"),
     [
         (
             facts(59, 61, "write through"),
-            "No flush is sent to the device: a synchronous write takes as long as a plain one (61 us and 59 us), because the kernel",
+            (
+                "No flush is sent to the device: a synchronous write takes as long as a plain one (61 us "
+                "and 59 us), because the kernel"
+            ),
         ),
         (facts(59, 61), "No flush seems to be sent to the device, or it costs nothing"),
-        (facts(52, 94, mount_options="rw,nobarrier"), "The file system is mounted with nobarrier, so it sends no flush"),
+        (
+            facts(52, 94, mount_options="rw,nobarrier"),
+            "The file system is mounted with nobarrier, so it sends no flush",
+        ),
         ({"mount_options": "rw,barrier=0"}, "The file system is mounted with barrier=0"),
     ],
 )
@@ -35,7 +42,9 @@ def test_what_sends_no_flush_is_noted(known, said):
     assert note.startswith(said) and "Only a power cut shows" in note
 
 
-@pytest.mark.parametrize("known", [{}, facts(52, 94), facts(60, 125), facts(27, 1063), facts(100, 102, cache=""), facts(0, 0), facts("x", 5)])
+@pytest.mark.parametrize(
+    "known", [{}, facts(52, 94), facts(60, 125), facts(27, 1063), facts(100, 102, cache=""), facts(0, 0), facts("x", 5)]
+)
 def test_nothing_is_noted_of_what_flushes_or_is_not_known(known):
     assert flush_notes(known) == []
 
@@ -43,7 +52,9 @@ def test_nothing_is_noted_of_what_flushes_or_is_not_known(known):
 def test_a_certification_notes_it_keeps_the_facts_and_its_verdict():
     run = {**fabricate.run_data(["h"]), "run_id": "r"}
     probe = facts(59, 61, "write through", sync_probe_ratio="1.034")
-    plain, made = (measurement(run, "h", "log", {}, {}, fabricate.tables(**keys), fabricate.TODAY) for keys in ({}, probe))
+    plain, made = (
+        measurement(run, "h", "log", {}, {}, fabricate.tables(**keys), fabricate.TODAY) for keys in ({}, probe)
+    )
     assert (made.verdict, made.certified) == (plain.verdict, plain.certified)
     assert [note for note in made.notes if note not in plain.notes] == fabricate.told(flush_notes(probe))
     assert made.facts["sync_probe_ratio"] == "1.034"

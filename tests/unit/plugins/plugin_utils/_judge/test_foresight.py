@@ -48,10 +48,26 @@ MESSAGES, OPERATIONS = Target(2048, 5000.0, 60), OperationsTarget(700.0)
     ("limits", "needed_s", "said"),
     [
         ([P99], 139, "latency_p99 <= 2 ms if the mean is 0.4 of the limit, and fewer if it is smaller"),
-        ([{**MEAN, "max": "1 ms"}, P99], 139, "latency_p99 <= 2 ms if the mean is 0.4 of the limit, and fewer if it is smaller"),
-        ([{**MEAN, "max": "200 us"}, P99], 36, "latency_p99 <= 2 ms if the mean is 0.1 of the limit, and fewer if it is smaller"),
-        ([{"metric": "latency_p99_9", "max": "2 ms"}], 1386, "latency_p99_9 <= 2 ms if the mean is 0.4 of the limit, and fewer if it is smaller"),
-        ([{"metric": "latency_p99_95", "max": "50 ms"}], 1387, "latency_p99_95 <= 50 ms if the mean is 0.2 of the limit, and fewer if it is smaller"),
+        (
+            [{**MEAN, "max": "1 ms"}, P99],
+            139,
+            "latency_p99 <= 2 ms if the mean is 0.4 of the limit, and fewer if it is smaller",
+        ),
+        (
+            [{**MEAN, "max": "200 us"}, P99],
+            36,
+            "latency_p99 <= 2 ms if the mean is 0.1 of the limit, and fewer if it is smaller",
+        ),
+        (
+            [{"metric": "latency_p99_9", "max": "2 ms"}],
+            1386,
+            "latency_p99_9 <= 2 ms if the mean is 0.4 of the limit, and fewer if it is smaller",
+        ),
+        (
+            [{"metric": "latency_p99_95", "max": "50 ms"}],
+            1387,
+            "latency_p99_95 <= 50 ms if the mean is 0.2 of the limit, and fewer if it is smaller",
+        ),
         ([{"metric": "latency_time_weighted_p99", "max": "2 ms"}], 342, "latency_time_weighted_p99 <= 2 ms"),
         ([MEAN], 20, "latency_mean <= 500 us"),
     ],
@@ -76,11 +92,15 @@ def test_what_no_duration_decides_is_not_named(limit, qualifies):
 
 
 def test_a_run_that_is_too_short_to_certify_is_told_how_long_one_takes_that_does():
-    assert notes(3, P99, min_duration_s=600, confidence="none") == ["mine requires 600 s per row (about 71 min): with 3 s this run cannot certify"]
+    assert notes(3, P99, min_duration_s=600, confidence="none") == [
+        "mine requires 600 s per row (about 71 min): with 3 s this run cannot certify"
+    ]
 
 
 def test_a_run_without_the_files_and_block_sizes_of_the_profile_is_said_not_to_certify():
-    profile = load_profile({"name": "mine", "qualifies": {"min_footprint": "1 GiB", "block_sizes": ["4K", "64K"]}, "limits": [P99]})
+    profile = load_profile(
+        {"name": "mine", "qualifies": {"min_footprint": "1 GiB", "block_sizes": ["4K", "64K"]}, "limits": [P99]}
+    )
     assert foresee(profile, plan(600)) == []
     assert foresee(profile, plan(600, (4096,), 64 << 20)) == [
         "mine requires 1 GiB of test files per queue manager: with 64 MiB this run cannot certify",
@@ -96,9 +116,16 @@ def test_the_duration_of_a_shipped_profile_decides_its_limits(name):
 
 def test_a_limit_that_needs_a_target_is_named():
     profile = load_profile({"name": "mine", "limits": [P99, {"metric": "headroom_margin", "min": "20 %"}]})
-    said = ["headroom_margin >= 20 % cannot be judged, because sweep_target does not say which messages the volume must carry"]
+    said = [
+        "headroom_margin >= 20 % cannot be judged, because sweep_target does not say which "
+        "messages the volume must carry"
+    ]
     assert foresee_without_target(profile, None) == foresee_without_target(profile, OPERATIONS) == said
-    assert foresee_without_target(profile, MESSAGES) == foresee_without_target(load_profile({"name": "mine", "limits": [P99]}), None) == []
+    assert (
+        foresee_without_target(profile, MESSAGES)
+        == foresee_without_target(load_profile({"name": "mine", "limits": [P99]}), None)
+        == []
+    )
 
 
 def test_load_points_below_the_target_are_named():
@@ -112,7 +139,12 @@ def test_load_points_below_the_target_are_named():
 
 def test_what_commits_cannot_decide_is_said():
     made = {**plan(60), "workload": "commit", "block_sizes_bytes": []}
-    assert foresee(load_profile({"name": "mine", "limits": [P99, MEAN, {"stream": "commit", "metric": "latency_p99", "max": "5 ms"}]}), made) == [
+    assert foresee(
+        load_profile(
+            {"name": "mine", "limits": [P99, MEAN, {"stream": "commit", "metric": "latency_p99", "max": "5 ms"}]}
+        ),
+        made,
+    ) == [
         "mine has limits on block sizes, which cannot be judged with sweep_workload commit: use a profile for commits",
         "with sweep_workload commit this run cannot certify",
     ]
@@ -120,7 +152,13 @@ def test_what_commits_cannot_decide_is_said():
 
 def of_streams(seconds, files_bytes=1 << 30, **keys):
     streams = {"database": ["read", "write"], "maintenance": ["read"], "log": ["write"]}
-    return {**plan(seconds, (), files_bytes), "workload": "streams", "workload_name": "mailbox-2010", "streams": streams, **keys}
+    return {
+        **plan(seconds, (), files_bytes),
+        "workload": "streams",
+        "workload_name": "mailbox-2010",
+        "streams": streams,
+        **keys,
+    }
 
 
 def test_what_a_run_of_streams_cannot_decide_or_certify():
@@ -135,10 +173,20 @@ def test_what_a_run_of_streams_cannot_decide_or_certify():
     assert "jetstress-2010 certifies runs of sweep_workload mailbox-2010: with mine this run cannot certify" in foresee(
         jetstress, of_streams(600, workload_name="mine")
     )
-    assert "jetstress-2010 certifies runs of sweep_workload mailbox-2010: with mq-log this run cannot certify" in foresee(jetstress, plan(600))
-    needs_files = load_profile({"name": "mine", "qualifies": {"workload": "mailbox-2010", "min_footprint": "2 GiB"}, "limits": [MEAN]})
-    assert foresee(needs_files, of_streams(600)) == ["mine requires 2 GiB of test files: with 1 GiB this run cannot certify"]
-    said = ["target_operations_share >= 100 % cannot be judged, because sweep_target does not say how many operations_per_s the volume must carry"]
+    assert (
+        "jetstress-2010 certifies runs of sweep_workload mailbox-2010: with mq-log this run cannot certify"
+        in foresee(jetstress, plan(600))
+    )
+    needs_files = load_profile(
+        {"name": "mine", "qualifies": {"workload": "mailbox-2010", "min_footprint": "2 GiB"}, "limits": [MEAN]}
+    )
+    assert foresee(needs_files, of_streams(600)) == [
+        "mine requires 2 GiB of test files: with 1 GiB this run cannot certify"
+    ]
+    said = [
+        "target_operations_share >= 100 % cannot be judged, because sweep_target does not say how many "
+        "operations_per_s the volume must carry"
+    ]
     assert foresee_without_target(jetstress, None) == foresee_without_target(jetstress, MESSAGES) == said
     assert foresee_without_target(jetstress, OPERATIONS) == []
 
@@ -155,13 +203,24 @@ def test_what_a_run_of_streams_cannot_decide_or_certify():
     ],
 )
 def test_a_limit_on_what_the_workload_does_not_have_is_named(limit, said):
-    profile = load_profile({"name": "mine", "qualifies": {"workload": "mailbox-2010"}, "limits": [{"metric": "latency_mean", "max": "1 ms", **limit}]})
+    profile = load_profile(
+        {
+            "name": "mine",
+            "qualifies": {"workload": "mailbox-2010"},
+            "limits": [{"metric": "latency_mean", "max": "1 ms", **limit}],
+        }
+    )
     text = "latency_mean <= 1 ms cannot be judged, because the workload mailbox-2010 has no {}"
     assert foresee(profile, of_streams(600)) == [text.format(each) for each in said]
     without_log = {"database": ["read", "write"], "maintenance": ["read"]}
-    assert foresee(profile, of_streams(600, streams=without_log)) == [text.format(each) for each in (said if limit else ["stream log"])]
+    assert foresee(profile, of_streams(600, streams=without_log)) == [
+        text.format(each) for each in (said if limit else ["stream log"])
+    ]
 
 
 def test_a_limit_on_a_stream_cannot_be_judged_in_a_run_of_the_log():
     profile = load_profile("jetstress-2010", fabricate.PROFILES)
-    assert "latency_mean < 20 ms cannot be judged, because the workload mq-log has no reads of stream database" in foresee(profile, plan(600))
+    assert (
+        "latency_mean < 20 ms cannot be judged, because the workload mq-log has no reads of stream database"
+        in foresee(profile, plan(600))
+    )

@@ -14,7 +14,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import H
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
-# With 60 clients and 2 KiB messages the log's writes have 104 KiB and take 278 us: 60 / (2 x 278 us) = 108,000 messages per second.
+# With 60 clients and 2 KiB messages the log's writes have 104 KiB and take 278 us: 60 / (2 x 278 us)
+# = 108,000 messages per second.
 SAN = fabricate.sweep_rows(latency_ns=193_000, bandwidth=1.26e9)
 LIMIT = {"metric": "headroom_margin", "min": "20 %"}
 
@@ -33,7 +34,12 @@ def judged(facts, rows=SAN, limit=LIMIT, waivers=(), columns=(), **run_keys):
 
 @pytest.mark.parametrize(
     ("messages_per_s", "verdict", "figure"),
-    [(5000, "pass", "2,060 % >= 20 %"), (88_000, "pass", "22.8 % >= 20 %"), (92_000, "fail", "17.5 % < 20 %"), (150_000, "fail", "-27.9 % < 20 %")],
+    [
+        (5000, "pass", "2,060 % >= 20 %"),
+        (88_000, "pass", "22.8 % >= 20 %"),
+        (92_000, "fail", "17.5 % < 20 %"),
+        (150_000, "fail", "-27.9 % < 20 %"),
+    ],
 )
 def test_an_estimate_decides_and_says_so(messages_per_s, verdict, figure):
     judgement = judged(target(messages_per_s))
@@ -52,7 +58,11 @@ def test_an_estimate_decides_and_says_so(messages_per_s, verdict, figure):
             fabricate.sweep_rows(block_sizes=(4096, 8192)),
             "has no figure in this run: there is no estimate: a line needs the means of at least 3 write sizes",
         ),
-        (target(1, 1 << 20, 100), SAN, "(an estimate; the log's writes are larger than the largest that were measured)"),
+        (
+            target(1, 1 << 20, 100),
+            SAN,
+            "(an estimate; the log's writes are larger than the largest that were measured)",
+        ),
         (target(1, 100, 1), fabricate.sweep_rows(block_sizes=(65536, 262144, 1 << 20)), "smaller than the smallest"),
     ],
     ids=["no target", "no line", "larger writes", "smaller writes"],
@@ -68,10 +78,17 @@ def test_a_fast_volume_may_pass():
 
 
 def test_a_measurement_takes_the_place_of_the_estimate():
-    rates = {(2048, 60): (6500, 8192, 200_000, 9e6), (2048, 1): (4000, 4096, 250_000, 250_000), (20480, 60): (6000, 65536, 260_000, 1e7)}
+    rates = {
+        (2048, 60): (6500, 8192, 200_000, 9e6),
+        (2048, 1): (4000, 4096, 250_000, 250_000),
+        (20480, 60): (6000, 65536, 260_000, 1e7),
+    }
     judgement = judged(target(5000), fabricate.commit_rows(rates), **fabricate.COMMIT_RUN)
     assert (judgement["verdict"], judgement["value"]) == ("pass", pytest.approx(0.3))
-    assert "6,500 messages/s carried, 5,000 messages/s of 2 KiB from 60 clients required (measured by the commit workload)" in judgement["reason"]
+    assert (
+        "6,500 messages/s carried, 5,000 messages/s of 2 KiB from 60 clients required (measured by the commit workload)"
+        in judgement["reason"]
+    )
 
 
 def test_a_waiver_excuses_a_margin_that_is_too_small():

@@ -9,7 +9,13 @@ import datetime
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.notes import clock_notes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import collection_version, error, measurement, missing, preflight
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import (
+    collection_version,
+    error,
+    measurement,
+    missing,
+    preflight,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import FORESEEN, finding
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
@@ -40,9 +46,14 @@ def test_a_plateau_is_noted_and_changes_no_verdict():
         return ",".join([*fields[:position], str(int(fields[position]) // 2), *fields[position + 1 :]])
 
     intervals = "".join([*seconds[:21], *map(slowed, seconds[21:])]).encode()
-    (whole, plateau) = (measured({**fabricate.tables(rows), "intervals.csv": table}) for table in ("".join(seconds).encode(), intervals))
+    (whole, plateau) = (
+        measured({**fabricate.tables(rows), "intervals.csv": table}) for table in ("".join(seconds).encode(), intervals)
+    )
     assert (whole.notes, whole.verdict) == ([], plateau.verdict)
-    assert plateau.notes[0].startswith("At 4 KiB with 1 queue manager, from second 21 on the rate stayed at 50 % of the rate before, with 0 % variation")
+    assert plateau.notes[0].startswith(
+        "At 4 KiB with 1 queue manager, from second 21 on the rate stayed at 50 % of the "
+        "rate before, with 0 % variation"
+    )
 
 
 def test_a_host_with_a_profile_of_its_own_is_judged_by_it():
@@ -84,7 +95,13 @@ def test_a_missing_host_is_missing():
 
 
 def test_a_preflight_has_no_verdict_and_says_what_would_be_done():
-    plan = {"steps": 7, "planned_s": 467.0, "format_s": 10.7, "footprint_bytes": 1 << 30, "notes": [finding(FORESEEN, None, cause="commits")]}
+    plan = {
+        "steps": 7,
+        "planned_s": 467.0,
+        "format_s": 10.7,
+        "footprint_bytes": 1 << 30,
+        "notes": [finding(FORESEEN, None, cause="commits")],
+    }
     facts = {"mount_point": "/fut", "filesystem_type": "xfs", "filesystem_free_bytes": 40 << 30}
     record = preflight(RUN, "db07", "log", facts, plan, {"unknown": ["the log path of QM9"]})
     assert record.verdict is None
@@ -97,7 +114,11 @@ def test_a_preflight_has_no_verdict_and_says_what_would_be_done():
 
 @pytest.mark.parametrize("shared, told", [("log2 log3", True), ("", False), (None, False)])
 def test_a_volume_that_shared_its_disk_is_said_to(shared, told):
-    notes = [note for note in measured(fabricate.tables(), RUN, "db07", {"disk_shared_with_volumes": shared}).notes if "same disk" in note]
+    notes = [
+        note
+        for note in measured(fabricate.tables(), RUN, "db07", {"disk_shared_with_volumes": shared}).notes
+        if "same disk" in note
+    ]
     assert [note.endswith(": log2, log3") for note in notes] == [True] * told
 
 

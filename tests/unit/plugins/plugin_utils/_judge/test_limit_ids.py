@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Ids of limits: each shipped limit has one, documentation and records name it, waivers may, and it is no part of a profile's hash."""
+"""Ids of limits: each shipped limit has one, documentation and records name it, waivers may,
+and it is no part of a profile's hash."""
 
 from __future__ import annotations
 
@@ -32,7 +33,10 @@ def test_each_shipped_limit_has_an_id_of_its_own_and_hard_limits_the_same_one_ev
     assert all(limit.id for _name, limit in SHIPPED)
     own = [limit.id for _name, limit in SHIPPED if not limit.hard]
     assert len(set(own)) == len(own)
-    assert {(limit.id, limit.text) for _name, limit in SHIPPED if limit.hard} == {("HARD-001", "latency_mean <= 10 ms"), ("HARD-002", "latency_max < 10 s")}
+    assert {(limit.id, limit.text) for _name, limit in SHIPPED if limit.hard} == {
+        ("HARD-001", "latency_mean <= 10 ms"),
+        ("HARD-002", "latency_max < 10 s"),
+    }
 
 
 def test_the_documentation_lists_each_criterion_that_no_limit_holds():
@@ -64,9 +68,17 @@ def test_a_tester_that_ends_early_names_its_criterion(ending, limit_id):
 
 
 def test_power_cuts_name_their_criteria():
-    lost, undecided = ({"outcome": outcome, "number": 1, "reason": "why", "rows": []} for outcome in ("lost", "inconclusive"))
-    named = [[(each["verdict"], each["limit_id"]) for each in findings_of(cuts, 2)] for cuts in ([undecided, lost], [undecided])]
-    assert named == [[("fail", "CUT-001"), ("inconclusive", "CUT-002")], [("inconclusive", "CUT-002"), ("inconclusive", "CUT-003")]]
+    lost, undecided = (
+        {"outcome": outcome, "number": 1, "reason": "why", "rows": []} for outcome in ("lost", "inconclusive")
+    )
+    named = [
+        [(each["verdict"], each["limit_id"]) for each in findings_of(cuts, 2)]
+        for cuts in ([undecided, lost], [undecided])
+    ]
+    assert named == [
+        [("fail", "CUT-001"), ("inconclusive", "CUT-002")],
+        [("inconclusive", "CUT-002"), ("inconclusive", "CUT-003")],
+    ]
 
 
 @pytest.mark.parametrize(
@@ -79,18 +91,34 @@ def test_power_cuts_name_their_criteria():
         ({"zeroed_positions": "1"}, ["CUT-007"]),
         ({"corrupt_positions": "1"}, ["CUT-008"]),
         ({"metadata_lost": "1"}, ["CUT-009"]),
-        ({"lost_tail_writes": "3", "torn_positions": "2", "corrupt_positions": "0", "metadata_lost": "1"}, ["CUT-009", "CUT-001", "CUT-004"]),
+        (
+            {"lost_tail_writes": "3", "torn_positions": "2", "corrupt_positions": "0", "metadata_lost": "1"},
+            ["CUT-009", "CUT-001", "CUT-004"],
+        ),
         ({}, ["CUT-001"]),
     ],
 )
 def test_each_kind_of_damage_has_a_criterion_of_its_own(columns, limit_ids):
-    found = findings_of([{"outcome": "lost", "number": 1, "reason": "all of it", "rows": [{"worker": "all", "outcome": "lost", **columns}]}], 2)
+    found = findings_of(
+        [
+            {
+                "outcome": "lost",
+                "number": 1,
+                "reason": "all of it",
+                "rows": [{"worker": "all", "outcome": "lost", **columns}],
+            }
+        ],
+        2,
+    )
     assert ([each["limit_id"] for each in found], {each["verdict"] for each in found}) == (limit_ids, {"fail"})
 
 
 @pytest.mark.parametrize("limit_id", CRITERIA.values())
 def test_no_waiver_and_no_limit_has_the_id_of_such_a_criterion(limit_id):
-    refused = f"id {limit_id} is that of a criterion that is part of every run: no limit can have this id, and no waiver excuses it"
+    refused = (
+        f"id {limit_id} is that of a criterion that is part of every run: no limit can have this "
+        "id, and no waiver excuses it"
+    )
     with pytest.raises(DefinitionError, match=refused):
         load_profile(mine({}, waivers=[{"host": "db07", "id": limit_id, "until": "2027-01-31", "reason": "CHG7"}]))
     with pytest.raises(DefinitionError, match=refused):
@@ -100,12 +128,17 @@ def test_no_waiver_and_no_limit_has_the_id_of_such_a_criterion(limit_id):
 @pytest.mark.parametrize(("name", "limit"), SHIPPED)
 def test_every_limit_of_a_shipped_profile_fails_the_row_that_breaks_it(name, limit):
     beyond = limit.value * (0.5 if limit.bound == "min" else 2)
-    assert (limit.broken_by(beyond), limit.broken_by(limit.value * (2 if limit.bound == "min" else 0.5))) == (True, False)
+    assert (limit.broken_by(beyond), limit.broken_by(limit.value * (2 if limit.bound == "min" else 0.5))) == (
+        True,
+        False,
+    )
 
 
 @pytest.mark.parametrize("value", ["", "log-001", "LOG001", "LOG-1", "L-001", "LOG-0001", 7, None])
 def test_an_id_of_another_form_is_refused(value):
-    with pytest.raises(DefinitionError, match=r"limits\[0\]\.id .* must be 2 to 12 capital letters and digits, a dash and three digits"):
+    with pytest.raises(
+        DefinitionError, match=r"limits\[0\]\.id .* must be 2 to 12 capital letters and digits, a dash and three digits"
+    ):
         load_profile(mine({"id": value}))
 
 
@@ -129,16 +162,26 @@ def test_a_profile_with_ids_is_read_back_and_has_the_hash_of_the_one_without():
 @pytest.mark.parametrize("about", [{}, {"id": "LOG-001", "metric": "latency_mean"}])
 def test_a_waiver_names_a_metric_or_an_id(about):
     with pytest.raises(DefinitionError, match=r"waivers\[0\] must give exactly one of metric and id"):
-        load_profile(mine({"id": "LOG-001"}, waivers=[{"host": "db07", "until": "2027-01-31", "reason": "CHG7", **about}]))
+        load_profile(
+            mine({"id": "LOG-001"}, waivers=[{"host": "db07", "until": "2027-01-31", "reason": "CHG7", **about}])
+        )
 
 
 @pytest.mark.parametrize(("waived", "verdict"), [("LOG-001", "warn"), ("LOG-002", "fail")])
 def test_a_waiver_by_id_excuses_that_limit_alone(waived, verdict):
     limits = ({"id": "LOG-001", "load_point": 1}, {"id": "LOG-002", "load_point": 2})
-    profile = load_profile(mine(*limits, waivers=[{"host": "db07", "id": waived, "until": "2027-01-31", "reason": "CHG7"}]))
+    profile = load_profile(
+        mine(*limits, waivers=[{"host": "db07", "id": waived, "until": "2027-01-31", "reason": "CHG7"}])
+    )
     assert load_profile(profile.as_dict()) == profile
     run = fabricate.run_data(["db07"])
     run["profile"] = profile.as_dict()
-    record = fabricate.judged(run, "db07", fabricate.tables(fabricate.sweep_rows(block_sizes=(4096,), latency_ns=3_000_000)))
-    (broken,) = [judgement for judgement in record.judgements if judgement["limit_id"] == "LOG-001" and judgement["worker"] == "all"]
+    record = fabricate.judged(
+        run, "db07", fabricate.tables(fabricate.sweep_rows(block_sizes=(4096,), latency_ns=3_000_000))
+    )
+    (broken,) = [
+        judgement
+        for judgement in record.judgements
+        if judgement["limit_id"] == "LOG-001" and judgement["worker"] == "all"
+    ]
     assert broken["verdict"] == verdict

@@ -20,18 +20,33 @@ SEEN = {"source": "prometheus", "problems": ["The endpoint did not answer once."
 
 
 def tables(latency_ns=200_000, **keys):
-    return fabricate.tables(fabricate.step_rows(1, 12288, latency_ns=latency_ns), program="observe", source="prometheus", queue_manager="QM1", **keys)
+    return fabricate.tables(
+        fabricate.step_rows(1, 12288, latency_ns=latency_ns),
+        program="observe",
+        source="prometheus",
+        queue_manager="QM1",
+        **keys,
+    )
 
 
 def record(profile="mq-log-silver", latency_ns=200_000, seen=SEEN, **keys):
     run = {**fabricate.run_data(["h"], profile, kind="observation"), "run_id": "r"}
     return observed(
-        run, "h", "log", {"mount_point": "/var/mqm"}, {"path": "/var/mqm/log", "queue_managers": ["QM1"]}, tables(latency_ns, **keys), seen, fabricate.TODAY
+        run,
+        "h",
+        "log",
+        {"mount_point": "/var/mqm"},
+        {"path": "/var/mqm/log", "queue_managers": ["QM1"]},
+        tables(latency_ns, **keys),
+        seen,
+        fabricate.TODAY,
     )
 
 
 def run_of(tmp_path, *records, expected=("h",), profile="mq-log-silver"):
-    directory = RunDirectory.create(str(tmp_path), fabricate.run_data(expected, profile, kind="observation", history={"place": "x"}))
+    directory = RunDirectory.create(
+        str(tmp_path), fabricate.run_data(expected, profile, kind="observation", history={"place": "x"})
+    )
     for each in records:
         directory.records.write(each, tables())
     return directory
@@ -39,10 +54,21 @@ def run_of(tmp_path, *records, expected=("h",), profile="mq-log-silver"):
 
 def test_without_the_key_an_observation_has_figures_and_no_verdict(tmp_path):
     made = record()
-    assert (made.kind, made.verdict, made.certified, made.judgements, made.reasons) == ("observation", None, False, [], [])
+    assert (made.kind, made.verdict, made.certified, made.judgements, made.reasons) == (
+        "observation",
+        None,
+        False,
+        [],
+        [],
+    )
     assert made.notes == SEEN["problems"]
     verdict = judge_run(run_of(tmp_path, made), GATE)
-    assert (verdict["verdict"], verdict["gate_failed"], verdict["certified"], verdict["hosts"]) == (None, False, False, [])
+    assert (verdict["verdict"], verdict["gate_failed"], verdict["certified"], verdict["hosts"]) == (
+        None,
+        False,
+        False,
+        [],
+    )
 
 
 @pytest.mark.parametrize("latency_ns, verdict", [(200_000, "pass"), (2_500_000, "fail")])
@@ -65,12 +91,19 @@ def test_an_observation_that_ended_early_says_so_and_does_not_pass():
 def test_an_observation_whose_source_cannot_tell_does_not_pass():
     """It was not cut short, and says why it has no figures."""
     made = record("mq-live", exit_status=4, exit_reason="no_figures", exit_message="About 7 writes came another way.")
-    assert (made.verdict, made.reasons[0]) == ("inconclusive", "the observation has no figures of the log: About 7 writes came another way.")
+    assert (made.verdict, made.reasons[0]) == (
+        "inconclusive",
+        "the observation has no figures of the log: About 7 writes came another way.",
+    )
 
 
 def test_an_observed_host_does_not_hide_a_missing_one(tmp_path):
     verdict = judge_run(run_of(tmp_path, record(), expected=("h", "gone")), GATE)
-    assert (verdict["verdict"], verdict["gate_failed"], [host["host"] for host in verdict["hosts"]]) == ("missing", True, ["gone"])
+    assert (verdict["verdict"], verdict["gate_failed"], [host["host"] for host in verdict["hosts"]]) == (
+        "missing",
+        True,
+        ["gone"],
+    )
 
 
 def test_what_an_observer_left_behind_stops_the_gate(tmp_path):
@@ -89,13 +122,17 @@ def test_an_observation_has_no_certificate_and_is_not_merged(tmp_path):
     judge_run(directory, GATE)
     assert certify(directory) == ([], [])
     test = fabricate.run_directory(tmp_path, {"h": fabricate.tables()})
-    with pytest.raises(RunDirectoryError, match="observed live queue managers and tested no storage; it cannot be merged"):
+    with pytest.raises(
+        RunDirectoryError, match="observed live queue managers and tested no storage; it cannot be merged"
+    ):
         merge_runs([directory.path, test.path], str(tmp_path))
 
 
 def published(slowest_ns, **limits):
     """Return the reasons by metric of an observation that only MQ's own statistics feed, judged by mq-live."""
-    without = dict.fromkeys([column for column in fabricate.RESULT_COLUMNS if column.startswith("latency_") and column != "latency_mean_ns"])
+    without = dict.fromkeys(
+        [column for column in fabricate.RESULT_COLUMNS if column.startswith("latency_") and column != "latency_mean_ns"]
+    )
     run = {**fabricate.run_data(["h"], "mq-live", kind="observation"), "run_id": "r"}
     files = fabricate.tables(fabricate.step_rows(1, 12288, **without), program="observe", source="amqsrua")
     files.pop("intervals.csv")
@@ -111,7 +148,10 @@ def test_limits_that_averages_cannot_feed_are_inconclusive_and_say_so():
     assert verdict == "inconclusive"
     assert judgements["latency_mean", False][0] == "pass"
     assert judgements["latency_p99", False][0] == "warn"  # as mq-live wants it
-    assert "MQ publishes rolling averages and no percentiles: observe with observe_source: bpftrace" in judgements["latency_p99", False][1]
+    assert (
+        "MQ publishes rolling averages and no percentiles: observe with observe_source: bpftrace"
+        in judgements["latency_p99", False][1]
+    )
     assert "MQ publishes rolling averages and not this figure" in judgements["latency_max", True][1]
 
 
@@ -122,7 +162,10 @@ def test_the_slowest_write_since_the_start_decides_a_limit_on_the_slowest_one_if
     assert judgements["latency_max", False][1].startswith("latency_max 150 ms <= 200 ms at 12 KiB, queue manager QM1")
     dummy, judgements = published(900_000_000)
     assert judgements["latency_max", False][0] == "warn"
-    assert "the slowest write since the queue manager started took 900 ms, and MQ does not say" in judgements["latency_max", False][1]
+    assert (
+        "the slowest write since the queue manager started took 900 ms, and MQ does not say"
+        in judgements["latency_max", False][1]
+    )
     assert judgements["latency_max", True][0] == "pass"
 
 

@@ -10,7 +10,11 @@ from fractions import Fraction
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.limits import Case, judge_limit
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import METRICS, SHARE_OF_OPERATIONS, find_metric
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import (
+    METRICS,
+    SHARE_OF_OPERATIONS,
+    find_metric,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.percentile import figure_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics.percentile import percentile_ns
@@ -49,7 +53,9 @@ def test_a_histogram_that_is_not_of_all_operations_is_refused(recorded):
 
 
 def test_a_limit_on_any_percentile_is_judged(recorded):
-    profile = load_profile({"name": "mine", "limits": [{"metric": "latency_p77_7", "max": "1 s", "block_size": "4K", "load_point": 1}]})
+    profile = load_profile(
+        {"name": "mine", "limits": [{"metric": "latency_p77_7", "max": "1 s", "block_size": "4K", "load_point": 1}]}
+    )
     judgement = judge_limit(profile.limits[0], Case(HostRecord("db07"), recorded, profile, None, fabricate.TODAY))[0]
     assert (judgement["worker"], judgement["verdict"], judgement["value"] > 0) == ("all", "pass", True)
 

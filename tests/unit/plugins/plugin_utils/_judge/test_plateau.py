@@ -74,18 +74,35 @@ def test_a_plateau(rates, from_second, share):
 
 def tables(rates, load_point=1, partial=False, **columns):
     """Return the tables of a step of 4 KiB writes with these bytes per second."""
-    seconds = [(1, 4096, load_point, "log", "write", "all", second, 0, rate // 4096, rate, 10**9, 2000, 9000) for second, rate in enumerate(rates, start=1)]
+    seconds = [
+        (1, 4096, load_point, "log", "write", "all", second, 0, rate // 4096, rate, 10**9, 2000, 9000)
+        for second, rate in enumerate(rates, start=1)
+    ]
     if partial:
         seconds[-1] = (*seconds[-1][:7], 1, *seconds[-1][8:])
-    header = (*KEY_COLUMNS, "second", "partial", "operations", "bytes", "latency_sum_ns", "latency_p99_ns", "latency_max_ns")
-    return parse_tables({**fabricate.tables(fabricate.step_rows(1, 4096, load_point)), "intervals.csv": fabricate.table(header, seconds)})
+    header = (
+        *KEY_COLUMNS,
+        "second",
+        "partial",
+        "operations",
+        "bytes",
+        "latency_sum_ns",
+        "latency_p99_ns",
+        "latency_max_ns",
+    )
+    return parse_tables(
+        {
+            **fabricate.tables(fabricate.step_rows(1, 4096, load_point)),
+            "intervals.csv": fabricate.table(header, seconds),
+        }
+    )
 
 
 def test_a_plateau_is_a_suspicion_in_plain_words():
     (note,) = plateau_notes(tables([100 * MB] * 41 + [61 * MB, 62 * MB] * 10))
     assert note == (
-        "At 4 KiB with 1 queue manager, from second 42 on the rate stayed at 62 % of the rate before, with 0.81 % variation: a burst allowance may have run "
-        "out, or a write cache may be full"
+        "At 4 KiB with 1 queue manager, from second 42 on the rate stayed at 62 % of the rate before, with 0.81 % "
+        "variation: a burst allowance may have run out, or a write cache may be full"
     )
 
 
@@ -99,8 +116,19 @@ def test_a_second_that_was_cut_short_does_not_count():
 
 
 def test_commits_follow_the_log_that_carries_them():
-    slower = fabricate.tables(fabricate.commit_rows({(2048, 60): (2500, 8192, 200_000, 400_000)}), **fabricate.COMMIT_RUN)
-    header = (*KEY_COLUMNS, "second", "partial", "operations", "bytes", "latency_sum_ns", "latency_p99_ns", "latency_max_ns")
+    slower = fabricate.tables(
+        fabricate.commit_rows({(2048, 60): (2500, 8192, 200_000, 400_000)}), **fabricate.COMMIT_RUN
+    )
+    header = (
+        *KEY_COLUMNS,
+        "second",
+        "partial",
+        "operations",
+        "bytes",
+        "latency_sum_ns",
+        "latency_p99_ns",
+        "latency_max_ns",
+    )
     rates = [100 * MB] * 41 + [61 * MB] * 20
     seconds = [
         (1, 2048, 60, stream, operation, "all", second, 0, rate // 4096, rate, 10**9, 2000, 9000)

@@ -68,7 +68,10 @@ def test_shipped_profiles(name, mean, p99, p99_9, highest, time_weighted, rate):
         ("latency_max < 10 s", "", "fail", True),
     ]
     assert (profile.min_duration_s, profile.confidence) == (600, 0.95)
-    assert (profile.min_footprint_bytes, profile.block_sizes) == (1 << 30, (4096, 8192, 16384, 32768, 65536, 262144, 1 << 20))
+    assert (profile.min_footprint_bytes, profile.block_sizes) == (
+        1 << 30,
+        (4096, 8192, 16384, 32768, 65536, 262144, 1 << 20),
+    )
     assert profile.name == f"mq-log-{name}"
 
 
@@ -85,7 +88,11 @@ def test_what_the_tester_counts_for_a_profile():
         {"metric": "latency_p99", "max": "2 h", "block_size": "16K"},
         {"metric": "latency_p50", "below": "1 ns"},
     ]
-    assert thresholds(*asked, {"metric": "latency_max", "max": "7 ms"}, {"metric": "flush_p99", "max": "3 ms"}) == [2_000_000, 9_990_000, 9_999_999]
+    assert thresholds(*asked, {"metric": "latency_max", "max": "7 ms"}, {"metric": "flush_p99", "max": "3 ms"}) == [
+        2_000_000,
+        9_990_000,
+        9_999_999,
+    ]
     many = [{"metric": "latency_p99", "max": f"{value} ms", "load_point": value} for value in range(1, 34)]
     assert len(thresholds(*many[1:])) == 32
     with pytest.raises(DefinitionError, match="33 different values, but the tester counts at most 32"):
@@ -93,7 +100,9 @@ def test_what_the_tester_counts_for_a_profile():
 
 
 def test_the_default_sweep_certifies_by_the_shipped_profiles():
-    sweep = yaml.safe_load((pathlib.Path(fabricate.PROFILES).parents[2] / "sweep" / "defaults" / "main.yml").read_text(encoding="utf-8"))
+    sweep = yaml.safe_load(
+        (pathlib.Path(fabricate.PROFILES).parents[2] / "sweep" / "defaults" / "main.yml").read_text(encoding="utf-8")
+    )
     for path in glob.glob(os.path.join(fabricate.PROFILES, "*")):
         profile = load_profile(path)
         assert {_units.parse_size(size) for size in sweep["sweep_block_sizes"]} >= set(profile.block_sizes)
@@ -125,7 +134,10 @@ def test_a_profile_as_plain_data_reads_as_the_same_profile():
 def test_a_profile_can_ask_for_power_cuts_and_hands_that_on(tmp_path):
     path = tmp_path / "durable.yml"
     path.write_text(yaml.safe_dump({**GOOD, "durability": {"cuts": 10, "blind_ms": 50}}))
-    asked = {name: load_profile({"name": "x", "extends": str(path), **more}) for name, more in {"same": {}, "none": {"durability": {"cuts": 0}}}.items()}
+    asked = {
+        name: load_profile({"name": "x", "extends": str(path), **more})
+        for name, more in {"same": {}, "none": {"durability": {"cuts": 0}}}.items()
+    }
     sections = [profile.sections.get("durability") for profile in (asked["same"], asked["none"], load_profile(GOOD))]
     assert sections == [{"cuts": 10, "blind_ms": 50}, {"blind_ms": 50}, None]
     assert [blind_limit_ns(section) for section in sections] == [50_000_000, 50_000_000, 1_000_000_000]
@@ -146,7 +158,10 @@ def test_a_profile_can_ask_for_power_cuts_and_hands_that_on(tmp_path):
 
 
 def test_only_a_profile_that_says_so_judges_observations():
-    assert [load_profile(name, fabricate.PROFILES).sections for name in ("mq-live", "mq-log-silver")] == [{"observations": "judged"}, {}]
+    assert [load_profile(name, fabricate.PROFILES).sections for name in ("mq-live", "mq-log-silver")] == [
+        {"observations": "judged"},
+        {},
+    ]
     live = load_profile("mq-live", fabricate.PROFILES).as_dict()
     assert load_profile({**live, "observations": "informative"}).sections == {}
     with pytest.raises(DefinitionError, match="observations 'maybe' is not one of judged, informative"):
@@ -162,7 +177,11 @@ def test_the_hard_limits_belong_to_every_profile_once():
 def test_a_hard_limit_cannot_be_loosened_but_may_be_tightened():
     looser = changed(lambda profile: profile["limits"].append({"metric": "latency_max", "below": "60 s", "hard": True}))
     tighter = changed(lambda profile: profile["limits"].append({"metric": "latency_max", "below": "5 s", "hard": True}))
-    narrower = changed(lambda profile: profile["limits"].append({"metric": "latency_max", "below": "10 s", "hard": True, "block_size": "4K"}))
+    narrower = changed(
+        lambda profile: profile["limits"].append(
+            {"metric": "latency_max", "below": "10 s", "hard": True, "block_size": "4K"}
+        )
+    )
     assert load_profile(looser).stall_limit_ns == 10**10
     assert load_profile(tighter).stall_limit_ns == 5 * 10**9
     assert ("latency_max < 10 s", "", "fail", True) in texts(load_profile(narrower))
@@ -173,21 +192,40 @@ def test_what_a_profile_says():
     assert (profile.name, profile.version, profile.min_duration_s, profile.confidence) == ("mine", 3, 60, 0.9)
     assert (profile.min_footprint_bytes, profile.block_sizes) == (3 << 30, (4096, 65536))
     latency, rate = profile.limits[:2]
-    assert (latency.value, latency.bound, latency.block_size, latency.load_point) == (2_000_000, "max", Range(None, 65536), None)
-    assert (rate.value, rate.bound, rate.block_size, rate.load_point) == (250e6, "min", Range(1 << 20, 1 << 20), Range(4, 4))
+    assert (latency.value, latency.bound, latency.block_size, latency.load_point) == (
+        2_000_000,
+        "max",
+        Range(None, 65536),
+        None,
+    )
+    assert (rate.value, rate.bound, rate.block_size, rate.load_point) == (
+        250e6,
+        "min",
+        Range(1 << 20, 1 << 20),
+        Range(4, 4),
+    )
     assert (latency.rows_text, rate.rows_text) == ("block size <= 64 KiB", "block size 1 MiB, load point 4")
     assert profile.waivers == (Waiver("db07", "latency_p99", datetime.date(2027, 1, 31), "CHG0012345"),)
 
 
 def test_defaults():
     profile = load_profile({"name": "small", "limits": [{"metric": "operations_per_s", "min": 5000}]})
-    assert (profile.version, profile.description, profile.min_duration_s, profile.confidence, profile.waivers) == (1, "", 0, 0.95, ())
+    assert (profile.version, profile.description, profile.min_duration_s, profile.confidence, profile.waivers) == (
+        1,
+        "",
+        0,
+        0.95,
+        (),
+    )
     assert (profile.min_footprint_bytes, profile.block_sizes) == (0, ())
 
 
 def test_a_path_and_a_yaml_date(tmp_path):
     path = tmp_path / "mine.yaml"
-    path.write_text("name: mine\nlimits: [{metric: latency_p99, max: 2 ms}]\nwaivers: [{host: a, metric: latency_p99, until: 2027-01-31, reason: r}]\n")
+    path.write_text(
+        "name: mine\nlimits: [{metric: latency_p99, max: 2 ms}]\nwaivers: [{host: a, metric: latency_p99, "
+        "until: 2027-01-31, reason: r}]\n"
+    )
     assert load_profile(str(path)).waivers[0].until == datetime.date(2027, 1, 31)
 
 
@@ -223,13 +261,19 @@ def edit(*path, value):
         (edit("limits", 0, value="latency_p99"), r"limits\[0\] must be a dictionary"),
         (
             edit("limits", 0, "metrics", value="x"),
-            r"limits\[0\].*'metrics'.*metric, max, below, min, severity, hard, stream, operation, block_size, message_size, load_point, source",
+            (
+                r"limits\[0\].*'metrics'.*metric, max, below, min, severity, hard, stream, operation, block_size, "
+                r"message_size, load_point, source"
+            ),
         ),
         (
             edit("limits", 0, "metric", value="latency_q99"),
             r"'latency_q99' is not one of latency_mean, .*latency_p99_9.*bytes_per_s.*latency_p99_95 is 99.95 %",
         ),
-        (edit("limits", 0, "metric", value="latency_p100"), "nor another percentile from latency_p1 to latency_p99_999999"),
+        (
+            edit("limits", 0, "metric", value="latency_p100"),
+            "nor another percentile from latency_p1 to latency_p99_999999",
+        ),
         (edit("limits", 0, "source", value=["x"]), r"limits\[0\] must give source as text"),
         (edit("limits", 0, "metric", value=99), "metric"),
         (edit("limits", 0, "min", value="1 ms"), r"exactly one of max, below for latency_p99, not max and min"),
@@ -390,10 +434,18 @@ def test_every_metric_can_be_limited():
 )
 def test_what_decides_a_metric(name, share, method):
     metric = find_metric(name)
-    assert (metric.name, metric.column.removesuffix("_ns"), metric.allowed_share, metric.method) == (name, name, share, method)
+    assert (metric.name, metric.column.removesuffix("_ns"), metric.allowed_share, metric.method) == (
+        name,
+        name,
+        share,
+        method,
+    )
 
 
-@pytest.mark.parametrize("digits", ["", "0", "00", "05", "100", "99_90", "99_", "99_0", "0_5", "99_9999999", "99.9", "99_9_9", "99\n", "\u0669"])
+@pytest.mark.parametrize(
+    "digits",
+    ["", "0", "00", "05", "100", "99_90", "99_", "99_0", "0_5", "99_9999999", "99.9", "99_9_9", "99\n", "\u0669"],
+)
 def test_what_is_not_a_percentile(digits):
     assert find_metric(f"latency_p{digits}") is None
     assert find_metric("latency_time_weighted_p95") is None
@@ -409,7 +461,13 @@ BASE = {
     "name": "base",
     "version": 7,
     "description": "What all need.",
-    "qualifies": {"min_duration_s": 600, "min_footprint": "1 GiB", "block_sizes": ["4K"], "confidence": 0.9, "episode_s": 1},
+    "qualifies": {
+        "min_duration_s": 600,
+        "min_footprint": "1 GiB",
+        "block_sizes": ["4K"],
+        "confidence": 0.9,
+        "episode_s": 1,
+    },
     "limits": [
         {"metric": "latency_p99", "max": "2 ms", "block_size": {"max": "64K"}},
         {"metric": "latency_p99", "max": "4 ms", "block_size": {"max": "64K"}, "load_point": 4},
@@ -449,7 +507,10 @@ def test_a_policy_of_qualification_replaces_its_bases_key_by_key(tmp_path):
     [
         ({"metric": "latency_p99", "below": "9 ms", "block_size": {"max": 65536}, "severity": "warn"}, [4_000_000]),
         ({"metric": "latency_p99", "max": "9 ms"}, [2_000_000, 4_000_000]),
-        ({"metric": "latency_p99", "max": "9 ms", "block_size": {"max": "64K"}, "load_point": {"min": 4, "max": 4}}, [2_000_000]),
+        (
+            {"metric": "latency_p99", "max": "9 ms", "block_size": {"max": "64K"}, "load_point": {"min": 4, "max": 4}},
+            [2_000_000],
+        ),
         ({"metric": "latency_p99", "max": "9 ms", "block_size": {"max": "64K"}, "hard": True}, [2_000_000, 4_000_000]),
         ({"metric": "latency_p99_9", "max": "9 ms", "block_size": {"max": "64K"}}, [2_000_000, 4_000_000]),
     ],
@@ -458,19 +519,32 @@ def test_a_limit_replaces_those_of_the_base_that_judge_the_same(tmp_path, limit,
     profile = extended(tmp_path, limits=[limit])
     assert profile.limits[0].value == 9_000_000
     assert [each.value for each in profile.limits[1:] if each.metric.name == "latency_p99"] == kept
-    assert [each.text for each in profile.limits[-3:]] == ["latency_max <= 100 ms", "latency_mean <= 10 ms", "latency_max < 10 s"]
+    assert [each.text for each in profile.limits[-3:]] == [
+        "latency_max <= 100 ms",
+        "latency_mean <= 10 ms",
+        "latency_max < 10 s",
+    ]
 
 
 def test_a_base_does_not_loosen_a_hard_limit(tmp_path):
     profile = extended(tmp_path, limits=[{"metric": "latency_mean", "max": "20 ms", "hard": True}])
-    assert [limit.value for limit in profile.limits if limit.hard and limit.metric.name == "latency_mean"] == [20_000_000, 10_000_000]
+    assert [limit.value for limit in profile.limits if limit.hard and limit.metric.name == "latency_mean"] == [
+        20_000_000,
+        10_000_000,
+    ]
 
 
 def test_a_waiver_replaces_that_of_the_base_for_the_same_host_and_metric(tmp_path):
     profile = extended(tmp_path, waivers=[waiver("a", "2027-02-28"), waiver("b", "2027-03-31")])
-    assert [(each.host, each.until.isoformat()) for each in profile.waivers] == [("a", "2027-02-28"), ("b", "2027-03-31")]
+    assert [(each.host, each.until.isoformat()) for each in profile.waivers] == [
+        ("a", "2027-02-28"),
+        ("b", "2027-03-31"),
+    ]
     profile = extended(tmp_path, waivers=[waiver("a", "2027-02-28", metric="latency_max")])
-    assert [(each.metric, each.until.isoformat()) for each in profile.waivers] == [("latency_max", "2027-02-28"), ("latency_p99", "2027-01-31")]
+    assert [(each.metric, each.until.isoformat()) for each in profile.waivers] == [
+        ("latency_max", "2027-02-28"),
+        ("latency_p99", "2027-01-31"),
+    ]
 
 
 def waiver(host, until, metric="latency_p99"):
@@ -492,12 +566,19 @@ def test_what_a_dictionary_and_a_shipped_name_extend(tmp_path):
         ({"a": "no.yml"}, r"a.yml: .*no.yml: The file cannot be read"),
         ({"a": "gold"}, r"a.yml: There is no profile 'gold': allowed are .*mq-log-gold"),
         ({"a": None}, "must give extends as text"),
-        ({chr(97 + number): f"{chr(98 + number)}.yml" for number in range(12)}, "at most 8 profiles extend each other in a row"),
+        (
+            {chr(97 + number): f"{chr(98 + number)}.yml" for number in range(12)},
+            "at most 8 profiles extend each other in a row",
+        ),
     ],
 )
 def test_what_cannot_be_extended(tmp_path, contents, message):
     for name, extends in contents.items():
-        written = {"name": name, "extends": extends.format(directory=tmp_path.name) if extends else None, "limits": BASE["limits"]}
+        written = {
+            "name": name,
+            "extends": extends.format(directory=tmp_path.name) if extends else None,
+            "limits": BASE["limits"],
+        }
         (tmp_path / f"{name}.yml").write_text(yaml.safe_dump(written))
     with pytest.raises(DefinitionError, match=message) as error:
         load_profile(str(tmp_path / "a.yml"), fabricate.PROFILES)

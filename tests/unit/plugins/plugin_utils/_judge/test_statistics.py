@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What seconds prove: by vectors computed with exact fractions, by oracles and by properties that hold for every input."""
+"""What seconds prove: by vectors computed with exact fractions, by oracles and by properties that hold for
+every input."""
 
 from __future__ import annotations
 
@@ -25,7 +26,9 @@ SECOND = 10**9
 
 def operations(counts, over, *, share=P99, limit_ns=MS, fastest_ns=200_000, writers=1, judgements=1, **options):
     """Test with what the vectors have in common."""
-    return statistics.share_of_operations(counts, over, share, limit_ns, fastest_ns, writers, alpha=0.05, judgements=judgements, **options)
+    return statistics.share_of_operations(
+        counts, over, share, limit_ns, fastest_ns, writers, alpha=0.05, judgements=judgements, **options
+    )
 
 
 def seconds_of(count, usual, **unusual):
@@ -35,7 +38,9 @@ def seconds_of(count, usual, **unusual):
 
 def bursts(*seconds):
     """Return 300 s of 2,500 operations, but 880 with 800 slow ones in some seconds."""
-    return seconds_of(300, 2500, **{f"s{second}": 880 for second in seconds}), seconds_of(300, 0, **{f"s{second}": 800 for second in seconds})
+    return seconds_of(300, 2500, **{f"s{second}": 880 for second in seconds}), seconds_of(
+        300, 0, **{f"s{second}": 800 for second in seconds}
+    )
 
 
 def digits(value):
@@ -48,9 +53,16 @@ def digits(value):
 
 def test_a_clean_run_passes_from_139_s_on():
     passed = operations([2500] * 139, [0] * 139)
-    assert (passed.outcome, passed.block_s, passed.blocks, digits(math.exp(passed.log_evidence))) == (PASS, 1, 139, "20.0911554796")
+    assert (passed.outcome, passed.block_s, passed.blocks, digits(math.exp(passed.log_evidence))) == (
+        PASS,
+        1,
+        139,
+        "20.0911554796",
+    )
     assert f"{passed.episode_s:.4f}" == "0.3391"
-    assert operations([2500] * 139, [0] * 139, judgements=28).outcome == PASS  # a host passes only if all its judgements do
+    assert (
+        operations([2500] * 139, [0] * 139, judgements=28).outcome == PASS
+    )  # a host passes only if all its judgements do
     shorter = operations([2500] * 138, [0] * 138)
     assert (shorter.outcome, f"{shorter.log_evidence:.8f}") == (INCONCLUSIVE, "2.97666324")
     hundred = operations([2500] * 100, [0] * 100)
@@ -68,7 +80,12 @@ def test_a_clean_run_passes_from_139_s_on():
 )
 def test_bursts_in_neighbouring_seconds_are_one_witness(seconds, outcome, block_s, blocks, evidence):
     tested = operations(*bursts(*seconds))
-    assert (tested.outcome, tested.block_s, tested.blocks, digits(math.exp(tested.log_evidence))) == (outcome, block_s, blocks, evidence)
+    assert (tested.outcome, tested.block_s, tested.blocks, digits(math.exp(tested.log_evidence))) == (
+        outcome,
+        block_s,
+        blocks,
+        evidence,
+    )
 
 
 def test_what_is_printed_of_bursts():
@@ -79,31 +96,55 @@ def test_what_is_printed_of_bursts():
 
 def test_a_fail_needs_more_evidence_among_several_judgements():
     alone = operations([2500] * 20, [50] * 20)
-    assert (alone.outcome, alone.block_s, alone.blocks, digits(math.exp(alone.log_evidence))) == (FAIL, 1, 20, "556.072559827")
+    assert (alone.outcome, alone.block_s, alone.blocks, digits(math.exp(alone.log_evidence))) == (
+        FAIL,
+        1,
+        20,
+        "556.072559827",
+    )
     assert operations([2500] * 20, [50] * 20, judgements=28).outcome == INCONCLUSIVE
 
 
 def test_no_duration_decides_a_share_that_is_the_limit():
     tested = operations([2500] * 600, [25] * 600)
-    assert (tested.outcome, tested.log_evidence, tested.seconds_needed, tested.undecidable) == (INCONCLUSIVE, 0, None, True)
+    assert (tested.outcome, tested.log_evidence, tested.seconds_needed, tested.undecidable) == (
+        INCONCLUSIVE,
+        0,
+        None,
+        True,
+    )
     assert (tested.block_s, tested.blocks) == (1, 600)
 
 
 def test_p99_9_with_a_few_slow_operations():
     tested = operations([2500] * 600, [1] * 600, share="0.001", limit_ns=5 * MS)
-    assert (tested.outcome, tested.blocks, digits(math.exp(tested.log_evidence)), f"{tested.episode_s:.4f}") == (PASS, 600, "53.3702174846", "0.4427")
+    assert (tested.outcome, tested.blocks, digits(math.exp(tested.log_evidence)), f"{tested.episode_s:.4f}") == (
+        PASS,
+        600,
+        "53.3702174846",
+        "0.4427",
+    )
 
 
 def test_two_writers_have_twice_the_room():
     tested = operations([5000] * 100, [10] * 100, writers=2)
-    assert (tested.outcome, tested.blocks, digits(math.exp(tested.log_evidence))) == (INCONCLUSIVE, 100, "5.18169721769")
+    assert (tested.outcome, tested.blocks, digits(math.exp(tested.log_evidence))) == (
+        INCONCLUSIVE,
+        100,
+        "5.18169721769",
+    )
     assert (tested.seconds_needed, f"{tested.bound:.4%}", tested.undecidable) == (178, "1.5864%", False)
 
 
 def test_share_of_time():
     slow = seconds_of(60, 0, **{f"s{second}": 400 * MS for second in (5, 13, 20, 28, 35, 42, 50, 57)})
     failed = statistics.share_of_time([SECOND] * 60, slow, P99, 1, alpha=0.05, judgements=1)
-    assert (failed.outcome, failed.block_s, failed.blocks, digits(math.exp(failed.log_evidence))) == (FAIL, 1, 60, "126.729980466")
+    assert (failed.outcome, failed.block_s, failed.blocks, digits(math.exp(failed.log_evidence))) == (
+        FAIL,
+        1,
+        60,
+        "126.729980466",
+    )
     assert statistics.share_of_time([SECOND] * 60, slow, P99, 1, alpha=0.05, judgements=28).outcome == INCONCLUSIVE
 
 
@@ -121,18 +162,30 @@ def test_batch_means():
 
 def crowds(seconds, *slow):
     """Return runs of 2,500 operations per second, but of 880 with 800 slow ones in some seconds."""
-    return [880 if second in slow else 2500 for second in range(1, seconds + 1)], [800 if second in slow else 0 for second in range(1, seconds + 1)]
+    return [880 if second in slow else 2500 for second in range(1, seconds + 1)], [
+        800 if second in slow else 0 for second in range(1, seconds + 1)
+    ]
 
 
 def test_single_peaks_in_a_crowd_are_one_witness():
     tested = operations(*crowds(600, *range(201, 220, 3)))
-    assert (tested.block_s, tested.resolved, tested.outcome, digits(math.exp(tested.log_evidence))) == (16, True, INCONCLUSIVE, "1.49595188176")
+    assert (tested.block_s, tested.resolved, tested.outcome, digits(math.exp(tested.log_evidence))) == (
+        16,
+        True,
+        INCONCLUSIVE,
+        "1.49595188176",
+    )
     assert blocks_of(*crowds(600, *range(201, 220, 3))).cuts[1] == 8
 
 
 def test_crowds_that_hang_together_however_long_the_blocks_are_decide_nothing():
     tested = operations(*crowds(300, *range(101, 116), *range(181, 196), *range(251, 266)))
-    assert (tested.block_s, tested.resolved, tested.outcome, digits(math.exp(tested.log_evidence))) == (8, False, INCONCLUSIVE, "41.4825333299")
+    assert (tested.block_s, tested.resolved, tested.outcome, digits(math.exp(tested.log_evidence))) == (
+        8,
+        False,
+        INCONCLUSIVE,
+        "41.4825333299",
+    )
     assert (tested.bound, tested.seconds_needed) == (None, 449)
     cuts = blocks_of(*crowds(300, *range(101, 116), *range(181, 196), *range(251, 266))).cuts
     assert cuts[1] == 3
@@ -145,7 +198,13 @@ def test_crowds_that_hang_together_however_long_the_blocks_are_decide_nothing():
 def row(slow, *, seconds=20, rows=4, judgements=1, slow_elsewhere=0):
     """Test one of several rows of 2,500 operations per second each."""
     operations_of_all = [2500 * rows] * seconds
-    return operations(operations_of_all, [slow] * seconds, part_of=(2500 * seconds, 2500 * rows * seconds), rows=rows, judgements=judgements)
+    return operations(
+        operations_of_all,
+        [slow] * seconds,
+        part_of=(2500 * seconds, 2500 * rows * seconds),
+        rows=rows,
+        judgements=judgements,
+    )
 
 
 def test_a_row_among_several_is_tested_by_itself():
@@ -180,11 +239,20 @@ STANDSTILLS = [500 if second in (10, 30, 31) else 2500 for second in range(1, 61
 
 def test_lopsided_parts_widen_the_bound_of_a_mean():
     tested = batch_means([1] * 60, STANDSTILLS, 0.00045, most_x=60)
-    assert (tested.outcome, f"{tested.bound - tested.value:.11e}", f"{tested.episode_s:.9f}") == (PASS, "3.01162467913e-05", "0.444444444")
+    assert (tested.outcome, f"{tested.bound - tested.value:.11e}", f"{tested.episode_s:.9f}") == (
+        PASS,
+        "3.01162467913e-05",
+        "0.444444444",
+    )
     plain = batch_means([1] * 60, STANDSTILLS, 0.00045, "min")  # away from the limit they do not matter
     assert f"{plain.value - plain.bound:.11e}" == "2.27549251109e-05"
     rate = batch_means(STANDSTILLS, [1] * 60, 2250, "min")
-    assert (rate.outcome, rate.value, f"{rate.value - rate.bound:.9f}", rate.episode_s) == (INCONCLUSIVE, 2400, "173.469581518", None)
+    assert (rate.outcome, rate.value, f"{rate.value - rate.bound:.9f}", rate.episode_s) == (
+        INCONCLUSIVE,
+        2400,
+        "173.469581518",
+        None,
+    )
     reserve = means._reserve(144_000, 60, Question(2250, "min", 0.05, 1))
     assert statistics.covered_episode(reserve, 60) == pytest.approx(0.375, abs=1e-12)
     assert batch_means(STANDSTILLS, [1] * 60, 0, "min").episode_s == 6  # a limit that nothing breaks
@@ -210,8 +278,12 @@ def exact_blocks(counts, over, share):
         candidates = []
         for first in range(length):
             starts = ([0] if first else []) + list(range(first, seconds, length))
-            blocks = [(sum(counts[start:end]), sum(over[start:end])) for start, end in zip(starts, [*starts[1:], seconds])]
-            candidates.append((exact_lag_1([max(Fraction(0), slow - share * count) for count, slow in blocks]), first, blocks))
+            blocks = [
+                (sum(counts[start:end]), sum(over[start:end])) for start, end in zip(starts, [*starts[1:], seconds])
+            ]
+            candidates.append(
+                (exact_lag_1([max(Fraction(0), slow - share * count) for count, slow in blocks]), first, blocks)
+            )
         found.append((length, min(candidates)[2], sum(each[0] for each in candidates) / length <= Fraction(3, 10)))
     resolved = next((place for place in range(len(found)) if all(each[2] for each in found[place:])), len(found) - 1)
     return found[resolved]
@@ -224,7 +296,12 @@ def exact_evidence(counts, over, share, limit_ns, fastest_ns, writers):
     most = writers * (math.floor(Fraction(length * SECOND, fastest_ns)) + 1)
     gains = [(share * count - slow) / ((1 - share) * most_over) for count, slow in blocks]
     if sum(gains) > 0:
-        bets = [(Fraction(1), Fraction(6, 10)), (Fraction(1, 2), Fraction(2, 10)), (Fraction(1, 4), Fraction(1, 10)), (Fraction(1, 8), Fraction(1, 10))]
+        bets = [
+            (Fraction(1), Fraction(6, 10)),
+            (Fraction(1, 2), Fraction(2, 10)),
+            (Fraction(1, 4), Fraction(1, 10)),
+            (Fraction(1, 8), Fraction(1, 10)),
+        ]
     elif sum(gains) < 0:
         greatest = share * most / ((1 - share) * most_over)
         bets = [(-Fraction(1, 4**power) / greatest, Fraction(1, 6)) for power in range(6)]
@@ -254,7 +331,13 @@ def blocks_of(counts, over):
 
 
 @settings(max_examples=150)
-@given(runs(most_s=200), st.sampled_from([P99, Fraction(1, 1000), Fraction(1, 10)]), st.integers(900_000, MS), st.integers(150_000, 300_000), st.integers(1, 3))
+@given(
+    runs(most_s=200),
+    st.sampled_from([P99, Fraction(1, 1000), Fraction(1, 10)]),
+    st.integers(900_000, MS),
+    st.integers(150_000, 300_000),
+    st.integers(1, 3),
+)
 def test_evidence_is_that_of_exact_fractions(run, share, limit_ns, fastest_ns, writers):
     tested = operations(*run, share=share, limit_ns=limit_ns, fastest_ns=fastest_ns, writers=writers)
     block_s, evidence = exact_evidence(*run, share, limit_ns, fastest_ns, writers)
@@ -267,16 +350,26 @@ def test_evidence_is_that_of_exact_fractions(run, share, limit_ns, fastest_ns, w
 
 
 @settings(max_examples=50)
-@given(st.lists(st.tuples(st.integers(1, 10**9), st.integers(1, 3000)), min_size=20, max_size=90), st.sampled_from([1, 28]))
+@given(
+    st.lists(st.tuples(st.integers(1, 10**9), st.integers(1, 3000)), min_size=20, max_size=90), st.sampled_from([1, 28])
+)
 def test_batch_means_are_those_of_exact_fractions(seconds, judgements):
     count = min(30, len(seconds) // 2)
     starts = [len(seconds) * batch // count for batch in range(count + 1)]
-    x, y = ([sum(second[part] for second in seconds[start:end]) for start, end in zip(starts, starts[1:])] for part in (0, 1))
+    x, y = (
+        [sum(second[part] for second in seconds[start:end]) for start, end in zip(starts, starts[1:])]
+        for part in (0, 1)
+    )
     ratio = Fraction(sum(x), sum(y))
     deviations = [(part - ratio * whole) * count / sum(y) for part, whole in zip(x, y)]
     correlation = exact_lag_1(deviations)
     corrected = float(min(Fraction(9, 10), max(Fraction(0), correlation + (1 + 3 * correlation) / count)))
-    error = math.sqrt(sum(deviation * deviation for deviation in deviations) / (count - 1) / count * Fraction((1 + corrected) / (1 - corrected)))
+    error = math.sqrt(
+        sum(deviation * deviation for deviation in deviations)
+        / (count - 1)
+        / count
+        * Fraction((1 + corrected) / (1 - corrected))
+    )
     skewness = float(stats.skew([float(deviation) for deviation in deviations])) if error else 0.0
     for side, bound in ((1, "max"), (-1, "min")):
         tested = batch_means(*zip(*seconds), float(ratio), bound, judgements=judgements)
@@ -296,7 +389,9 @@ def test_a_pass_keeps_the_limit_and_a_fail_breaks_it(run, judgements):
     assert tested.outcome != PASS or (100 * over < counts and tested.bound <= P99 and tested.episode_s > 0)
     assert tested.outcome != FAIL or 100 * over > counts
     assert tested.resolved == (tested.bound is not None)
-    assert not tested.resolved or (tested.value <= tested.bound <= 1 and (tested.outcome == PASS or tested.bound >= P99))
+    assert not tested.resolved or (
+        tested.value <= tested.bound <= 1 and (tested.outcome == PASS or tested.bound >= P99)
+    )
     assert tested.outcome == INCONCLUSIVE or tested.seconds_needed is None
     assert tested.seconds_needed is None or len(run[0]) < tested.seconds_needed
     assert tested.seconds_needed is None or not over or tested.seconds_needed <= 20 * len(run[0])
@@ -344,7 +439,10 @@ def test_the_bound_is_the_smallest_limit_that_passes(run):
     assert operations(*run, share=max(bound - 2e-6, 1e-7)).outcome != PASS
 
 
-@given(st.lists(st.tuples(st.integers(0, 5 * SECOND), st.integers(0, 5 * SECOND)), min_size=1, max_size=20), st.integers(1, 3))
+@given(
+    st.lists(st.tuples(st.integers(0, 5 * SECOND), st.integers(0, 5 * SECOND)), min_size=1, max_size=20),
+    st.integers(1, 3),
+)
 def test_moving_back_adds_no_time(seconds, writers):
     quick, slow = [min(first, writers * SECOND) for first, _ in seconds], [second for _, second in seconds]
     times, moved = statistics.move_back([sum(pair) for pair in zip(quick, slow)], slow, writers)
@@ -359,16 +457,25 @@ def test_moving_back_adds_no_time(seconds, writers):
 
 
 @pytest.mark.parametrize(
-    ("run", "block_s"), [(([2500] * 400, [0] * 400), 1), (([2500] * 400, [300 if second % 100 in (41, 42) else 0 for second in range(400)]), 2)]
+    ("run", "block_s"),
+    [
+        (([2500] * 400, [0] * 400), 1),
+        (([2500] * 400, [300 if second % 100 in (41, 42) else 0 for second in range(400)]), 2),
+    ],
 )
 def test_the_reserve_of_single_seconds_says_which_episodes_are_covered(run, block_s):
     tested = operations(*run)
     reserve = (P99 * sum(run[0]) - sum(run[1])) / (Fraction(99, 100) * 1010 * 400)
-    assert (tested.outcome, tested.block_s, tested.episode_s) == (PASS, block_s, pytest.approx(float(40 * reserve / (1 + reserve))))
+    assert (tested.outcome, tested.block_s, tested.episode_s) == (
+        PASS,
+        block_s,
+        pytest.approx(float(40 * reserve / (1 + reserve))),
+    )
 
 
 def test_more_than_twenty_times_as_long_is_no_answer():
-    """At a p99.9 limit of 2.5 times the mean a clean run needs 1,400 s, however short it is; with a slow write there is no telling."""
+    """At a p99.9 limit of 2.5 times the mean a clean run needs 1,400 s, however short it is;
+    with a slow write there is no telling."""
     for over, seconds, answered in ((0, 60, True), (1, 60, False), (1, 100, True)):
         tested = operations([2500] * seconds, [over, *[0] * (seconds - 1)], share="0.001")
         assert (tested.seconds_needed is not None, not tested.undecidable) == (answered, answered)
@@ -378,15 +485,33 @@ def test_more_than_twenty_times_as_long_is_no_answer():
 def test_a_run_of_the_seconds_needed_passes():
     short = operations([2500] * 60, [0] * 60, share="0.001", limit_ns=4 * MS)
     assert (short.outcome, short.undecidable) == (INCONCLUSIVE, False)
-    for seconds, outcome in ((short.seconds_needed, PASS), (statistics.seconds_to_pass("0.001", 10, 0.05) - 1, INCONCLUSIVE)):
+    for seconds, outcome in (
+        (short.seconds_needed, PASS),
+        (statistics.seconds_to_pass("0.001", 10, 0.05) - 1, INCONCLUSIVE),
+    ):
         assert operations([2500] * seconds, [0] * seconds, share="0.001", limit_ns=4 * MS).outcome == outcome
 
 
 def test_seconds_to_pass():
-    assert [statistics.seconds_to_pass("0.01", times, 0.05) for times in (1.5, 2.5, 5, 10, 20)] == [231, 139, 71, 36, 19]
-    assert [statistics.seconds_to_pass(Fraction(1, 1000), times, 0.05) for times in (1.5, 2.5, 5, 10, 20)] == [2308, 1386, 694, 348, 175]
+    assert [statistics.seconds_to_pass("0.01", times, 0.05) for times in (1.5, 2.5, 5, 10, 20)] == [
+        231,
+        139,
+        71,
+        36,
+        19,
+    ]
+    assert [statistics.seconds_to_pass(Fraction(1, 1000), times, 0.05) for times in (1.5, 2.5, 5, 10, 20)] == [
+        2308,
+        1386,
+        694,
+        348,
+        175,
+    ]
     seconds = statistics.seconds_to_pass_time(0.01, 0.05)
-    outcomes = [statistics.share_of_time([SECOND] * count, [0] * count, P99, 1, alpha=0.05, judgements=1).outcome for count in (seconds - 1, seconds)]
+    outcomes = [
+        statistics.share_of_time([SECOND] * count, [0] * count, P99, 1, alpha=0.05, judgements=1).outcome
+        for count in (seconds - 1, seconds)
+    ]
     assert (seconds, outcomes) == (342, [INCONCLUSIVE, PASS])
 
 
@@ -400,15 +525,29 @@ def test_slow_operations_in_flight_count_in_the_last_second():
     assert operations([2500] * 30 + [0], [3] * 30 + [0], in_flight_over=1) == usual
     assert operations([1010] * 30, [1010] * 30, in_flight_over=1).value == 1  # one more than can end is no broken table
 
-    frozen = statistics.share_of_time([SECOND] * 54 + [0] * 6, [0] * 60, P99, 1, alpha=0.05, judgements=1, in_flight_age_ns=6 * SECOND)
+    frozen = statistics.share_of_time(
+        [SECOND] * 54 + [0] * 6, [0] * 60, P99, 1, alpha=0.05, judgements=1, in_flight_age_ns=6 * SECOND
+    )
     assert (frozen.value, frozen.outcome) == (0.1, INCONCLUSIVE)
 
 
 def test_freezes_make_a_share_of_time_fail_and_one_of_operations_pass():
     """A freeze of 0.3 s is two slow writes among thousands."""
-    time = statistics.share_of_time([SECOND] * 300, [300 * MS if second % 10 == 5 else 0 for second in range(300)], P99, 1, alpha=0.05, judgements=1)
-    rare = statistics.share_of_time([SECOND] * 600, [300 * MS if second % 120 == 60 else 0 for second in range(600)], P99, 1, alpha=0.05, judgements=1)
-    count = operations([1750 if second % 10 == 5 else 2500 for second in range(300)], [2 if second % 10 == 5 else 0 for second in range(300)])
+    time = statistics.share_of_time(
+        [SECOND] * 300, [300 * MS if second % 10 == 5 else 0 for second in range(300)], P99, 1, alpha=0.05, judgements=1
+    )
+    rare = statistics.share_of_time(
+        [SECOND] * 600,
+        [300 * MS if second % 120 == 60 else 0 for second in range(600)],
+        P99,
+        1,
+        alpha=0.05,
+        judgements=1,
+    )
+    count = operations(
+        [1750 if second % 10 == 5 else 2500 for second in range(300)],
+        [2 if second % 10 == 5 else 0 for second in range(300)],
+    )
     assert (time.outcome, rare.outcome, count.outcome) == (FAIL, PASS, PASS)
 
 
@@ -450,14 +589,25 @@ def test_means_without_spread_are_as_they_stand():
     assert [batch_means([3] * 60, [1] * 60, limit, "min").outcome for limit in (2.999, 3, 3.001)] == [PASS, PASS, FAIL]
 
 
-@given(st.lists(st.integers(100, 10**6), min_size=20, max_size=90), st.integers(1, 10**6), st.sampled_from(["max", "min"]), st.integers(1, 30))
+@given(
+    st.lists(st.integers(100, 10**6), min_size=20, max_size=90),
+    st.integers(1, 10**6),
+    st.sampled_from(["max", "min"]),
+    st.integers(1, 30),
+)
 def test_means_decide_only_beyond_their_bounds(x, limit, bound, judgements):
     tested = batch_means(x, [1] * len(x), limit, bound, judgements)
     worse = (lambda left, right: left > right) if bound == "max" else (lambda left, right: left < right)
     assert (tested.outcome == PASS) == (not worse(tested.bound, limit))
     assert tested.outcome != FAIL or worse(tested.value, limit)
-    mirrored = batch_means([-value for value in x], [1] * len(x), -limit, {"max": "min", "min": "max"}[bound], judgements)
-    assert (mirrored.outcome, mirrored.bound, mirrored.seconds_needed) == (tested.outcome, -tested.bound, tested.seconds_needed)
+    mirrored = batch_means(
+        [-value for value in x], [1] * len(x), -limit, {"max": "min", "min": "max"}[bound], judgements
+    )
+    assert (mirrored.outcome, mirrored.bound, mirrored.seconds_needed) == (
+        tested.outcome,
+        -tested.bound,
+        tested.seconds_needed,
+    )
     assert tested.seconds_needed is None or len(x) <= tested.seconds_needed <= 20 * len(x)
 
 
@@ -465,7 +615,10 @@ def test_a_wrong_fail_of_a_mean_is_as_rare_among_several_judgements():
     noise, ones = [1000 + second * 7919 % 131 for second in range(600)], [1] * 600
     tested = batch_means(noise, ones, 1000)
     limit = tested.value - 1.2 * (tested.bound - tested.value)
-    assert [batch_means(noise, ones, limit, judgements=judgements).outcome for judgements in (1, 1000)] == [FAIL, INCONCLUSIVE]
+    assert [batch_means(noise, ones, limit, judgements=judgements).outcome for judgements in (1, 1000)] == [
+        FAIL,
+        INCONCLUSIVE,
+    ]
 
 
 def test_means_need_twenty_seconds():

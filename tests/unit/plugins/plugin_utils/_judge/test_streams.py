@@ -9,7 +9,11 @@ from __future__ import annotations
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings import in_words
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.limits import deviation_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target import operations_target_of, read_target, target_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target import (
+    operations_target_of,
+    read_target,
+    target_of,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fidelity import deviations, fidelity_notes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.notes import confidence_notes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.plateau import plateaus
@@ -82,7 +86,10 @@ def test_a_limit_judges_the_rows_that_it_names(rows, expected):
     assert part["verdict"] == "pass"
 
 
-@pytest.mark.parametrize("rows", [{"stream": "maintenance"}, {"operation": "read"}, {"block_size": "8K"}, {"stream": "log", "message_size": "2K"}])
+@pytest.mark.parametrize(
+    "rows",
+    [{"stream": "maintenance"}, {"operation": "read"}, {"block_size": "8K"}, {"stream": "log", "message_size": "2K"}],
+)
 def test_a_limit_that_judges_no_row_decides_nothing(rows):
     part = judge(tables(mailbox()), {**MEAN, **rows})
     assert part["verdict"] == "inconclusive"
@@ -92,7 +99,10 @@ def test_a_limit_that_judges_no_row_decides_nothing(rows):
 @pytest.mark.parametrize(
     ("rows", "sentence"),
     [
-        ({"stream": "database", "operation": "read"}, "latency_mean 8 ms > 5 ms for reads of database at 2 threads (150,000 reads)"),
+        (
+            {"stream": "database", "operation": "read"},
+            "latency_mean 8 ms > 5 ms for reads of database at 2 threads (150,000 reads)",
+        ),
         ({"stream": "all"}, "latency_mean 5.45 ms > 5 ms for the whole workload at 2 threads (550,000 operations)"),
         ({}, "latency_mean 6 ms > 5 ms for writes of log at 2 threads (100,000 writes)"),
     ],
@@ -105,18 +115,29 @@ def test_the_sentence_names_stream_operation_and_load(rows, sentence):
 def test_workers_of_a_stream_are_not_judged_but_those_of_the_log_are():
     rows = fabricate.stream_rows({2: {READS: (2, 8 * MS, {}), LOG: (2, 2 * MS, {})}})
     part = judge(tables(rows), {**MEAN, "stream": "database"}, {**MEAN}, workspace={"queue_managers": ["QM1", "QM2"]})
-    workers = [(row["stream"], row["worker"]) for row in part["judgements"] if row["metric"] == "latency_mean" and not row["hard"]]
+    workers = [
+        (row["stream"], row["worker"])
+        for row in part["judgements"]
+        if row["metric"] == "latency_mean" and not row["hard"]
+    ]
     assert workers == [("database", "all"), ("log", 1), ("log", 2), ("log", "all")]
     assert {row["worker_name"] for row in part["judgements"]} == {"all", "1", "2"}
 
 
 @pytest.mark.parametrize(
     ("rows", "rate", "operation"),
-    [({"stream": "database"}, 375, "all"), ({"stream": "database", "operation": "write"}, 250, "write"), ({"stream": "all"}, 875, "all"), ({}, 500, "write")],
+    [
+        ({"stream": "database"}, 375, "all"),
+        ({"stream": "database", "operation": "write"}, 250, "write"),
+        ({"stream": "all"}, 875, "all"),
+        ({}, 500, "write"),
+    ],
 )
 def test_a_rate_of_a_stream_is_that_of_its_reads_and_writes(rows, rate, operation):
     limit = {"metric": "operations_per_s", "min": rate, **rows}
-    (judgement,) = (row for row in judge(tables(mailbox(loads=(1,))), limit)["judgements"] if row["metric"] == "operations_per_s")
+    (judgement,) = (
+        row for row in judge(tables(mailbox(loads=(1,))), limit)["judgements"] if row["metric"] == "operations_per_s"
+    )
     assert (judgement["value"], judgement["operation"], judgement["unit"]) == (rate, operation, "operations/s")
     # As steady as these tables are, the seconds leave no doubt.
     assert judge(tables(mailbox(loads=(1,))), {**limit, "min": rate * 0.98})["verdict"] == "pass"
@@ -125,7 +146,11 @@ def test_a_rate_of_a_stream_is_that_of_its_reads_and_writes(rows, rate, operatio
 
 def test_the_slowest_second_of_a_stream_is_that_of_its_reads_and_writes():
     limit = {"metric": "interval_bytes_per_s_min", "min": "1 MB/s", "stream": "database"}
-    (judgement,) = (row for row in judge(tables(mailbox(loads=(1,))), limit)["judgements"] if row["metric"] == "interval_bytes_per_s_min")
+    (judgement,) = (
+        row
+        for row in judge(tables(mailbox(loads=(1,))), limit)["judgements"]
+        if row["metric"] == "interval_bytes_per_s_min"
+    )
     assert (judgement["value"], judgement["verdict"]) == (375 * 8192, "pass")
 
 
@@ -136,7 +161,9 @@ def test_the_hard_limits_of_streams():
     assert "latency_mean" in judge(tables(mailbox(loads=(1,), log_ns=12 * MS), over=None), MEAN)["reasons"][0]
     stalled = judge(tables(mailbox(loads=(1,), latency_max_ns=11_000 * MS)), MEAN)
     assert stalled["verdict"] == "fail"
-    assert stalled["reasons"] == ["latency_max 11 s >= 10 s for reads of database at 1 thread (75,000 reads); 1 more of its rows did not pass"]
+    assert stalled["reasons"] == [
+        "latency_max 11 s >= 10 s for reads of database at 1 thread (75,000 reads); 1 more of its rows did not pass"
+    ]
 
 
 def test_without_a_log_the_limits_of_every_profile_on_it_are_not_judged():
@@ -144,7 +171,9 @@ def test_without_a_log_the_limits_of_every_profile_on_it_are_not_judged():
     limit = {"stream": "database", "metric": "latency_p99", "max": "1 s"}
     assert {row["metric"] for row in judge(tables(rows), limit)["judgements"]} == {"latency_p99", "latency_max"}
     # But a profile's own limit on the log is not forgotten.
-    assert judge(tables(rows), limit, {"metric": "latency_mean", "max": "9 ms", "hard": True})["verdict"] == "inconclusive"
+    assert (
+        judge(tables(rows), limit, {"metric": "latency_mean", "max": "9 ms", "hard": True})["verdict"] == "inconclusive"
+    )
 
 
 def test_a_percentile_of_the_whole_workload_comes_from_all_streams():
@@ -159,8 +188,15 @@ def test_a_percentile_of_the_whole_workload_comes_from_all_streams():
 
 def test_what_is_over_a_limit_is_counted_in_all_that_a_row_adds_up():
     rows = fabricate.stream_rows({1: {READS: (1, 8 * MS, {}), LOG: (1, 2 * MS, {})}})
-    slow = [each for row in rows if row["worker"] == "all" and row["operation"] != "all" for each in fabricate.over_rows(row, 50 * MS, 2, [3, 309])]
-    limits = [{"metric": metric, "max": "50 ms", "stream": "all"} for metric in ("latency_p99", "latency_time_weighted_p99")]
+    slow = [
+        each
+        for row in rows
+        if row["worker"] == "all" and row["operation"] != "all"
+        for each in fabricate.over_rows(row, 50 * MS, 2, [3, 309])
+    ]
+    limits = [
+        {"metric": metric, "max": "50 ms", "stream": "all"} for metric in ("latency_p99", "latency_time_weighted_p99")
+    ]
     part = judge(tables(rows, over=slow), *limits)
     shares = {row["metric"]: (row["share"], row["verdict"]) for row in part["judgements"] if "share" in row}
     assert shares["latency_p99"] == (pytest.approx(8 / 375_000), "pass")
@@ -171,14 +207,31 @@ def test_what_is_over_a_limit_is_counted_in_all_that_a_row_adds_up():
 
 def test_without_enough_operations_the_sentence_says_which():
     rows = mailbox(loads=(1,), latency_p99_ns=None)
-    part = judge(tables(rows, over=None), {"metric": "latency_p99", "max": "50 ms", "stream": "database", "operation": "read"})
-    assert part["reasons"][0] == "latency_p99 <= 50 ms has no figure for reads of database at 1 thread (75,000 reads): too few reads for this figure"
+    part = judge(
+        tables(rows, over=None), {"metric": "latency_p99", "max": "50 ms", "stream": "database", "operation": "read"}
+    )
+    assert part["reasons"][0] == (
+        "latency_p99 <= 50 ms has no figure for reads of database at 1 thread (75,000 reads): "
+        "too few reads for this figure"
+    )
 
 
 def open_rows(not_started=0, **figures):
     """Return the rows of reads at a rate: 60,000 in 600 s."""
-    known = {"operations": 60_000, "bytes": 60_000 * 8192, "operations_per_s": 100.0, "latency_sum_ns": 60_000 * MS, "latency_mean_ns": MS, **figures}
-    responses = {"operations_not_started": not_started, "response_mean_ns": 2 * MS, "response_p99_ns": 7 * MS, "response_max_ns": 90 * MS}
+    known = {
+        "operations": 60_000,
+        "bytes": 60_000 * 8192,
+        "operations_per_s": 100.0,
+        "latency_sum_ns": 60_000 * MS,
+        "latency_mean_ns": MS,
+        **figures,
+    }
+    responses = {
+        "operations_not_started": not_started,
+        "response_mean_ns": 2 * MS,
+        "response_p99_ns": 7 * MS,
+        "response_max_ns": 90 * MS,
+    }
     return fabricate.stream_rows({1: {READS: (2, MS, {**known, **responses})}})
 
 
@@ -186,7 +239,10 @@ def test_response_times_are_judged_as_they_stand_and_say_so():
     part = judge(tables(open_rows()), {"metric": "response_p99", "max": "8 ms", "stream": "database"})
     (judgement,) = (row for row in part["judgements"] if row["metric"] == "response_p99")
     assert (judgement["verdict"], judgement["value"], judgement["method"]) == ("pass", 7 * MS, "as it stands")
-    assert judgement["reason"] == "response_p99 7 ms <= 8 ms for reads of database at 1 thread (60,000 reads), without confidence"
+    assert (
+        judgement["reason"]
+        == "response_p99 7 ms <= 8 ms for reads of database at 1 thread (60,000 reads), without confidence"
+    )
 
 
 def with_responses(counts, not_started=0):
@@ -198,7 +254,11 @@ def with_responses(counts, not_started=0):
 def test_any_percentile_of_the_response_times():
     files = with_responses({2 * MS: 57_000, 3 * MS: 2_940, 100 * MS: 60})
     for metric, value in (("response_p95", 2 * MS), ("response_p99_5", 3 * MS), ("response_p99_95", 90 * MS)):
-        (judgement,) = (row for row in judge(files, {"metric": metric, "max": "1 s", "stream": "database"})["judgements"] if row["metric"] == metric)
+        (judgement,) = (
+            row
+            for row in judge(files, {"metric": metric, "max": "1 s", "stream": "database"})["judgements"]
+            if row["metric"] == metric
+        )
         assert judgement["value"] == value
 
 
@@ -210,7 +270,10 @@ def test_response_times_that_are_not_those_of_the_operations_are_refused():
 
 
 def test_a_closed_stream_has_no_response_times():
-    assert judge(tables(mailbox()), {"metric": "response_p95", "max": "1 s", "stream": "database"})["verdict"] == "inconclusive"
+    assert (
+        judge(tables(mailbox()), {"metric": "response_p95", "max": "1 s", "stream": "database"})["verdict"]
+        == "inconclusive"
+    )
 
 
 @pytest.mark.parametrize(
@@ -224,24 +287,38 @@ def test_a_closed_stream_has_no_response_times():
 )
 def test_a_load_that_cannot_be_kept_fails(not_started, verdict):
     part = judge(tables(open_rows(not_started)), {"metric": "response_p99", "max": "8 ms", "stream": "database"})
-    assert (part["verdict"], [row["verdict"] for row in part["judgements"] if row["metric"] == "operations_not_started_share"]) == (verdict, [verdict])
+    assert (
+        part["verdict"],
+        [row["verdict"] for row in part["judgements"] if row["metric"] == "operations_not_started_share"],
+    ) == (verdict, [verdict])
     if not_started == 20_000:
-        assert part["reasons"] == ["operations_not_started_share 25 % > 0.1 % for reads of database at 1 thread (60,000 reads)"]
-        disturbed = judge(tables(open_rows(not_started), cpu_steal_share="0.05"), {"metric": "response_p99", "max": "8 ms", "stream": "database"})
+        assert part["reasons"] == [
+            "operations_not_started_share 25 % > 0.1 % for reads of database at 1 thread (60,000 reads)"
+        ]
+        disturbed = judge(
+            tables(open_rows(not_started), cpu_steal_share="0.05"),
+            {"metric": "response_p99", "max": "8 ms", "stream": "database"},
+        )
         assert disturbed["verdict"] == "inconclusive"
 
 
 def test_an_operation_of_each_worker_may_be_about_to_start():
     known = {"operations": 400, "bytes": 400 * 8192, "latency_sum_ns": 400 * MS, "operations_not_started": 30}
     limit = {**MEAN, "stream": "database"}
-    assert [judge(tables(fabricate.stream_rows({1: {READS: (workers, MS, known)}})), limit)["verdict"] for workers in (29, 30)] == ["fail", "pass"]
+    assert [
+        judge(tables(fabricate.stream_rows({1: {READS: (workers, MS, known)}})), limit)["verdict"]
+        for workers in (29, 30)
+    ] == ["fail", "pass"]
 
 
 def test_a_small_share_that_did_not_start_passes():
     """A stall at the end of a step leaves more than the root of what was due."""
     known = {"operations": 9_000_000, "bytes": 9_000_000 * 8192, "latency_sum_ns": 9_000_000 * MS}
     parts = [
-        judge(tables(fabricate.stream_rows({1: {READS: (2, MS, {**known, "operations_not_started": left})}})), {**MEAN, "stream": "database"})
+        judge(
+            tables(fabricate.stream_rows({1: {READS: (2, MS, {**known, "operations_not_started": left})}})),
+            {**MEAN, "stream": "database"},
+        )
         for left in (9_000, 9_100)
     ]
     assert [part["verdict"] for part in parts] == ["pass", "fail"]
@@ -252,15 +329,23 @@ def test_the_pace_of_a_stream_is_that_of_its_reads_and_writes():
     rows = fabricate.stream_rows({1: {READS: (2, MS, known), WRITES: (2, MS, known)}})
     part = judge(tables(rows), {**MEAN, "stream": "database"})
     (judgement,) = (row for row in part["judgements"] if row["metric"] == "operations_not_started_share")
-    assert (judgement["operation"], judgement["value"], judgement["verdict"]) == ("all", pytest.approx(280 / 60_280), "fail")
+    assert (judgement["operation"], judgement["value"], judgement["verdict"]) == (
+        "all",
+        pytest.approx(280 / 60_280),
+        "fail",
+    )
 
 
 def off(share, operations, workers=1, asked=0.6, row=None):
-    """Return the judged part of a run whose database read another share than it was asked to, and its tables; row is one more of fidelity.csv."""
+    """Return the judged part of a run whose database read another share than it was asked to, and its tables;
+    row is one more of fidelity.csv."""
     counted = {"operations": operations, "bytes": operations * 8192, "latency_sum_ns": operations * 8 * MS}
     rows = fabricate.stream_rows({1: {READS: (workers, 8 * MS, counted)}})
     found = fabricate.fidelity_row(1, 1, "database", "read_share", asked, share, operations)
-    files = {**tables(rows, over=None), "fidelity.csv": fabricate.fidelity_table([found, *([{**found, **row}] if row else [])])}
+    files = {
+        **tables(rows, over=None),
+        "fidelity.csv": fabricate.fidelity_table([found, *([{**found, **row}] if row else [])]),
+    }
     return judge(files, {**MEAN, "stream": "database"}), parse_tables(files)
 
 
@@ -280,39 +365,63 @@ def test_a_step_that_did_something_else_does_not_pass(share, operations, workers
     part, dummy = off(share, operations, workers)
     assert part["verdict"] == verdict
     if verdict != "pass":
-        assert f"the step did not do what its workload asks for: reads of database {share * 100:g} % instead of 60 %" in part["reasons"][0].replace(
-            "The", "the"
+        assert (
+            f"the step did not do what its workload asks for: reads of database {share * 100:g} % instead of 60 %"
+            in part["reasons"][0].replace("The", "the")
         )
 
 
 @pytest.mark.parametrize(
     ("row", "text"),
     [
-        ({"property": "size_share", "item": "8192", "asked": 0.4, "achieved": 0.5}, "operations of 8192 bytes of database 50 % instead of 40 %"),
+        (
+            {"property": "size_share", "item": "8192", "asked": 0.4, "achieved": 0.5},
+            "operations of 8192 bytes of database 50 % instead of 40 %",
+        ),
         ({"property": "operations_share", "asked": 0.5, "achieved": 1}, "operations of database 100 % instead of 50 %"),
-        ({"property": "capacity_share", "stream": "all", "item": "data", "asked": 0.5, "achieved": 0.4}, "capacity of place data 40 % instead of 50 %"),
+        (
+            {"property": "capacity_share", "stream": "all", "item": "data", "asked": 0.5, "achieved": 0.4},
+            "capacity of place data 40 % instead of 50 %",
+        ),
         ({"property": "operations_per_s", "asked": 500, "achieved": 100}, ""),
         ({"property": "something_new", "asked": 1, "achieved": 0.5}, ""),
     ],
 )
 def test_what_a_step_has_to_do_as_asked(row, text):
     part, parsed = off(0.6, 75_000, row=row)
-    assert [(step, *map(deviation_text, found)) for step, found in deviations(parsed).items()] == ([(1, text)] if text else [])
+    assert [(step, *map(deviation_text, found)) for step, found in deviations(parsed).items()] == (
+        [(1, text)] if text else []
+    )
     assert part["verdict"] == ("inconclusive" if text else "pass")
 
 
 def test_the_share_of_a_stream_is_one_of_all_operations():
     """Chance explains 5 % of 1,000 operations, but 9 % of the stream's 300."""
     counts = {READS: 300, LOG: 700}
-    rows = fabricate.stream_rows({1: {key: (1, MS, {"operations": n, "bytes": n * 8192, "latency_sum_ns": n * MS}) for key, n in counts.items()}})
-    found = [fabricate.fidelity_row(1, 1, stream, "read_share", share, share, 1000) for stream, share in (("database", 1), ("log", 0))]
+    rows = fabricate.stream_rows(
+        {1: {key: (1, MS, {"operations": n, "bytes": n * 8192, "latency_sum_ns": n * MS}) for key, n in counts.items()}}
+    )
+    found = [
+        fabricate.fidelity_row(1, 1, stream, "read_share", share, share, 1000)
+        for stream, share in (("database", 1), ("log", 0))
+    ]
     found.append(fabricate.fidelity_row(1, 1, "database", "operations_share", 0.36, 0.3, 300))
-    (deviation,) = deviations(parse_tables({**tables(rows, over=None), "fidelity.csv": fabricate.fidelity_table(found)}))[1]
-    assert deviation == {"property": "operations_share", "stream": "database", "item": None, "achieved": 0.3, "asked": 0.36}
+    (deviation,) = deviations(
+        parse_tables({**tables(rows, over=None), "fidelity.csv": fabricate.fidelity_table(found)})
+    )[1]
+    assert deviation == {
+        "property": "operations_share",
+        "stream": "database",
+        "item": None,
+        "achieved": 0.3,
+        "asked": 0.36,
+    }
 
 
 def test_too_few_operations_to_tell_are_a_note():
-    assert fabricate.told(fidelity_notes(off(0.5, 500)[1])) == ["There were too few operations to tell whether these shares are off by 5 %: reads of database"]
+    assert fabricate.told(fidelity_notes(off(0.5, 500)[1])) == [
+        "There were too few operations to tell whether these shares are off by 5 %: reads of database"
+    ]
     assert fidelity_notes(off(0.5, 500, asked=0)[1]) == fidelity_notes(off(0.6, 75_000)[1]) == []
     assert off(0.5, 500)[0]["verdict"] == "inconclusive"
     assert off(0.56, 500)[0]["verdict"] == "pass"
@@ -329,8 +438,16 @@ TARGET = {"metric": "target_operations_share", "min": "100 %", "stream": "databa
     ("asked", "verdict", "said"),
     [
         # 375 operations per second at 1 thread and 750 at 2.
-        (700, "pass", "operations_per_s 750 operations/s >= 700 operations/s for reads and writes of database at 2 threads"),
-        (800, "fail", "operations_per_s 750 operations/s < 800 operations/s for reads and writes of database at 2 threads"),
+        (
+            700,
+            "pass",
+            "operations_per_s 750 operations/s >= 700 operations/s for reads and writes of database at 2 threads",
+        ),
+        (
+            800,
+            "fail",
+            "operations_per_s 750 operations/s < 800 operations/s for reads and writes of database at 2 threads",
+        ),
         (None, "inconclusive", "sweep_target does not say how many operations_per_s the volume must carry"),
         ("many", "inconclusive", "sweep_target does not say"),
     ],
@@ -345,14 +462,25 @@ def test_a_target_is_reached_at_the_highest_load_that_passes(asked, verdict, sai
 
 def test_a_target_does_not_count_at_a_load_that_breaks_a_limit():
     rows = mailbox(loads=(1,)) + [{**row, "step": 2} for row in mailbox(loads=(2,), reads_ns=30 * MS, writes_ns=MS)]
-    part = judge(tables(rows, over=None), {**MEAN, "stream": "database"}, TARGET, facts={"target_operations_per_s": 700})
+    part = judge(
+        tables(rows, over=None), {**MEAN, "stream": "database"}, TARGET, facts={"target_operations_per_s": 700}
+    )
     assert "operations_per_s 375 operations/s < 700 operations/s" in part["judgements"][-1]["reason"]
-    none = judge(tables(mailbox(reads_ns=30 * MS), over=None), {**MEAN, "stream": "database"}, TARGET, facts={"target_operations_per_s": 700})
+    none = judge(
+        tables(mailbox(reads_ns=30 * MS), over=None),
+        {**MEAN, "stream": "database"},
+        TARGET,
+        facts={"target_operations_per_s": 700},
+    )
     assert "no load point keeps all other limits" in none["judgements"][-1]["reason"]
 
 
 SHIPPED = {
-    "jetstress-2010": ("mailbox-2010", ["target_operations_share", "latency_mean", "latency_mean"], ["stream database", "reads of stream database", "writes"]),
+    "jetstress-2010": (
+        "mailbox-2010",
+        ["target_operations_share", "latency_mean", "latency_mean"],
+        ["stream database", "reads of stream database", "writes"],
+    ),
     "spc1-like": ("spc1-like", ["response_mean"], ["whole workload"]),
     "etcd": ("etcd-wal", ["latency_p99", "latency_p99"], ["", ""]),
     "act-3x": ("act-3x", ["response_p95", "response_p99", "response_p99_9"], ["stream reads"] * 3),
@@ -366,7 +494,10 @@ def test_the_shipped_profiles_of_streams(name):
     assert (shipped.workload, [limit.metric.name for limit in own], [limit.rows_text for limit in own]) == SHIPPED[name]
     assert all(limit.source for limit in own)
     assert shipped.min_footprint_bytes == 1 << 30
-    streams = {stream.name: stream.operations for stream in load_workload(shipped.workload, str(fabricate.PROJECT / "roles/sweep/files/workloads")).streams}
+    streams = {
+        stream.name: stream.operations
+        for stream in load_workload(shipped.workload, str(fabricate.PROJECT / "roles/sweep/files/workloads")).streams
+    }
     for limit in own:
         assert limit.stream == "all" or (limit.stream in streams and limit.operation in ("", *streams[limit.stream]))
 
@@ -382,7 +513,10 @@ def test_the_shipped_profiles_of_streams(name):
 def test_jetstress_names_the_criterion_that_is_broken(slow, said):
     facts = {"workload_name": "mailbox-2010", "target_operations_per_s": 300}
     part = judge_record(
-        HostRecord("db07", facts=facts), parse_tables(tables(mailbox(loads=(2,), **slow))), load_profile("jetstress-2010", fabricate.PROFILES), fabricate.TODAY
+        HostRecord("db07", facts=facts),
+        parse_tables(tables(mailbox(loads=(2,), **slow))),
+        load_profile("jetstress-2010", fabricate.PROFILES),
+        fabricate.TODAY,
     )
     assert (part["verdict"], part["certified"]) == (("fail", False) if said else ("pass", True))
     assert said is None or any(reason.startswith(said) for reason in part["reasons"])
@@ -396,8 +530,17 @@ def test_a_certificate_by_response_times_says_that_they_are_without_confidence()
 
 def test_a_target_of_operations_is_a_fact_of_the_host():
     asked = read_target({"operations_per_s": "500"})
-    assert (asked.as_facts(), operations_target_of(asked.as_facts()), target_of(asked.as_facts())) == ({"target_operations_per_s": 500.0}, 500.0, None)
-    for wrong in ({"operations_per_s": 0}, {"operations_per_s": "many"}, {"operations_per_s": 500, "clients": 1}, {"operations": 500}):
+    assert (asked.as_facts(), operations_target_of(asked.as_facts()), target_of(asked.as_facts())) == (
+        {"target_operations_per_s": 500.0},
+        500.0,
+        None,
+    )
+    for wrong in (
+        {"operations_per_s": 0},
+        {"operations_per_s": "many"},
+        {"operations_per_s": 500, "clients": 1},
+        {"operations": 500},
+    ):
         with pytest.raises(ValueError, match=r"has .*operations|lacks the key|which must be above 0"):
             read_target(wrong)
 
@@ -422,14 +565,22 @@ def certified(change=(), facts=(), qualifies=(), limits=(MEAN,)):
         ({"filesystem_type": "tmpfs"}, {}, {}, "it wrote to tmpfs, which is memory"),
         ({"backing_filesystem_type": "memory"}, {}, {}, "its writes ended in memory (memory)"),
         ({}, {}, {"min_duration_s": 601}, "it measured 600 s per row, but database requires 601 s"),
-        ({}, {}, {"min_footprint": "2 GiB"}, "its files had 1 GiB in total, but database requires 2 GiB: a smaller ring may fit in a cache"),
+        (
+            {},
+            {},
+            {"min_footprint": "2 GiB"},
+            "its files had 1 GiB in total, but database requires 2 GiB: a smaller ring may fit in a cache",
+        ),
         ({}, {"queue_manager_log_set_bytes": 2 << 30}, {}, ""),
         ({}, {}, {"confidence": "none"}, "database compares figures as they stand (confidence: none)"),
         (
             {},
             {},
             {"episode_s": 3600},
-            "latency_mean at 1 thread for writes of log covers standstills of up to 54 s, and database asks for 3600 s: measure longer",
+            (
+                "latency_mean at 1 thread for writes of log covers standstills of up to 54 s, and database "
+                "asks for 3600 s: measure longer"
+            ),
         ),
     ],
 )
@@ -439,7 +590,12 @@ def test_a_profile_certifies_runs_of_its_workload(change, facts, qualifies, said
 
 def test_a_run_of_mq_log_does_not_certify_by_the_profile_of_another_workload():
     made = profile({"metric": "latency_mean", "max": "20 ms"}, qualifies={"workload": "mailbox-2010"})
-    part = judge_record(HostRecord("db07", facts={"workload_name": "mailbox-2010"}), parse_tables(fabricate.tables(over=[])), made, fabricate.TODAY)
+    part = judge_record(
+        HostRecord("db07", facts={"workload_name": "mailbox-2010"}),
+        parse_tables(fabricate.tables(over=[])),
+        made,
+        fabricate.TODAY,
+    )
     assert (part["verdict"], part["qualification"]) == ("pass", "its workload was mq-log instead of mailbox-2010")
 
 
@@ -449,7 +605,10 @@ def test_a_run_of_mq_log_does_not_certify_by_the_profile_of_another_workload():
         ({"workload": "commit"}, "must not be commit"),
         ({"workload": "../x"}, "may contain only letters"),
         ({"workload": 7}, "must give name as text"),
-        ({"workload": "mailbox-2010", "block_sizes": ["4K"]}, "block_sizes is not allowed for the workload mailbox-2010"),
+        (
+            {"workload": "mailbox-2010", "block_sizes": ["4K"]},
+            "block_sizes is not allowed for the workload mailbox-2010",
+        ),
     ],
 )
 def test_a_wrong_workload(qualifies, message):
@@ -476,7 +635,10 @@ def test_the_workload_of_a_profile_is_read_back():
         ({"stream": "commit", "operation": "write"}, "has only commits"),
         ({"stream": "database", "message_size": "2K"}, "message_size is not allowed here"),
         ({"metric": "cpu_steal_share", "max": "1 %", "operation": "read"}, "is judged once"),
-        ({"metric": "target_operations_share", "min": 1, "max": None, "load_point": 4}, "is judged at the highest load point"),
+        (
+            {"metric": "target_operations_share", "min": 1, "max": None, "load_point": 4},
+            "is judged at the highest load point",
+        ),
     ],
 )
 def test_a_wrong_limit(change, message):
@@ -510,13 +672,28 @@ def test_nothing_is_counted_for_response_times():
         (lambda rows: [*rows, rows[-1]], "does not have one row for the whole workload"),
         (lambda rows: [*rows[:-1], {**rows[-1], "operations": 1}], "another number of operations"),
         (lambda rows: [*rows[:-1], {**rows[-1], "bytes": 1}], "another number of bytes"),
-        (lambda rows: [*rows[:-1], {**rows[-1], "latency_mean_ns": 2 * MS}], "another latency_mean_ns in the row of the whole workload of step 1"),
-        (lambda rows: [*rows[:-1], {**rows[-1], "response_mean_ns": 2 * MS}], "another response_mean_ns in the row of the whole workload of step 1"),
+        (
+            lambda rows: [*rows[:-1], {**rows[-1], "latency_mean_ns": 2 * MS}],
+            "another latency_mean_ns in the row of the whole workload of step 1",
+        ),
+        (
+            lambda rows: [*rows[:-1], {**rows[-1], "response_mean_ns": 2 * MS}],
+            "another response_mean_ns in the row of the whole workload of step 1",
+        ),
         (lambda rows: [{**row, "operations_not_started": -1} for row in rows], '"-1" instead of a whole number'),
-        (lambda rows: [{**row, "operation": "erase"} if row["operation"] == "read" else row for row in rows], 'the operation "erase" of stream "database"'),
+        (
+            lambda rows: [{**row, "operation": "erase"} if row["operation"] == "read" else row for row in rows],
+            'the operation "erase" of stream "database"',
+        ),
         (lambda rows: [*rows[:-1], {**rows[0], "stream": "all"}, rows[-1]], 'the operation "read" of stream "all"'),
-        (lambda rows: [row for row in rows if (row["operation"], row["worker"]) != ("read", 1)], "one row for each worker"),
-        (lambda rows: [{**row, "load_point": 7} if row["stream"] == "log" else row for row in rows], "two block sizes or load points"),
+        (
+            lambda rows: [row for row in rows if (row["operation"], row["worker"]) != ("read", 1)],
+            "one row for each worker",
+        ),
+        (
+            lambda rows: [{**row, "load_point": 7} if row["stream"] == "log" else row for row in rows],
+            "two block sizes or load points",
+        ),
     ],
 )
 def test_rows_of_streams_that_contradict_themselves(change, message):
@@ -528,7 +705,10 @@ def fidelity(*rows):
     return parse_tables({**tables(mailbox(loads=(1,))), "fidelity.csv": fabricate.fidelity_table(rows)}).fidelity
 
 
-READ_SHARES = [fabricate.fidelity_row(1, 1, stream, "read_share", share, share, 100) for stream, share in (("database", 0.5), ("log", 0))]
+READ_SHARES = [
+    fabricate.fidelity_row(1, 1, stream, "read_share", share, share, 100)
+    for stream, share in (("database", 0.5), ("log", 0))
+]
 
 
 @pytest.mark.parametrize(
@@ -554,21 +734,40 @@ def measured(files):
 
 def test_notes_name_the_stream():
     rows = mailbox(loads=(2,))
-    rows = [{**row, "steady_state": 0} if (row["stream"], row["operation"], row["worker"]) == ("database", "read", "all") else row for row in rows]
+    rows = [
+        {**row, "steady_state": 0}
+        if (row["stream"], row["operation"], row["worker"]) == ("database", "read", "all")
+        else row
+        for row in rows
+    ]
     assert measured(tables(rows)).notes[0].startswith("Its latency was not steady at 2 threads for reads of database: ")
 
 
 def test_tables_that_contradict_each_other_are_an_error_and_no_exception():
     record = measured({**tables(mailbox()), "fidelity.csv": fabricate.fidelity_table([])})
-    assert (record.verdict, record.reasons[0].startswith("the tester's tables cannot be used: fidelity.csv does not have stream")) == ("error", True)
+    assert (
+        record.verdict,
+        record.reasons[0].startswith("the tester's tables cannot be used: fidelity.csv does not have stream"),
+    ) == ("error", True)
 
 
 def test_a_plateau_of_a_stream_is_one_of_its_operation():
     files = tables(mailbox(loads=(1,)))
     header, *lines = files["intervals.csv"].decode().splitlines()
     reads = [line.split(",") for line in lines if ",database,read," in line][:61]
-    falling = [",".join([*line[:9], str(100_000_000 if second < 41 else 61_000_000), *line[10:]]) for second, line in enumerate(reads)]
+    falling = [
+        ",".join([*line[:9], str(100_000_000 if second < 41 else 61_000_000), *line[10:]])
+        for second, line in enumerate(reads)
+    ]
     parsed = parse_tables({**files, "intervals.csv": "\n".join([header, *falling, ""]).encode()})
     (found,) = plateaus(parsed)
-    assert (found["stream"], found["operation"], found["load_point"], found["from_second"], round(found["share"], 2)) == ("database", "read", 1, 42, 0.61)
-    assert in_words(found, parsed.words).startswith("In reads of database with 1 thread, from second 42 on the rate stayed at 61 %")
+    assert (
+        found["stream"],
+        found["operation"],
+        found["load_point"],
+        found["from_second"],
+        round(found["share"], 2),
+    ) == ("database", "read", 1, 42, 0.61)
+    assert in_words(found, parsed.words).startswith(
+        "In reads of database with 1 thread, from second 42 on the rate stayed at 61 %"
+    )

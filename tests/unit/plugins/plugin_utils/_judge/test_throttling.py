@@ -22,8 +22,8 @@ def test_a_limit_is_told_with_its_share_of_the_time():
         "volume_limits_volume_throughput_s": 0.0,
     }
     assert fabricate.told(limit_notes(limits)) == [
-        "The volume's own IOPS limit was reached for 41 % of the time: 4.1 min of the 10 min from before the test files were made to the end of the test "
-        "(nvme1n1 vol1)"
+        "The volume's own IOPS limit was reached for 41 % of the time: 4.1 min of the 10 min from before the test "
+        "files were made to the end of the test (nvme1n1 vol1)"
     ]
 
 
@@ -44,7 +44,10 @@ def test_the_volume_that_was_held_up_longest_speaks_for_all():
     before = [volume(), volume(device="nvme2n1", serial="vol2")]
     after = [volume(1100, 90_000_000, "nvme2n1", "vol2"), volume(1100, 10_000_000)]
     limits = volume_limits(before, after)
-    assert (limits["volume_limits_devices"], limits["volume_limits_volume_iops_s"]) == ("nvme1n1 vol1, nvme2n1 vol2", 90.0)
+    assert (limits["volume_limits_devices"], limits["volume_limits_volume_iops_s"]) == (
+        "nvme1n1 vol1, nvme2n1 vol2",
+        90.0,
+    )
 
 
 def test_no_limit_is_reached_for_longer_than_the_time():

@@ -74,9 +74,21 @@ def two(first=None, second=None, together=None, **figures):
         ({"bytes_per_s": "99999999.999"}, RATE, "fail"),
         ({"bytes_per_s": None}, RATE, "inconclusive"),
         ({"latency_max_ns": 90_000_000}, {"metric": "latency_max", "max": "100 ms"}, "pass"),
-        ({"latency_max_ns": 90_000_000, "latency_max_in_flight": 1}, {"metric": "latency_max", "max": "100 ms"}, "inconclusive"),
-        ({"latency_max_ns": 100_000_000, "latency_max_in_flight": 1}, {"metric": "latency_max", "max": "100 ms"}, "fail"),
-        ({"latency_max_ns": 100_000_000, "latency_max_in_flight": 0}, {"metric": "latency_max", "max": "100 ms"}, "pass"),
+        (
+            {"latency_max_ns": 90_000_000, "latency_max_in_flight": 1},
+            {"metric": "latency_max", "max": "100 ms"},
+            "inconclusive",
+        ),
+        (
+            {"latency_max_ns": 100_000_000, "latency_max_in_flight": 1},
+            {"metric": "latency_max", "max": "100 ms"},
+            "fail",
+        ),
+        (
+            {"latency_max_ns": 100_000_000, "latency_max_in_flight": 0},
+            {"metric": "latency_max", "max": "100 ms"},
+            "pass",
+        ),
         ({"latency_cv": 0.3}, {"metric": "latency_cv", "max": "20 %"}, "fail"),
         ({"ring_passes": "0.900"}, {"metric": "ring_passes", "min": 1}, "fail"),
         ({"operations_per_s": 4999}, {"metric": "operations_per_s", "min": 5000}, "fail"),
@@ -113,7 +125,9 @@ def test_latency_judges_every_queue_manager_and_all_together():
     for rows in (two(first=slow), two(second=slow), two(together=slow)):
         result = judge(rows)
         assert result["verdict"] == "fail"
-        assert [judgement["verdict"] for judgement in result["judgements"] if judgement["metric"] == "latency_p99"].count("fail") == 1
+        assert [
+            judgement["verdict"] for judgement in result["judgements"] if judgement["metric"] == "latency_p99"
+        ].count("fail") == 1
 
 
 def test_throughput_judges_all_together_only():
@@ -162,15 +176,31 @@ def test_a_judgement_says_all_that_it_rests_on():
 @pytest.mark.parametrize(
     ("rows", "limit", "reason"),
     [
-        (step(latency_p99_ns=4_200_000, operations=12345), P99, "latency_p99 4.2 ms > 2 ms at 4 KiB, queue manager QMA (12,345 writes)"),
-        (step(latency_p99_ns=2_000_001, operations=7), P99, "latency_p99 2.000001 ms > 2 ms at 4 KiB, queue manager QMA (7 writes)"),
+        (
+            step(latency_p99_ns=4_200_000, operations=12345),
+            P99,
+            "latency_p99 4.2 ms > 2 ms at 4 KiB, queue manager QMA (12,345 writes)",
+        ),
+        (
+            step(latency_p99_ns=2_000_001, operations=7),
+            P99,
+            "latency_p99 2.000001 ms > 2 ms at 4 KiB, queue manager QMA (7 writes)",
+        ),
         (
             step(latency_p99_ns=None, operations=7),
             P99,
             "latency_p99 <= 2 ms has no figure at 4 KiB, queue manager QMA (7 writes): too few writes for this figure",
         ),
-        (step(bytes_per_s=99_000_000, operations=7), RATE, "bytes_per_s 99 MB/s < 100 MB/s at 4 KiB, queue manager QMA (7 writes)"),
-        (two(together={"latency_p99_ns": 9_000_000, "operations": 9}), P99, "latency_p99 9 ms > 2 ms at 4 KiB, all 2 queue managers (9 writes)"),
+        (
+            step(bytes_per_s=99_000_000, operations=7),
+            RATE,
+            "bytes_per_s 99 MB/s < 100 MB/s at 4 KiB, queue manager QMA (7 writes)",
+        ),
+        (
+            two(together={"latency_p99_ns": 9_000_000, "operations": 9}),
+            P99,
+            "latency_p99 9 ms > 2 ms at 4 KiB, all 2 queue managers (9 writes)",
+        ),
         (
             two({"latency_p99_ns": 9_000_000, "operations": 9}, {"latency_p99_ns": 8_000_000}),
             P99,
@@ -184,9 +214,16 @@ def test_a_judgement_says_all_that_it_rests_on():
         (
             step(latency_max_ns=90_000_000, latency_max_in_flight=1, operations=9),
             {"metric": "latency_max", "max": "100 ms"},
-            "latency_max at least 90 ms (limit <= 100 ms) at 4 KiB, queue manager QMA (9 writes): the slowest write was still in flight",
+            (
+                "latency_max at least 90 ms (limit <= 100 ms) at 4 KiB, queue manager QMA (9 writes): the "
+                "slowest write was still in flight"
+            ),
         ),
-        (step(), {**P99, "block_size": {"min": "1M"}}, "latency_p99 <= 2 ms: no row was measured that it applies to (block size >= 1 MiB)"),
+        (
+            step(),
+            {**P99, "block_size": {"min": "1M"}},
+            "latency_p99 <= 2 ms: no row was measured that it applies to (block size >= 1 MiB)",
+        ),
     ],
 )
 def test_reasons(rows, limit, reason):
@@ -199,9 +236,15 @@ def test_a_queue_manager_without_a_name_goes_by_its_number():
 
 
 def test_each_limit_has_one_reason_and_the_worst_come_first():
-    rows = [*fabricate.step_rows(1, 4096, latency_p99_ns=None), *fabricate.step_rows(2, 8192, latency_mean_ns="20000000.000", latency_p99_ns=None)]
+    rows = [
+        *fabricate.step_rows(1, 4096, latency_p99_ns=None),
+        *fabricate.step_rows(2, 8192, latency_mean_ns="20000000.000", latency_p99_ns=None),
+    ]
     reasons = judge(rows)["reasons"]
-    assert [reason.split(" at ")[0] for reason in reasons] == ["latency_mean 20 ms > 10 ms", "latency_p99 <= 2 ms has no figure"]
+    assert [reason.split(" at ")[0] for reason in reasons] == [
+        "latency_mean 20 ms > 10 ms",
+        "latency_p99 <= 2 ms has no figure",
+    ]
     assert reasons[1].endswith("; 1 more of its rows did not pass")
 
 
@@ -229,7 +272,13 @@ def test_each_limit_has_one_reason_and_the_worst_come_first():
         ),
         ({"exit_status": 3}, {}, "fail", "a write failed with I/O error"),
         (
-            {"exit_status": 4, "exit_reason": "deadline", "in_flight_age_ns": 10**10, "in_flight_file": "/m/f", "in_flight_offset_bytes": 4096},
+            {
+                "exit_status": 4,
+                "exit_reason": "deadline",
+                "in_flight_age_ns": 10**10,
+                "in_flight_file": "/m/f",
+                "in_flight_offset_bytes": 4096,
+            },
             {},
             "fail",
             "a write at offset 4096 of /m/f had not returned after 10 s (the stall limit is 10 s)",
@@ -240,7 +289,12 @@ def test_each_limit_has_one_reason_and_the_worst_come_first():
             "inconclusive",
             "the tester ended before it had measured everything: deadline",
         ),
-        ({"exit_status": 4, "exit_reason": "interrupted"}, {}, "inconclusive", "the tester ended before it had measured everything: interrupted"),
+        (
+            {"exit_status": 4, "exit_reason": "interrupted"},
+            {},
+            "inconclusive",
+            "the tester ended before it had measured everything: interrupted",
+        ),
         (
             {"exit_status": 4, "exit_reason": "interrupted", "exit_message": "SIGTERM"},
             {},
@@ -264,7 +318,10 @@ def test_a_tester_that_did_not_end_well(run_keys, figures, verdict, reason):
 @pytest.mark.parametrize(
     ("tester", "reason"),
     [
-        ({"exit_status": 1, "exit_message": "--bsize: 5Q"}, "the tester ended with status 1 and left no usable tables: --bsize: 5Q"),
+        (
+            {"exit_status": 1, "exit_message": "--bsize: 5Q"},
+            "the tester ended with status 1 and left no usable tables: --bsize: 5Q",
+        ),
         ({"exit_status": 2}, "the tester ended with status 2 and left no usable tables"),
         ({}, "the tester left no usable tables"),
         (None, "the tester left no usable tables"),
@@ -275,7 +332,13 @@ def test_no_tables(tester, reason):
     result = judge_record(HostRecord("db07", tester=tester), None, profile_of(P99), TODAY)
     status, text = (tester or {}).get("exit_status"), (tester or {}).get("exit_message", "")
     found = {"kind": "no_tables", "verdict": "error", **({} if status is None else {"status": status}), "text": text}
-    part = {"verdict": "error", "certified": False, "qualification": "nothing was measured", "reasons": [reason], "judgements": []}
+    part = {
+        "verdict": "error",
+        "certified": False,
+        "qualification": "nothing was measured",
+        "reasons": [reason],
+        "judgements": [],
+    }
     assert result == {**part, "findings": [found]}
 
 
@@ -359,7 +422,8 @@ def test_what_disturbed_a_host_is_said():
     (reason,) = judge(step(latency_p99_ns=4_200_000), **STOLEN)["reasons"]
     assert reason.startswith("latency_p99 4.2 ms > 2 ms at 4 KiB")
     assert reason.endswith(
-        "; the host was disturbed: the hypervisor took 50 % of the processor time, 25 % of the bytes that the disk transferred did not come from the test"
+        "; the host was disturbed: the hypervisor took 50 % of the processor time, 25 % of the bytes that the disk "
+        "transferred did not come from the test"
     )
 
 
@@ -391,13 +455,20 @@ def test_a_stall_is_the_disks_unless_a_freeze_of_the_tester_covers_it(frozen, st
     freeze = {"oversleep_max_ns": frozen, "oversleep_max_step": step_number}
     result = judge(step(latency_max_ns=12_500_000_000), **freeze)
     assert result["verdict"] == verdict
-    assert result["reasons"][0].endswith("; the host was disturbed: the tester itself was frozen for 2.5 s") == (frozen == 2_500_000_001 and step_number == 1)
+    assert result["reasons"][0].endswith("; the host was disturbed: the tester itself was frozen for 2.5 s") == (
+        frozen == 2_500_000_001 and step_number == 1
+    )
     in_flight = {"exit_status": 4, "exit_reason": "deadline", "in_flight_age_ns": 12_500_000_000, "steps_measured": 1}
-    assert judge(step(latency_max_ns=12_500_000_000, latency_max_in_flight=1), **freeze, **in_flight)["verdict"] == verdict
+    assert (
+        judge(step(latency_max_ns=12_500_000_000, latency_max_in_flight=1), **freeze, **in_flight)["verdict"] == verdict
+    )
 
 
 def test_a_freeze_just_short_of_a_disturbance_covers_nothing():
-    assert judge(step(latency_max_ns=10_000_000_000), oversleep_max_ns=499_999_999, oversleep_max_step=1)["verdict"] == "fail"
+    assert (
+        judge(step(latency_max_ns=10_000_000_000), oversleep_max_ns=499_999_999, oversleep_max_step=1)["verdict"]
+        == "fail"
+    )
 
 
 def test_a_waiver_holds_on_a_disturbed_host_too():
@@ -416,7 +487,11 @@ SLOW = {"latency_p99_ns": 3_000_000}
     [
         ([waiver()], "warn", "waived until 2026-11-21 (CHG1)"),
         ([waiver(until="2026-11-20")], "fail", "the waiver CHG1 expired on 2026-11-20"),
-        ([waiver(until="2026-11-20"), waiver(until="2027-01-01", reason="CHG2")], "warn", "waived until 2027-01-01 (CHG2)"),
+        (
+            [waiver(until="2026-11-20"), waiver(until="2027-01-01", reason="CHG2")],
+            "warn",
+            "waived until 2027-01-01 (CHG2)",
+        ),
         ([waiver(host="db08")], "fail", ""),
         ([waiver(host="DB07")], "fail", ""),
         ([waiver(metric="latency_p99_9")], "fail", ""),
@@ -472,11 +547,21 @@ def test_certification(seconds, figures, certified, said):
         ({"backing_filesystem_type": "memory"}, "its writes ended in memory (memory)"),
         (
             {"backing_filesystem_type": "", "backing_unknown": "the upper directory of an overlay"},
-            "the storage behind the file system cannot be determined (the upper directory of an overlay): test a volume that is mounted without it",
+            (
+                "the storage behind the file system cannot be determined (the upper directory of an overlay): test a "
+                "volume that is mounted without it"
+            ),
         ),
         (
-            {"filesystem_type": "fuse.x", "backing_filesystem_type": "fuse.x", "backing_unknown": "what a FUSE file system stands on"},
-            "the storage behind the file system cannot be determined (what a FUSE file system stands on): test a volume that is mounted without it",
+            {
+                "filesystem_type": "fuse.x",
+                "backing_filesystem_type": "fuse.x",
+                "backing_unknown": "what a FUSE file system stands on",
+            },
+            (
+                "the storage behind the file system cannot be determined (what a FUSE file system stands on): test a "
+                "volume that is mounted without it"
+            ),
         ),
         ({"option_rate_per_s": "100.000000"}, "it was throttled to 100.000000 writes/s"),
         ({"option_rate_per_s": "0.000001"}, "it was throttled to 0.000001 writes/s"),
@@ -515,21 +600,36 @@ GIB = {"option_file_size_bytes": 64 << 20, "option_files": 16}
         (
             (4096, 1 << 20),
             {"option_file_size_bytes": 1 << 20, "option_files": 1},
-            "the files of a queue manager had 1 MiB in total, but mine requires 1 GiB: a smaller ring may fit in a cache",
+            (
+                "the files of a queue manager had 1 MiB in total, but mine requires 1 GiB: a "
+                "smaller ring may fit in a cache"
+            ),
         ),
         ((4096, 1 << 20), GIB, "it did not measure 8 KiB, 64 KiB, which mine requires"),
         ((4096, 8192), GIB, "it did not measure 64 KiB, which mine requires"),
         (
             (4096, 8192, 65536),
             {**GIB, "option_files": 15},
-            "the files of a queue manager had 960 MiB in total, but mine requires 1 GiB: a smaller ring may fit in a cache",
+            (
+                "the files of a queue manager had 960 MiB in total, but mine requires 1 GiB: a "
+                "smaller ring may fit in a cache"
+            ),
         ),
-        ((4096, 8192, 65536), {**GIB, "option_file_size_bytes": None}, "its run.csv does not contain option_file_size_bytes"),
+        (
+            (4096, 8192, 65536),
+            {**GIB, "option_file_size_bytes": None},
+            "its run.csv does not contain option_file_size_bytes",
+        ),
         ((4096, 8192, 65536), {**GIB, "option_files": "many"}, "its run.csv does not contain option_files"),
     ],
 )
 def test_only_a_large_ring_and_every_size_that_the_profile_names_certify(block_sizes, run_keys, said):
-    result = judge(fabricate.sweep_rows(block_sizes), qualifies={"min_footprint": "1 GiB", "block_sizes": ["4K", "8K", "64K"]}, over=(), **run_keys)
+    result = judge(
+        fabricate.sweep_rows(block_sizes),
+        qualifies={"min_footprint": "1 GiB", "block_sizes": ["4K", "8K", "64K"]},
+        over=(),
+        **run_keys,
+    )
     assert (result["verdict"], result["certified"], result["qualification"]) == ("pass", not said, said)
 
 
@@ -548,7 +648,13 @@ def test_figures_as_they_stand_never_certify():
 
 
 def test_a_warning_certifies():
-    result = judge(step(latency_max_ns=200_000_000), SLOWEST, waivers=[waiver(metric="latency_max")], qualifies={"min_duration_s": 300}, over=())
+    result = judge(
+        step(latency_max_ns=200_000_000),
+        SLOWEST,
+        waivers=[waiver(metric="latency_max")],
+        qualifies={"min_duration_s": 300},
+        over=(),
+    )
     assert (result["verdict"], result["certified"], result["qualification"]) == ("warn", True, "")
 
 
@@ -567,7 +673,15 @@ def test_the_worst_of_verdicts(verdicts):
 def entry(host, verdict="pass", certified=None, volume="log", reasons=("because",), **keys):
     certified = verdict in ("pass", "warn") if certified is None else certified
     reasons = [] if verdict in ("pass", None) or verdict not in WORST_FIRST else list(reasons)
-    return HostRecord(host, volume, verdict=verdict, certified=certified, qualification="" if certified else "too short", reasons=reasons, **keys)
+    return HostRecord(
+        host,
+        volume,
+        verdict=verdict,
+        certified=certified,
+        qualification="" if certified else "too short",
+        reasons=reasons,
+        **keys,
+    )
 
 
 def fleet(*records, expected=None, check_mode=False, **policy):
@@ -607,7 +721,10 @@ def test_an_expected_host_without_a_record_is_missing(tmp_path):
     assert (result["verdict"], result["gate_failed"], result["certified"]) == ("missing", True, False)
     assert result["reasons"] == ["b: missing: it was expected but never reported"]
     assert directory.verdict() == result
-    assert [(record.host, record.verdict) for record in list(judged_records(directory))] == [("a", "pass"), ("b", "missing")]
+    assert [(record.host, record.verdict) for record in list(judged_records(directory))] == [
+        ("a", "pass"),
+        ("b", "missing"),
+    ]
 
 
 def test_a_host_that_nobody_expected_counts_too():
@@ -628,7 +745,9 @@ def test_a_record_that_nobody_judged_is_an_error(verdict):
 
 
 def test_one_line_a_cause_with_the_volume_where_it_is_another():
-    result = fleet(entry("a", "fail", reasons=["x", "y"]), entry("b", volume="data", verdict="warn"), entry("c", certified=False))
+    result = fleet(
+        entry("a", "fail", reasons=["x", "y"]), entry("b", volume="data", verdict="warn"), entry("c", certified=False)
+    )
     assert result["reasons"] == ["a: fail: x", "a: fail: y", "b/data: warn: because", "c: does not certify: too short"]
 
 
@@ -669,11 +788,18 @@ def test_what_is_left_behind_stops_the_gate_and_leaves_the_verdict():
 
 def test_check_mode_has_no_verdict():
     result = fleet(entry("a", None), expected=["a", "b"], check_mode=True)
-    assert (result["verdict"], result["certified"], result["gate_failed"], result["reasons"]) == (None, False, False, [])
+    assert (result["verdict"], result["certified"], result["gate_failed"], result["reasons"]) == (
+        None,
+        False,
+        False,
+        [],
+    )
 
 
 def test_check_mode_stops_at_a_refusal():
-    result = fleet(entry("a", None), entry("b", "error", reasons=["workspace: it holds a queue manager"]), check_mode=True)
+    result = fleet(
+        entry("a", None), entry("b", "error", reasons=["workspace: it holds a queue manager"]), check_mode=True
+    )
     assert (result["verdict"], result["gate_failed"]) == (None, True)
     assert result["reasons"] == ["b: error: workspace: it holds a queue manager"]
 
@@ -702,7 +828,9 @@ def test_what_was_left_behind_stops_the_gate_whatever_the_verdict():
     [(20, 0.95, None), (21, 0.95, 1.1), (200, 0.95, 10.0), (200, 0.99, 2.0), (200, "none", None), (0, 0.95, None)],
 )
 def test_the_fails_that_chance_may_cause_are_counted(hosts, confidence, expected):
-    records = [HostRecord(f"h{number}", verdict="pass") for number in range(hosts)] + [HostRecord("gone", verdict="unreachable")] * 50
+    records = [HostRecord(f"h{number}", verdict="pass") for number in range(hosts)] + [
+        HostRecord("gone", verdict="unreachable")
+    ] * 50
     run = {**fabricate.run_data([]), "profile": {"qualifies": {"confidence": confidence}}}
     records = [replace(record, profile=profile_key(run["profile"])) for record in records]
     assert fleet_verdict(run, records)["wrong_fails_expected"] == expected

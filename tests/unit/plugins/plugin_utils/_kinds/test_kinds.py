@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Kinds of runs: everything that differs between them is in their folders, which depend on the rest and not the other way round."""
+"""Kinds of runs: everything that differs between them is in their folders,
+which depend on the rest and not the other way round."""
 
 from __future__ import annotations
 
@@ -14,7 +15,15 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils import _kinds
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import CHECK_MODE, DEFAULT, KINDS, OWN_KEYS, kind_named, kind_of, opened_for
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import (
+    CHECK_MODE,
+    DEFAULT,
+    KINDS,
+    OWN_KEYS,
+    kind_named,
+    kind_of,
+    opened_for,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord, RecordError
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
@@ -51,7 +60,9 @@ def test_a_record_that_only_says_why_there_is_nothing_tests_no_storage():
 def test_each_folder_is_a_kind_whose_facets_are_its_modules():
     assert {each.name for each in FOLDER.iterdir() if (each / "__init__.py").exists()} == set(map(folder_of, EVERY))
     for kind in EVERY:
-        assert kind.facets == tuple(name for name in FACETS if (FOLDER / folder_of(kind) / f"{name}.py").exists()), kind.name
+        assert kind.facets == tuple(name for name in FACETS if (FOLDER / folder_of(kind) / f"{name}.py").exists()), (
+            kind.name
+        )
         for name in FACETS:
             package = type(kind).__module__ if name in kind.facets else PACKAGE + "._kinds"
             assert type(getattr(kind, name)).__module__ == f"{package}.{name}"
@@ -65,7 +76,10 @@ def test_a_record_holds_what_is_its_kinds_own_under_the_key_of_that_kind():
         assert HostRecord.from_dict({**data, **{key: 7 for key in OWN_KEYS if key != kind.own_key}}).own == own
         with pytest.raises(RecordError, match=f"has no usable {kind.own_key}"):
             HostRecord.from_dict({**data, kind.own_key: 7})
-    assert HostRecord.from_dict({**HostRecord("h", kind="error").as_dict(), "": own, **dict.fromkeys(OWN_KEYS, own)}).own is None
+    assert (
+        HostRecord.from_dict({**HostRecord("h", kind="error").as_dict(), "": own, **dict.fromkeys(OWN_KEYS, own)}).own
+        is None
+    )
     assert not {*OWN_KEYS} & {each.name for each in dataclasses.fields(HostRecord)}
 
 
@@ -81,7 +95,13 @@ import {PACKAGE}._kinds
 import {PACKAGE}._judge.fleet
 print(*sorted({{name.split(".")[5] for name in sys.modules if name.startswith("{PACKAGE}.")}}))
 """
-    imported = subprocess.run([sys.executable, "-c", program], env={"PYTHONPATH": ":".join(sys.path)}, text=True, stdout=subprocess.PIPE, check=True).stdout
+    imported = subprocess.run(
+        [sys.executable, "-c", program],
+        env={"PYTHONPATH": ":".join(sys.path)},
+        text=True,
+        stdout=subprocess.PIPE,
+        check=True,
+    ).stdout
     assert "_kinds" in imported.split()
     assert not {"_report", "_history", "_fleet"}.intersection(imported.split()), imported
 
@@ -106,9 +126,15 @@ def test_nothing_else_knows_the_name_of_a_kind():
         if where.startswith(("_kinds/", *NAMED_ELSEWHERE)):
             continue
         tree = ast.parse(path.read_text(encoding="utf-8"))
-        named = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)} & names
+        named = {
+            node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        } & names
         folders = {f"{PACKAGE}._kinds.{folder_of(kind)}" for kind in EVERY if path.stem not in OF_ONE_KIND}
-        named |= {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith(tuple(folders))}
+        named |= {
+            node.module
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith(tuple(folders))
+        }
         if named:
             found[where] = named
     assert found == {}

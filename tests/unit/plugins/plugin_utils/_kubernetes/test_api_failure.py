@@ -22,12 +22,27 @@ def answered(code, message):
             answered(403, 'jobs is forbidden: User "ci" cannot create it'),
             'forbidden: cannot create the job: jobs is forbidden: User "ci" cannot create it; docs/',
         ),
-        (answered(403, 'pvc is forbidden: exceeded quota: "q"'), "no space in the quota of the namespace: cannot create the job: pvc is forbidden: "),
-        (answered(401, "Unauthorized"), "the cluster does not accept the credentials: cannot create the job: Unauthorized; set "),
-        (answered(404, 'namespaces "x" not found'), 'no such namespace: cannot create the job: namespaces "x" not found; create it'),
+        (
+            answered(403, 'pvc is forbidden: exceeded quota: "q"'),
+            "no space in the quota of the namespace: cannot create the job: pvc is forbidden: ",
+        ),
+        (
+            answered(401, "Unauthorized"),
+            "the cluster does not accept the credentials: cannot create the job: Unauthorized; set ",
+        ),
+        (
+            answered(404, 'namespaces "x" not found'),
+            'no such namespace: cannot create the job: namespaces "x" not found; create it',
+        ),
         (answered(422, "quantities must match"), "cannot create the job: quantities must match"),
-        ("Failed to import the required Python library (kubernetes) on vm's Python", "the Python package kubernetes is not installed for the Python that"),
-        ("The module kubernetes.core.k8s was not found in configured module paths", "the collection kubernetes.core is not installed: ansible-galaxy"),
+        (
+            "Failed to import the required Python library (kubernetes) on vm's Python",
+            "the Python package kubernetes is not installed for the Python that",
+        ),
+        (
+            "The module kubernetes.core.k8s was not found in configured module paths",
+            "the collection kubernetes.core is not installed: ansible-galaxy",
+        ),
         ("Something\n else  broke", "cannot create the job: Something else broke"),
     ],
 )
@@ -38,6 +53,9 @@ def test_a_failed_call_becomes_a_sentence(text, sentence):
 
 
 def test_a_cluster_that_does_not_answer_is_unreachable():
-    error = api_failure("read the job", "HTTPConnectionPool(host='10.0.0.1', port=6443): Max retries exceeded with url: /version (Connection refused)")
+    error = api_failure(
+        "read the job",
+        "HTTPConnectionPool(host='10.0.0.1', port=6443): Max retries exceeded with url: /version (Connection refused)",
+    )
     assert error.unreachable
     assert str(error).startswith("the API server of the cluster cannot be reached: HTTPConnectionPool")

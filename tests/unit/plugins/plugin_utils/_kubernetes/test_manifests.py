@@ -40,17 +40,30 @@ def test_what_is_made_fits_the_schema(claim):
     for made in (job_of(claim), claim_of(claim, "11-22")):
         kubernetes_validate.validate(made, "1.37", strict=True)
         assert made["metadata"]["labels"][RUN_LABEL] == "20261122t101112z-1f0c2a"
-        assert (made["metadata"]["name"], made["metadata"]["namespace"]) == ("logdisk-20261122t101112z-1f0c2a-b5b41197-1", "mq")
+        assert (made["metadata"]["name"], made["metadata"]["namespace"]) == (
+            "logdisk-20261122t101112z-1f0c2a-b5b41197-1",
+            "mq",
+        )
 
 
 def test_the_job_is_that_of_the_manifest_with_the_test_in_it():
     job = job_of(CLAIM)
     pod = job["spec"]["template"]["spec"]
     (container,) = pod["containers"]
-    assert (container["args"], container["image"]) == (["--bsize=4096", "--tables=-"], "registry.example.com/logdisk:1.0.0")
+    assert (container["args"], container["image"]) == (
+        ["--bsize=4096", "--tables=-"],
+        "registry.example.com/logdisk:1.0.0",
+    )
     assert "env" not in container
-    assert (container["volumeMounts"][0]["mountPath"], pod["volumes"][0]["persistentVolumeClaim"]["claimName"]) == ("/data/fast", CLAIM.name)
-    assert (pod["hostname"], pod["securityContext"]["fsGroup"], pod["nodeSelector"]) == (CLAIM.name, 10001, {"pool": "mq"})
+    assert (container["volumeMounts"][0]["mountPath"], pod["volumes"][0]["persistentVolumeClaim"]["claimName"]) == (
+        "/data/fast",
+        CLAIM.name,
+    )
+    assert (pod["hostname"], pod["securityContext"]["fsGroup"], pod["nodeSelector"]) == (
+        CLAIM.name,
+        10001,
+        {"pool": "mq"},
+    )
     assert (job["spec"]["activeDeadlineSeconds"], job["spec"]["ttlSecondsAfterFinished"] > 0) == (1000, True)
     assert claim_of(CLAIM, "11-22")["metadata"]["ownerReferences"][0]["uid"] == "11-22"
 

@@ -8,7 +8,11 @@ import zlib
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes import pod_log
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes.pod_log import LogError, last_complaint, read_tables
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes.pod_log import (
+    LogError,
+    last_complaint,
+    read_tables,
+)
 
 NAMES = ("run.csv", "results.csv")
 

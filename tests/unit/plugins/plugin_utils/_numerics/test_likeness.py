@@ -29,12 +29,16 @@ def test_an_unlike_device_is_conspicuous_in_either_direction():
         assert likeness(class_of([*spread, side * (limit - 1e-6)]), margin=0.1).conspicuous == {}
         unlike = likeness(class_of([*spread, side * (limit + 1e-6)]), margin=0.1)
         assert unlike.conspicuous == {"h12": pytest.approx(math.expm1(side * limit), abs=1e-5)}
-    assert (unlike.lowest, unlike.middle, unlike.highest) == pytest.approx(tuple(figures_of([-0.04, 0, limit])), rel=1e-5)
+    assert (unlike.lowest, unlike.middle, unlike.highest) == pytest.approx(
+        tuple(figures_of([-0.04, 0, limit])), rel=1e-5
+    )
 
 
 def test_alike_devices_may_differ_by_the_margin_and_by_some_of_two_percent():
     for margin, limit in ((0.2, math.log(1.2)), (0.01, (4.2 + 30 / 9) * 0.02)):
-        assert [set(likeness(class_of([0.0] * 8 + [limit + more]), margin=margin).conspicuous) for more in (-1e-6, 1e-6)] == [set(), {"h8"}]
+        assert [
+            set(likeness(class_of([0.0] * 8 + [limit + more]), margin=margin).conspicuous) for more in (-1e-6, 1e-6)
+        ] == [set(), {"h8"}]
 
 
 def test_below_eight_devices_there_is_a_range_alone():

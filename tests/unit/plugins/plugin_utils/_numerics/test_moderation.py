@@ -19,7 +19,11 @@ def test_vector_24():
     given = spreads(1e-5, 1e-4, 1e-4, 4e-4, 1e-3, 1e-2, 2e-4, 5e-5)
     common = moderation._common(given, 8)
     drawn = moderated(given, 8)[5]
-    assert (f"{common.degrees:.8f}", f"{common.variance:.8e}", f"{drawn.variance:.11f}") == ("1.19320432", "9.82916021e-05", "0.00772495736")
+    assert (f"{common.degrees:.8f}", f"{common.variance:.8e}", f"{drawn.variance:.11f}") == (
+        "1.19320432",
+        "9.82916021e-05",
+        "0.00772495736",
+    )
     assert drawn.degrees == 4 + common.degrees
 
 

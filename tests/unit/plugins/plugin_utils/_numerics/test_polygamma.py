@@ -7,7 +7,11 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics.polygamma import digamma, inverse_trigamma, trigamma
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics.polygamma import (
+    digamma,
+    inverse_trigamma,
+    trigamma,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special

@@ -15,7 +15,12 @@ from scipy import special, stats
 
 def test_student_t():
     quantiles = [student_t.quantile(*arguments) for arguments in ((0.95, 29), (0.95, 4), (0.99, 7), (0.95, 3))]
-    assert [f"{value:.12f}" for value in quantiles] == ["1.699127026533", "2.131846786327", "2.997951566869", "2.353363434802"]
+    assert [f"{value:.12f}" for value in quantiles] == [
+        "1.699127026533",
+        "2.131846786327",
+        "2.997951566869",
+        "2.353363434802",
+    ]
     assert f"{student_t.upper_tail(2, 5):.12f}" == "0.050969739415"
 
 
@@ -24,7 +29,9 @@ def test_student_t_is_that_of_scipy():
         for t in (-30, -1, 0, 0.001, 1, 2, 30):
             assert student_t.upper_tail(t, degrees) == pytest.approx(stats.t.sf(t, degrees), rel=1e-9, abs=1e-15)
         for probability in (0.025, 0.5, 0.95, 0.999, 1 - 0.05 / 28):
-            assert student_t.quantile(probability, degrees) == pytest.approx(stats.t.ppf(probability, degrees), rel=1e-8, abs=1e-12)
+            assert student_t.quantile(probability, degrees) == pytest.approx(
+                stats.t.ppf(probability, degrees), rel=1e-8, abs=1e-12
+            )
 
 
 @given(st.floats(0.1, 1e4), st.floats(0.1, 1e4), st.floats(0, 1))

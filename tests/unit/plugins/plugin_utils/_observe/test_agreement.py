@@ -33,7 +33,9 @@ LOADS = {
 SOURCES = {
     "mq_prometheus, counters": lambda gets: expositions.mq_prometheus(gets, "counter"),
     "mq_prometheus, gauges": lambda gets: expositions.mq_prometheus(gets, "gauge"),
-    "mq_prometheus, counters that it keeps": lambda gets: expositions.mq_prometheus(gets, "counter", keeps_counters=True),
+    "mq_prometheus, counters that it keeps": lambda gets: expositions.mq_prometheus(
+        gets, "counter", keeps_counters=True
+    ),
     "mq-container": expositions.mq_container,
 }
 
@@ -41,7 +43,17 @@ SOURCES = {
 def row(observation):
     """The figures of the log that are judged, as its table has them."""
     rows = list(csv.DictReader(io.StringIO(tables_of(observation, QM1)["results.csv"].decode())))
-    return {name: rows[-1][name] for name in ("elapsed_ns", "operations", "bytes", "latency_mean_ns", "write_size_mean_bytes", "logger_utilisation_share")}
+    return {
+        name: rows[-1][name]
+        for name in (
+            "elapsed_ns",
+            "operations",
+            "bytes",
+            "latency_mean_ns",
+            "write_size_mean_bytes",
+            "logger_utilisation_share",
+        )
+    }
 
 
 def by_amqsrua(publications):
@@ -50,7 +62,9 @@ def by_amqsrua(publications):
 
 
 def by_prometheus(answers):
-    return prometheus.read([Sample(START.timestamp() + 10 * n, 10**12 + 10**10 * n, text) for n, text in enumerate(answers)], QM1)
+    return prometheus.read(
+        [Sample(START.timestamp() + 10 * n, 10**12 + 10**10 * n, text) for n, text in enumerate(answers)], QM1
+    )
 
 
 @pytest.mark.parametrize("source", [name for name in SOURCES if "keeps" not in name])
@@ -64,7 +78,8 @@ def test_one_publication_at_each_get(load, source):
 @pytest.mark.parametrize("source", SOURCES)
 @pytest.mark.parametrize("load", LOADS)
 def test_a_get_that_comes_before_the_publication_costs_nothing(load, source):
-    """No GET invents an idle interval, whether the exporter drops its figures or repeats them. The averages of a publication that is overtaken are lost."""
+    """No GET invents an idle interval, whether the exporter drops its figures or repeats them. The averages of a
+    publication that is overtaken are lost."""
     pattern = (1, 0, 1, 1, 2, 0)
     found = by_prometheus(SOURCES[source](list(Clock(pattern).gets(LOADS[load]))))
     written = LOADS[load][1:]
@@ -72,14 +87,21 @@ def test_a_get_that_comes_before_the_publication_costs_nothing(load, source):
     assert all(each.latency_mean_ns for each in found.intervals)
     if load in ("steady", "idle"):
         assert row(found)["latency_mean_ns"] == row(by_amqsrua(written))["latency_mean_ns"]
-        assert sum(each.operations for each in found.intervals) == sum(each.physical_bytes // each.size_bytes for each in written)
+        assert sum(each.operations for each in found.intervals) == sum(
+            each.physical_bytes // each.size_bytes for each in written
+        )
 
 
 def test_a_counter_of_neither_exporter_is_not_guessed():
     """Five answers that rise, fall or stay the same tell nothing: each load looks like the other kind of counter."""
     for load in ("steady", "rising", "falling"):
         texts = expositions.mq_prometheus(list(Clock().gets(LOADS[load])), "counter")
-        stripped = ["\n".join(line for line in text.splitlines() if "exporter_publications" not in line) + "\n" for text in texts]
+        stripped = [
+            "\n".join(line for line in text.splitlines() if "exporter_publications" not in line) + "\n"
+            for text in texts
+        ]
         found = by_prometheus(stripped)
         assert [each.bytes for each in found.intervals] == [None] * (NUMBER - 1)
-        assert [problem.partition(",")[0] for problem in found.problems] == ["The exporter calls the bytes written a counter"]
+        assert [problem.partition(",")[0] for problem in found.problems] == [
+            "The exporter calls the bytes written a counter"
+        ]

@@ -28,12 +28,22 @@ def fixture(name):
 
 
 def figures(observation):
-    return [(each.operations, each.bytes, each.latency_mean_ns, each.write_size_mean_bytes) for each in observation.intervals]
+    return [
+        (each.operations, each.bytes, each.latency_mean_ns, each.write_size_mean_bytes)
+        for each in observation.intervals
+    ]
 
 
-def publication(*elements, interval="10.000 seconds", physical="4096 410/sec", latency="280 uSec", size="4096", time="08000000"):
+def publication(
+    *elements, interval="10.000 seconds", physical="4096 410/sec", latency="280 uSec", size="4096", time="08000000"
+):
     lines = [f"Publication received PutDate:20261112 PutTime:{time} Interval:{interval}"]
-    lines += [f"Log - physical bytes written {physical}", f"Log - write latency {latency}", f"Log - write size {size}", *elements]
+    lines += [
+        f"Log - physical bytes written {physical}",
+        f"Log - write latency {latency}",
+        f"Log - write size {size}",
+        *elements,
+    ]
     return "\n".join(lines) + "\n\n"
 
 
@@ -54,7 +64,11 @@ def test_an_old_level():
 
 def test_a_queue_manager_that_ends_between_publications():
     found = observe(fixture("amqsrua-9.2.txt"))
-    assert figures(found) == [(5120, 41943040, 512e3, 8192), (4864, 39845888, 498e3, 8192), (4267, 52428800, 1733e3, 12288)]
+    assert figures(found) == [
+        (5120, 41943040, 512e3, 8192),
+        (4864, 39845888, 498e3, 8192),
+        (4267, 52428800, 1733e3, 12288),
+    ]
     assert found.ending == "amqsrua ended before its time: MQGET ended with reason code 2162"
 
 
@@ -100,7 +114,9 @@ def test_samples_may_hold_any_part_of_the_output(name):
 )
 def test_numbers_and_units_of_a_latency(text, wanted_ns):
     found = observe(publication(latency=text), publication())
-    assert [each.latency_mean_ns for each in found.intervals][-2:-1] == ([] if wanted_ns is None else [pytest.approx(wanted_ns)])
+    assert [each.latency_mean_ns for each in found.intervals][-2:-1] == (
+        [] if wanted_ns is None else [pytest.approx(wanted_ns)]
+    )
 
 
 @pytest.mark.parametrize(
@@ -141,7 +157,9 @@ def test_numbers_and_units_of_bytes(text, wanted):
     ],
 )
 def test_the_length_of_an_interval(text, wanted_s):
-    assert observe(publication(), publication(interval=text, physical="4096")).intervals[1].elapsed_s == pytest.approx(wanted_s)
+    assert observe(publication(), publication(interval=text, physical="4096")).intervals[1].elapsed_s == pytest.approx(
+        wanted_s
+    )
 
 
 def test_a_first_publication_of_an_earlier_time_is_left_out():
@@ -150,7 +168,9 @@ def test_a_first_publication_of_an_earlier_time_is_left_out():
     assert found.problems == ()
     alone = observe(publication(interval="3 hours,0 minutes,1.000 seconds", physical="999999999"))
     assert alone.intervals == ()
-    assert alone.problems == ("amqsrua printed one publication, which covers a time before the observation: observe for longer.",)
+    assert alone.problems == (
+        "amqsrua printed one publication, which covers a time before the observation: observe for longer.",
+    )
 
 
 @pytest.mark.parametrize(
@@ -174,7 +194,9 @@ def test_an_element_that_is_not_known_is_passed_over(element):
 
 def test_an_element_by_its_number():
     """A program older than the queue manager prints those that it does not know in this way."""
-    found = observe(publication("Parameter(16) Value(20411) not recognised", "Parameter(17) Value(1794470000000000) not recognised"))
+    found = observe(
+        publication("Parameter(16) Value(20411) not recognised", "Parameter(17) Value(1794470000000000) not recognised")
+    )
     assert found.facts["slowest_write_since_restart_ns"] == 20411000
     assert found.facts["slowest_write_at_epoch_s"] == 1794470000
 
@@ -189,16 +211,25 @@ def test_output_that_is_cut_off_has_no_wrong_figure(length):
 
 
 def test_a_publication_without_its_figures_is_left_out():
-    found = observe(publication(), "Publication received PutDate:20261112 PutTime:08001000 Interval:10.000 seconds\nLog - write size 4096\n\n", publication())
+    found = observe(
+        publication(),
+        "Publication received PutDate:20261112 PutTime:08001000 Interval:10.000 seconds\nLog - write size 4096\n\n",
+        publication(),
+    )
     assert len(found.intervals) == 2
     assert found.problems == ("1 of 3 publications were not complete and are left out.",)
 
 
-@pytest.mark.parametrize("text", ["", "AMQ8146E: IBM MQ queue manager not available.\n", "Log - write latency 280 uSec\n", "\x00"])
+@pytest.mark.parametrize(
+    "text", ["", "AMQ8146E: IBM MQ queue manager not available.\n", "Log - write latency 280 uSec\n", "\x00"]
+)
 def test_nothing_is_said_as_such(text):
     found = observe(text)
     assert found.intervals == ()
-    assert found.problems == ("amqsrua printed no publication of the log: look at its messages, and at its authority to subscribe (docs/observe.md).",)
+    assert found.problems == (
+        "amqsrua printed no publication of the log: look at its messages, and at its authority to "
+        "subscribe (docs/observe.md).",
+    )
 
 
 @pytest.mark.parametrize("time", ["99999999", "08000000"])
@@ -213,5 +244,7 @@ def test_broken_text_never_fails():
     for dummy in range(300):
         letters = list(whole[: source.randrange(len(whole))])
         for dummy in range(min(len(letters), 30)):
-            letters[source.randrange(len(letters))] = chr(source.choice([0, 10, 32, 44, 46, 48, 57, 65, 0x663, 0x1F600]))
+            letters[source.randrange(len(letters))] = chr(
+                source.choice([0, 10, 32, 44, 46, 48, 57, 65, 0x663, 0x1F600])
+            )
         observe("".join(letters))

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Seconds from the kernel become intervals, histograms, thresholds, maxima and slow operations; what does not fit is left out."""
+"""Seconds from the kernel become intervals, histograms, thresholds, maxima and slow operations;
+what does not fit is left out."""
 
 from __future__ import annotations
 
@@ -18,7 +19,9 @@ S, MS = 1_000_000_000, 1_000_000
 BASE = 500 * S
 EPOCH = 1_800_000_000.0
 WATCHED = {"watched": {"streams": ["log"], "pid": 0, "duration_s": 3, "probe_overhead_ns": {"log": 400}}}
-CALLS = {"watched": {"streams": ["log", "MQPUT"], "pid": 0, "duration_s": 3, "probe_overhead_ns": {"log": 400, "call": 9000}}}
+CALLS = {
+    "watched": {"streams": ["log", "MQPUT"], "pid": 0, "duration_s": 3, "probe_overhead_ns": {"log": 400, "call": 9000}}
+}
 START = {"base": BASE}
 
 
@@ -30,7 +33,13 @@ def counted(*latencies_ns, size=4096, errors=0):
     for latency_ns in latencies_ns:
         buckets[str(bucket_of(latency_ns))] = buckets.get(str(bucket_of(latency_ns)), 0) + 1
     extremes = {"min_ns": min(latencies_ns), "max_ns": max(latencies_ns)}
-    return {"buckets": buckets, "sum_ns": sum(latencies_ns), "bytes": size * len(latencies_ns), "errors": errors, **extremes}
+    return {
+        "buckets": buckets,
+        "sum_ns": sum(latencies_ns),
+        "bytes": size * len(latencies_ns),
+        "errors": errors,
+        **extremes,
+    }
 
 
 def second(number, *latencies_ns, late=False, **content):
@@ -38,7 +47,15 @@ def second(number, *latencies_ns, late=False, **content):
 
 
 def maximum(at_s, latency_ns, stream="log"):
-    return {"maximum": {"stream": stream, "at_ns": BASE + int(at_s * S), "latency_ns": latency_ns, "bytes": 4096, "previous_ns": 0}}
+    return {
+        "maximum": {
+            "stream": stream,
+            "at_ns": BASE + int(at_s * S),
+            "latency_ns": latency_ns,
+            "bytes": 4096,
+            "previous_ns": 0,
+        }
+    }
 
 
 def read(*texts, **options):
@@ -51,7 +68,12 @@ def test_seconds_become_intervals_with_exact_figures():
     observation = read(WATCHED, START, second(1, 300_000, 500_000), second(2), second(3, 1 * MS), interval_s=2)
     first, last = observation.intervals
     assert (first.start_epoch_s, first.elapsed_s, first.operations, first.bytes) == (EPOCH, 2.0, 2, 8192)
-    assert (first.latency_mean_ns, first.latency_min_ns, first.latency_max_ns, first.write_size_mean_bytes) == (400_000, 300_000, 500_000, 4096)
+    assert (first.latency_mean_ns, first.latency_min_ns, first.latency_max_ns, first.write_size_mean_bytes) == (
+        400_000,
+        300_000,
+        500_000,
+        4096,
+    )
     assert (last.start_epoch_s, last.elapsed_s, last.operations) == (EPOCH + 2, 1.0, 1)
     assert [each.operations for each in observation.seconds] == [2, 0, 1]
     assert observation.seconds[1].latency_max_ns is None
@@ -63,9 +85,18 @@ def test_an_interval_that_is_not_over_waits():
 
 
 def test_a_histogram_for_each_batch_and_thresholds_for_each_second():
-    observation = read(WATCHED, START, *(second(number, 150_000, number * MS) for number in range(1, 61)), thresholds_ns=(2 * MS, 59 * MS))
+    observation = read(
+        WATCHED,
+        START,
+        *(second(number, 150_000, number * MS) for number in range(1, 61)),
+        thresholds_ns=(2 * MS, 59 * MS),
+    )
     assert sorted(batch for dummy, batch in observation.histograms) == list(range(1, 31))
-    assert observation.histograms["log", 30] == {upper_ns(bucket_of(150_000)): 2, upper_ns(bucket_of(59 * MS)): 1, upper_ns(bucket_of(60 * MS)): 1}
+    assert observation.histograms["log", 30] == {
+        upper_ns(bucket_of(150_000)): 2,
+        upper_ns(bucket_of(59 * MS)): 1,
+        upper_ns(bucket_of(60 * MS)): 1,
+    }
     assert [over.second for over in observation.over if over.over_ns == 59 * MS] == [60]
     assert observation.over[0] == Over(3, "log", 2 * MS, 1, pytest.approx(3 * MS, rel=0.01))
 
@@ -73,7 +104,13 @@ def test_a_histogram_for_each_batch_and_thresholds_for_each_second():
 def test_each_maximum_once_with_the_one_before_it():
     """Two processors may tell of theirs in the wrong order."""
     observation = read(
-        WATCHED, START, maximum(0.5, 2 * MS), maximum(1.5, 5 * MS), maximum(1.4, 4 * MS), maximum(2.5, 6 * MS), *(second(n, MS) for n in (1, 2, 3))
+        WATCHED,
+        START,
+        maximum(0.5, 2 * MS),
+        maximum(1.5, 5 * MS),
+        maximum(1.4, 4 * MS),
+        maximum(2.5, 6 * MS),
+        *(second(n, MS) for n in (1, 2, 3)),
     )
     assert observation.maxima == (
         Maximum(EPOCH + 0.5, "log", None, 2 * MS),
@@ -89,7 +126,9 @@ def test_a_maximum_waits_for_the_end_of_its_second():
 
 
 def test_the_slowest_operations_and_those_in_flight():
-    stalls = [{"stall": {"stream": "log", "at_ns": BASE + S, "latency_ns": (20 + n) * MS, "bytes": 4096}} for n in range(20)]
+    stalls = [
+        {"stall": {"stream": "log", "at_ns": BASE + S, "latency_ns": (20 + n) * MS, "bytes": 4096}} for n in range(20)
+    ]
     observation = read(WATCHED, START, *stalls, second(1, 20 * MS), {"in_flight": {"log": [BASE - S]}}, second(2))
     assert [stall.latency_ns for stall in observation.stalls] == [3 * S, *(n * MS for n in range(39, 30, -1))]
     assert (observation.stalls[0].in_flight, observation.stalls[0].epoch_s) == (True, EPOCH - 1)
@@ -98,7 +137,10 @@ def test_the_slowest_operations_and_those_in_flight():
 
 def test_calls_are_streams_of_their_own_without_bytes():
     observation = read(CALLS, START, second(1, MS, MQPUT=counted(3 * MS, size=0)), interval_s=1)
-    assert [(each.stream, each.operations, each.bytes) for each in observation.intervals] == [("log", 1, 4096), ("MQPUT", 1, None)]
+    assert [(each.stream, each.operations, each.bytes) for each in observation.intervals] == [
+        ("log", 1, 4096),
+        ("MQPUT", 1, None),
+    ]
     assert observation.facts == {"probe_overhead_ns": 400, "probe_overhead_call_ns": 9000}
 
 
@@ -131,12 +173,23 @@ def test_extremes_of_another_second_give_way_to_the_bounds_of_the_buckets():
 
 def test_problems_say_what_is_doubtful():
     observation = read(
-        CALLS, START, second(1, 300_000, late=True, MQPUT=counted(40_000)), second(2, MQPUT=counted()), {"second": {"number": 3, "streams": {}}}, {"lost": 7}
+        CALLS,
+        START,
+        second(1, 300_000, late=True, MQPUT=counted(40_000)),
+        second(2, MQPUT=counted()),
+        {"second": {"number": 3, "streams": {}}},
+        {"lost": 7},
     )
     assert observation.problems == (
         "1 samples of bpftrace do not fit and are left out.",
-        "The host was too busy to read 1 seconds in time: every operation is counted, but some of them in another second.",
-        "bpftrace lost 7 events: some lines about maxima and slow operations may be missing. The counts are not concerned.",
+        (
+            "The host was too busy to read 1 seconds in time: every operation is counted, but "
+            "some of them in another second."
+        ),
+        (
+            "bpftrace lost 7 events: some lines about maxima and slow operations may be missing. "
+            "The counts are not concerned."
+        ),
         "Watching adds about 9.0 us to each MQPUT, 22% of its mean of 40.0 us.",
     )
     failed = {"second": {"number": 1, "late": False, "streams": {"log": counted(errors=3)}}}
@@ -146,26 +199,43 @@ def test_problems_say_what_is_doubtful():
     )
 
 
-UNSEEN = "writes to log files did not come by a write call but in another way, such as io_uring or asynchronous I/O (AIO), which bpftrace does not time."
+UNSEEN = (
+    "writes to log files did not come by a write call but in another way, such as io_uring or asynchronous I/O (AIO), "
+    "which bpftrace does not time."
+)
 
 
 def test_a_log_that_is_written_another_way_has_no_figures_at_all():
     """Those of the writes that were seen would stand for all."""
     stall = {"stall": {"stream": "log", "at_ns": BASE + S, "latency_ns": 20 * MS, "bytes": 4096}}
-    texts = (CALLS, START, maximum(0.5, 2 * MS), stall, *(second(n, MS, MQPUT=counted(3 * MS)) for n in (1, 2, 3)), {"unseen": {"log": 7, "MQPUT": 0}})
+    texts = (
+        CALLS,
+        START,
+        maximum(0.5, 2 * MS),
+        stall,
+        *(second(n, MS, MQPUT=counted(3 * MS)) for n in (1, 2, 3)),
+        {"unseen": {"log": 7, "MQPUT": 0}},
+    )
     found = read(*texts, interval_s=3, thresholds_ns=(MS // 2,))
     assert found.problems[0] == f"About 7 {UNSEEN} So there are no figures of the log."
     assert [(each.stream, each.operations, each.bytes, each.latency_mean_ns) for each in found.intervals] == [
         ("log", None, None, None),
         ("MQPUT", 3, None, 3 * MS),
     ]
-    assert {each.stream for each in (*found.seconds, *found.over)} == {"MQPUT"} == {name for name, dummy in found.histograms}
+    assert (
+        {each.stream for each in (*found.seconds, *found.over)}
+        == {"MQPUT"}
+        == {name for name, dummy in found.histograms}
+    )
     assert (found.maxima, found.stalls) == ((), ())
 
 
 def test_very_few_writes_that_come_another_way_are_named():
     found = read(WATCHED, START, second(1, *[MS] * 2000), {"unseen": {"log": 2}}, second(2), second(3))
-    assert (found.problems, sum(each.operations for each in found.seconds)) == ((f"About 2 {UNSEEN} They are in no figure.",), 2000)
+    assert (found.problems, sum(each.operations for each in found.seconds)) == (
+        (f"About 2 {UNSEEN} They are in no figure.",),
+        2000,
+    )
 
 
 def test_writes_that_wait_for_no_disk_are_in_no_figure():
@@ -179,7 +249,9 @@ def test_writes_that_wait_for_no_disk_are_in_no_figure():
 
 def test_a_kernel_that_cannot_notice_other_writes_is_named():
     watched = {"watched": {**WATCHED["watched"], "notices_unseen": False}}
-    assert [problem.partition(" (AIO)")[0] for problem in read(watched, START, second(1, MS)).problems] == ["Writes by io_uring or asynchronous I/O"]
+    assert [problem.partition(" (AIO)")[0] for problem in read(watched, START, second(1, MS)).problems] == [
+        "Writes by io_uring or asynchronous I/O"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -201,8 +273,20 @@ def test_a_kernel_that_cannot_notice_other_writes_is_named():
         {"in_flight": [1]},
         {"program": None},
         second(3, MS),
-        {"second": {"number": 2, "late": False, "streams": {"log": {"buckets": {"4608": 1}, "sum_ns": 1, "bytes": 1, "errors": 0}}}},
-        {"second": {"number": 2, "late": False, "streams": {"log": {"buckets": {"1": 1}, "sum_ns": 1.5, "bytes": 1, "errors": 0}}}},
+        {
+            "second": {
+                "number": 2,
+                "late": False,
+                "streams": {"log": {"buckets": {"4608": 1}, "sum_ns": 1, "bytes": 1, "errors": 0}},
+            }
+        },
+        {
+            "second": {
+                "number": 2,
+                "late": False,
+                "streams": {"log": {"buckets": {"1": 1}, "sum_ns": 1.5, "bytes": 1, "errors": 0}},
+            }
+        },
     ],
 )
 def test_what_does_not_fit_changes_nothing(text):

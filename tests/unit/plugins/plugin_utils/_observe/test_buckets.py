@@ -31,7 +31,15 @@ def rows(name):
 
 def test_every_latency_lies_in_its_bucket():
     source = random.Random(7)
-    for latency_ns in [0, 1, 255, 256, 257, LONGEST_NS, *(source.randrange(1 << source.randrange(1, 43)) for dummy in range(5000))]:
+    for latency_ns in [
+        0,
+        1,
+        255,
+        256,
+        257,
+        LONGEST_NS,
+        *(source.randrange(1 << source.randrange(1, 43)) for dummy in range(5000)),
+    ]:
         bucket = bucket_of(latency_ns)
         assert lower_ns(bucket) <= latency_ns <= upper_ns(bucket)
         assert upper_ns(bucket) - lower_ns(bucket) <= latency_ns / 128
@@ -49,26 +57,38 @@ def test_the_bounds_in_the_testers_histogram_are_bounds_here():
 
 
 def test_the_thresholds_are_the_testers():
-    asked = dict(line.split(",", 1) for line in (MEASURED / "run.csv").read_text(encoding="utf-8").splitlines())["option_over_ns"]
-    assert asked.split()[2:] == [str(threshold) for threshold in THRESHOLDS_NS]  # the first two are the ones it was asked for
+    asked = dict(line.split(",", 1) for line in (MEASURED / "run.csv").read_text(encoding="utf-8").splitlines())[
+        "option_over_ns"
+    ]
+    assert asked.split()[2:] == [
+        str(threshold) for threshold in THRESHOLDS_NS
+    ]  # the first two are the ones it was asked for
 
 
 @pytest.mark.parametrize("over_ns", [1000, 20000])
 def test_operations_over_a_threshold_are_the_testers(over_ns):
-    """Its histogram has no seconds, so they are added up: a second whose slowest write is below the threshold counts none."""
+    """Its histogram has no seconds, so they are added up: a second whose slowest write is below the
+    threshold counts none."""
     by_step = {}
     for row in rows("histogram.csv"):
         counts = by_step.setdefault(row["step"], Counter())
         counts[bucket_of(int(row["latency_upper_ns"]))] += int(row["operations"])
     for step, counts in by_step.items():
-        of_all = [row for row in rows("over.csv") if (row["step"], int(row["over_ns"]), row["worker"]) == (step, over_ns, "all")]
+        of_all = [
+            row
+            for row in rows("over.csv")
+            if (row["step"], int(row["over_ns"]), row["worker"]) == (step, over_ns, "all")
+        ]
         wanted = sum(int(row["operations"]) for row in of_all)
         longest_ns = max(int(row["latency_max_ns"] or 0) for row in rows("intervals.csv") if row["step"] == step)
         assert operations_over(counts, over_ns, longest_ns)[0] == wanted
 
 
 def test_time_over_a_threshold_is_that_of_the_middles():
-    assert operations_over({bucket_of(1000): 3, bucket_of(5000): 2}, 2000, 5010) == (2, lower_ns(bucket_of(5000)) + upper_ns(bucket_of(5000)))
+    assert operations_over({bucket_of(1000): 3, bucket_of(5000): 2}, 2000, 5010) == (
+        2,
+        lower_ns(bucket_of(5000)) + upper_ns(bucket_of(5000)),
+    )
     assert operations_over({bucket_of(1000): 3}, 2000, 1005) == (0, 0)
 
 

@@ -20,7 +20,10 @@ START_EPOCH_S = 1794470399.0  # a second before the first publication of the fix
 
 
 def samples(*texts, every_s=10):
-    return [Sample(START_EPOCH_S + every_s * number, 10**12 + every_s * 10**9 * number, text) for number, text in enumerate(texts)]
+    return [
+        Sample(START_EPOCH_S + every_s * number, 10**12 + every_s * 10**9 * number, text)
+        for number, text in enumerate(texts)
+    ]
 
 
 def gets(name):
@@ -29,11 +32,16 @@ def gets(name):
 
 def exposition(qmgr="QM1", kind="gauge", suffix="", **figures):
     text = f"# TYPE ibmmq_qmgr_log_physical_written_bytes{suffix} {kind}\n"
-    return text + "".join(f'ibmmq_qmgr_log_{name}{{platform="UNIX",qmgr="{qmgr}"}} {value}\n' for name, value in figures.items())
+    return text + "".join(
+        f'ibmmq_qmgr_log_{name}{{platform="UNIX",qmgr="{qmgr}"}} {value}\n' for name, value in figures.items()
+    )
 
 
 def figures(observation):
-    return [(each.operations, each.bytes, each.latency_mean_ns, each.write_size_mean_bytes) for each in observation.intervals]
+    return [
+        (each.operations, each.bytes, each.latency_mean_ns, each.write_size_mean_bytes)
+        for each in observation.intervals
+    ]
 
 
 def test_gauges_begin_anew_with_each_get():
@@ -44,7 +52,9 @@ def test_gauges_begin_anew_with_each_get():
         (0, 0, 282e3, 36904),
         (16252, 590135296, 301e3, 36311),
     ]
-    assert [(each.start_epoch_s, each.elapsed_s, each.stream) for each in found.intervals] == [(START_EPOCH_S + 10 * n, 10, LOG) for n in range(4)]
+    assert [(each.start_epoch_s, each.elapsed_s, each.stream) for each in found.intervals] == [
+        (START_EPOCH_S + 10 * n, 10, LOG) for n in range(4)
+    ]
     assert found.facts == {
         "operations_are_estimated": 1,
         "latency_is_rolling": 1,
@@ -62,7 +72,8 @@ NEWER = [(5120, 41943040, 512e3, 8192), (4864, 39845888, 498e3, 8192), (4267, 52
 
 @pytest.mark.parametrize("name", ["mq_prometheus-9.4.txt", "mq-container-9.4.txt"])
 def test_gauges_and_counters_of_a_newer_level(name):
-    """The slowest write becomes slower in the second interval; a replica of Native HA has the same names in another class."""
+    """The slowest write becomes slower in the second interval; a replica of Native HA has the same names in
+    another class."""
     found = read(gets(name), QM1)
     assert figures(found) == NEWER
     assert [each.latency_max_ns for each in found.intervals] == [None, 187002000, None]
@@ -83,7 +94,10 @@ def test_an_exporter_with_microseconds_and_without_the_write_size():
     assert found.facts["log_bytes_max"] == 83886080
 
 
-@pytest.mark.parametrize("name", ["ibmmq_qmgr_log_write_latency_seconds", "mine_qmgr_log_write_latency_seconds", "qmgr_log_write_latency_seconds"])
+@pytest.mark.parametrize(
+    "name",
+    ["ibmmq_qmgr_log_write_latency_seconds", "mine_qmgr_log_write_latency_seconds", "qmgr_log_write_latency_seconds"],
+)
 def test_the_namespace_is_a_setting_of_the_exporter(name):
     text = exposition(physical_written_bytes=8192) + f'{name}{{qmgr="QM1"}} 0.002\n'
     assert [each.latency_mean_ns for each in read(samples(text, text), QM1).intervals] == [2e6]
@@ -117,20 +131,30 @@ def test_bytes_of_less_than_a_mean_write_were_written_by_one():
 
 def test_an_interval_that_is_missing_is_part_of_the_next_one():
     """A GET without a new publication has no metrics; then the next one has the bytes of both intervals."""
-    first, last = exposition(physical_written_bytes=1, write_size_bytes=4096), exposition(physical_written_bytes=8192, write_size_bytes=4096)
+    first, last = (
+        exposition(physical_written_bytes=1, write_size_bytes=4096),
+        exposition(physical_written_bytes=8192, write_size_bytes=4096),
+    )
     found = read(samples(first, "ibmmq_qmgr_exporter_publications 0\n", last), QM1)
     assert [(each.start_epoch_s, each.elapsed_s, each.bytes) for each in found.intervals] == [(START_EPOCH_S, 20, 8192)]
 
 
 def counter(*values):
-    return samples(*(exposition(suffix="_total", kind="counter", physical_written_bytes_total=value, write_size_bytes=4096) for value in values))
+    return samples(
+        *(
+            exposition(suffix="_total", kind="counter", physical_written_bytes_total=value, write_size_bytes=4096)
+            for value in values
+        )
+    )
 
 
 def test_a_counter_that_restarts_hides_one_interval():
     found = read(counter(100000, 140960, 4096, 12288), QM1)
     assert [each.bytes for each in found.intervals] == [40960, None, 8192]
     assert [each.operations for each in found.intervals] == [10, None, 2]
-    assert found.problems == ("The exporter began to count anew 1 times: how much was written in those intervals is not known.",)
+    assert found.problems == (
+        "The exporter began to count anew 1 times: how much was written in those intervals is not known.",
+    )
 
 
 def test_a_counter_that_one_get_lacks():
@@ -141,7 +165,9 @@ def test_a_counter_that_one_get_lacks():
 
 
 def two(*values):
-    return "".join(exposition(qmgr=name, physical_written_bytes=value) for name, value in zip(("QM1", "QM2"), values, strict=True))
+    return "".join(
+        exposition(qmgr=name, physical_written_bytes=value) for name, value in zip(("QM1", "QM2"), values, strict=True)
+    )
 
 
 def test_the_label_selects_the_queue_manager():
@@ -149,10 +175,14 @@ def test_the_label_selects_the_queue_manager():
     assert [each.bytes for each in read(both, Options("QM2")).intervals] == [8192]
     found = read(both, Options(""))
     assert found.intervals == ()
-    assert found.problems == ('The endpoint has log metrics of 2 queue managers ("QM1", "QM2"): say which one with observe_queue_manager.',)
+    assert found.problems == (
+        'The endpoint has log metrics of 2 queue managers ("QM1", "QM2"): say which one with observe_queue_manager.',
+    )
     found = read(both, Options("QM3"))
     assert found.intervals == ()
-    assert found.problems[0] == 'The endpoint has log metrics of "QM1", "QM2", but not of "QM3": correct observe_queue_manager or observe_url.'
+    assert found.problems[0] == (
+        'The endpoint has log metrics of "QM1", "QM2", but not of "QM3": correct observe_queue_manager or observe_url.'
+    )
 
 
 def test_the_only_queue_manager_needs_no_name():
@@ -164,7 +194,10 @@ def test_the_only_queue_manager_needs_no_name():
 
 @pytest.mark.parametrize("label", ["qmgr", "queueManager", "queue_manager", "QM", "qmgr_name"])
 def test_exporters_call_the_label_differently(label):
-    text = f'ibmmq_qmgr_log_physical_written_bytes{{{label}="QM1"}} 4096\nibmmq_qmgr_log_physical_written_bytes{{{label}="QM2"}} 1\n'
+    text = (
+        f'ibmmq_qmgr_log_physical_written_bytes{{{label}="QM1"}} 4096\n'
+        f'ibmmq_qmgr_log_physical_written_bytes{{{label}="QM2"}} 1\n'
+    )
     assert [each.bytes for each in read(samples(text, text), QM1).intervals] == [4096]
 
 
@@ -184,17 +217,26 @@ def test_a_queue_manager_that_ends_between_two_gets():
     assert back.ending == ""
 
 
-@pytest.mark.parametrize("texts", [[], [""], [exposition(physical_written_bytes=1)], ["<html>not found</html>", "<html>"], ["\x00" * 50]])
+@pytest.mark.parametrize(
+    "texts", [[], [""], [exposition(physical_written_bytes=1)], ["<html>not found</html>", "<html>"], ["\x00" * 50]]
+)
 def test_nothing_is_said_as_such(texts):
     found = read(samples(*texts), QM1)
     assert (found.intervals, found.elapsed_ns) == ((), 0)
-    assert found.problems == ("The endpoint did not answer twice with metrics of the log: observe for at least three intervals.",)
+    assert found.problems == (
+        "The endpoint did not answer twice with metrics of the log: observe for at least three intervals.",
+    )
 
 
 def test_a_restart_of_the_queue_manager_is_said():
-    texts = [exposition(physical_written_bytes=4096, slowest_write_since_restart_seconds=slowest) for slowest in ("0.5", "0.01", "0.02")]
+    texts = [
+        exposition(physical_written_bytes=4096, slowest_write_since_restart_seconds=slowest)
+        for slowest in ("0.5", "0.01", "0.02")
+    ]
     found = read(samples(*texts), QM1)
-    assert found.problems == ("The queue manager restarted while it was observed: its slowest write since restart became faster.",)
+    assert found.problems == (
+        "The queue manager restarted while it was observed: its slowest write since restart became faster.",
+    )
     assert found.maxima == (Maximum(START_EPOCH_S + 20, LOG, 10**7, 2 * 10**7),)
 
 
@@ -204,18 +246,32 @@ def test_broken_text_never_fails():
     for dummy in range(150):
         letters = list(whole[: source.randrange(len(whole))])
         for dummy in range(min(len(letters), 40)):
-            letters[source.randrange(len(letters))] = chr(source.choice([0, 10, 34, 44, 48, 92, 123, 125, 0x663, 0x1F600]))
+            letters[source.randrange(len(letters))] = chr(
+                source.choice([0, 10, 34, 44, 48, 92, 123, 125, 0x663, 0x1F600])
+            )
         read(samples(*"".join(letters).split("# --- the next GET ---\n")), QM1)
 
 
 def test_long_hostile_lines_are_read_in_linear_time():
-    for text in ("a{" + 'x="\\' * 200_000, 'ibmmq_qmgr_log_max_bytes{qmgr="' + "\\" * 400_000, "_qmgr_log" * 50_000 + " 1", "a{}" * 100_000 + " 1"):
+    for text in (
+        "a{" + 'x="\\' * 200_000,
+        'ibmmq_qmgr_log_max_bytes{qmgr="' + "\\" * 400_000,
+        "_qmgr_log" * 50_000 + " 1",
+        "a{}" * 100_000 + " 1",
+    ):
         read(samples(text, text), QM1)
 
 
-@pytest.mark.parametrize(("slowest", "longest_ns"), [(("0.5", "0.5", "0.01", "0.02"), None), (("0.01", "0.5", "0.01", "0.02"), 500_000_000)])
+@pytest.mark.parametrize(
+    ("slowest", "longest_ns"), [(("0.5", "0.5", "0.01", "0.02"), None), (("0.01", "0.5", "0.01", "0.02"), 500_000_000)]
+)
 def test_after_a_restart_the_slowest_write_is_known_only_if_it_is_longer_than_all_before(slowest, longest_ns):
     """Else a limit on it would be kept by the writes after the restart alone."""
-    found = read(samples(*(exposition(physical_written_bytes=4096, slowest_write_since_restart_seconds=each) for each in slowest)), QM1)
+    found = read(
+        samples(
+            *(exposition(physical_written_bytes=4096, slowest_write_since_restart_seconds=each) for each in slowest)
+        ),
+        QM1,
+    )
     assert max((each.latency_max_ns for each in found.intervals if each.latency_max_ns), default=None) == longest_ns
     assert "slowest_write_since_restart_ns" not in found.facts

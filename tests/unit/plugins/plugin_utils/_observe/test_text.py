@@ -25,7 +25,9 @@ START_EPOCH_S = 1794470400.0
 
 def exact(number, operations, shortest_ns, longest_ns, sum_ns, stream=LOG):
     mean_ns = sum_ns / operations if operations else None
-    return Interval(START_EPOCH_S + 10 * number, 10, stream, operations, operations * 4096, mean_ns, shortest_ns, longest_ns, sum_ns)
+    return Interval(
+        START_EPOCH_S + 10 * number, 10, stream, operations, operations * 4096, mean_ns, shortest_ns, longest_ns, sum_ns
+    )
 
 
 WATCHED = Observation(
@@ -35,7 +37,10 @@ WATCHED = Observation(
         exact(1, 40430, 85_000, 190_000_000, 40430 * 173_000),
         exact(2, 19396, 90_000, 280_000_000, 19396 * 145_000),
     ),
-    maxima=(Maximum(START_EPOCH_S + 3, LOG, None, 260_430_000), Maximum(START_EPOCH_S + 25.5, LOG, 260_430_000, 280_000_000)),
+    maxima=(
+        Maximum(START_EPOCH_S + 3, LOG, None, 260_430_000),
+        Maximum(START_EPOCH_S + 25.5, LOG, 260_430_000, 280_000_000),
+    ),
 )
 
 
@@ -83,7 +88,13 @@ def test_titles_come_again():
 
 
 def test_streams_are_named_if_there_are_others_than_the_log():
-    lines = words(live_lines(Observation("bpftrace", intervals=(exact(0, 10, 1000, 3000, 20_000), exact(0, 2, 5000, 9000, 14_000, "MQPUT")))))
+    lines = words(
+        live_lines(
+            Observation(
+                "bpftrace", intervals=(exact(0, 10, 1000, 3000, 20_000), exact(0, 2, 5000, 9000, 14_000, "MQPUT"))
+            )
+        )
+    )
     assert lines[1:] == [
         "Time Stream 10s Count Total MaxTime MinTime AvgTime Utilisation",
         "08:00:10 log 10 10 3 1 2 0.0002 %",
@@ -118,7 +129,9 @@ def test_nothing_seen_is_no_line():
     assert live_lines(Observation("amqsrua")) == final_lines(Observation("amqsrua")) == []
 
 
-@pytest.mark.parametrize("latencies", [(1000,), (1, 2, 3), (1, 1 << 43), tuple(range(1, 100_000, 37)), (5000,) * 1000 + (5100,)])
+@pytest.mark.parametrize(
+    "latencies", [(1000,), (1, 2, 3), (1, 1 << 43), tuple(range(1, 100_000, 37)), (5000,) * 1000 + (5100,)]
+)
 def test_the_histogram_has_every_operation_in_few_rows(latencies):
     counts = {}
     for latency in latencies:
@@ -130,7 +143,9 @@ def test_the_histogram_has_every_operation_in_few_rows(latencies):
     title, *rows = [line.split() for line in histogram_lines(observation, LOG)]
     assert title[-1] == LOG
     assert "Frequency" in "".join(final_lines(replace(WATCHED, histograms=observation.histograms)))
-    assert "Frequency" not in "".join(final_lines(replace(WATCHED, histograms=observation.histograms), histograms=False))
+    assert "Frequency" not in "".join(
+        final_lines(replace(WATCHED, histograms=observation.histograms), histograms=False)
+    )
     assert len(rows) <= HISTOGRAM_ROWS
     assert sum(int(row[1]) for row in rows) == len(latencies)
     assert float(rows[-1][0]) == pytest.approx(upper_ns(bucket_of(max(latencies))) / 1000, abs=0.05)
@@ -142,12 +157,19 @@ def test_the_histogram_has_every_operation_in_few_rows(latencies):
 
 
 def test_the_end_says_how_busy_the_logger_was_and_its_slowest_write():
-    observation = replace(WATCHED, facts={"slowest_write_since_restart_ns": 280_000_000, "slowest_write_at_epoch_s": START_EPOCH_S + 25.5})
+    observation = replace(
+        WATCHED, facts={"slowest_write_since_restart_ns": 280_000_000, "slowest_write_at_epoch_s": START_EPOCH_S + 25.5}
+    )
     assert final_lines(observation) == [
-        "The logger was writing 54 % of the time, in the busiest interval 69.9 %, falling (trend: 53.6 percentage points in 30 s).",
+        (
+            "The logger was writing 54 % of the time, in the busiest interval 69.9 %, falling (trend: "
+            "53.6 percentage points in 30 s)."
+        ),
         "Slowest log write since the queue manager started: 280 ms, at 2026-11-12T08:00:25Z.",
     ]
-    steep = replace(WATCHED, intervals=tuple(exact(number, 100, 1, 2, 10**9 + number * 2 * 10**11) for number in range(3)))
+    steep = replace(
+        WATCHED, intervals=tuple(exact(number, 100, 1, 2, 10**9 + number * 2 * 10**11) for number in range(3))
+    )
     assert final_lines(steep)[0].endswith("rising (trend: 6,000 percentage points in 30 s).")
     steady = replace(WATCHED, intervals=tuple(exact(number, 100, 1, 2, 10**9) for number in range(4)))
     assert final_lines(steady) == ["The logger was writing 10 % of the time, in the busiest interval 10 %."]

@@ -12,23 +12,37 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.utilisation
 
 
 def observed(*intervals, stream=LOG):
-    return Observation("amqsrua", intervals=tuple(Interval(1000 + 10 * n, 10, stream, **figures) for n, figures in enumerate(intervals)))
+    return Observation(
+        "amqsrua",
+        intervals=tuple(Interval(1000 + 10 * n, 10, stream, **figures) for n, figures in enumerate(intervals)),
+    )
 
 
 def writing(share):
     """Return an interval in which the logger wrote for a share of the time, with writes of 1 ms and 8 KiB."""
-    return {"operations": round(share * 10_000), "bytes": round(share * 10_000) * 8192, "latency_mean_ns": 1e6, "write_size_mean_bytes": 8192}
+    return {
+        "operations": round(share * 10_000),
+        "bytes": round(share * 10_000) * 8192,
+        "latency_mean_ns": 1e6,
+        "write_size_mean_bytes": 8192,
+    }
 
 
 def test_bytes_over_the_size_times_the_latency():
     """IBM's example: 59,871,780 bytes/s in writes of 36,809 bytes and 280 us."""
     operations = round(598_717_800 / 36_809)
-    found = utilisation(observed({"operations": operations, "bytes": 598_717_800, "latency_mean_ns": 280e3, "write_size_mean_bytes": 36_809}))
+    found = utilisation(
+        observed(
+            {"operations": operations, "bytes": 598_717_800, "latency_mean_ns": 280e3, "write_size_mean_bytes": 36_809}
+        )
+    )
     assert found.share == pytest.approx(59_871_780 / 36_809 * 280e-6, rel=1e-4) == pytest.approx(0.4554, abs=1e-4)
 
 
 def test_an_exact_sum_comes_before_an_average():
-    assert utilisation(observed({"operations": 10, "latency_mean_ns": 1.0, "latency_sum_ns": 4_000_000_000})).share == 0.4
+    assert (
+        utilisation(observed({"operations": 10, "latency_mean_ns": 1.0, "latency_sum_ns": 4_000_000_000})).share == 0.4
+    )
 
 
 @pytest.mark.parametrize(
@@ -45,7 +59,9 @@ def test_an_exact_sum_comes_before_an_average():
 def test_the_trend_is_the_slope_per_hour(shares, wanted):
     found = utilisation(observed(*(writing(share) for share in shares)))
     assert (found.share, found.highest_share) == (pytest.approx(wanted.share), pytest.approx(wanted.highest_share))
-    assert found.share_per_hour == (None if wanted.share_per_hour is None else pytest.approx(wanted.share_per_hour, abs=1e-9))
+    assert found.share_per_hour == (
+        None if wanted.share_per_hour is None else pytest.approx(wanted.share_per_hour, abs=1e-9)
+    )
 
 
 def test_an_interval_that_is_not_known_is_left_out():
@@ -54,4 +70,9 @@ def test_an_interval_that_is_not_known_is_left_out():
 
 
 def test_nothing_known_is_nothing_said():
-    assert utilisation(observed()) == utilisation(observed({})) == utilisation(observed(writing(0.5), stream="MQPUT")) == Utilisation(None, None, None)
+    assert (
+        utilisation(observed())
+        == utilisation(observed({}))
+        == utilisation(observed(writing(0.5), stream="MQPUT"))
+        == Utilisation(None, None, None)
+    )

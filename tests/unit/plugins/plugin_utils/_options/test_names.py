@@ -53,7 +53,16 @@ OF_OTHERS = [
 
 @pytest.mark.parametrize(
     ("one", "other", "letters"),
-    [("", "", 0), ("a", "", 1), ("abc", "abc", 0), ("abc", "axc", 1), ("abc", "acb", 1), ("abcd", "acbd", 1), ("abcd", "bacd", 1), ("abcd", "badc", 2)]
+    [
+        ("", "", 0),
+        ("a", "", 1),
+        ("abc", "abc", 0),
+        ("abc", "axc", 1),
+        ("abc", "acb", 1),
+        ("abcd", "acbd", 1),
+        ("abcd", "bacd", 1),
+        ("abcd", "badc", 2),
+    ]
     + [("abc", "cab", 2), ("kitten", "sitting", 3), ("ca", "abc", 3)],
 )
 def test_the_distance_counts_wrong_missing_added_and_exchanged_letters(one, other, letters):
@@ -82,7 +91,8 @@ def test_the_distance_counts_wrong_missing_added_and_exchanged_letters(one, othe
     ],
 )
 def test_what_was_probably_meant(name, meant):
-    """Two letters may be wrong in names of ten letters or more. cut_fil is two letters from cut_files, which has nine."""
+    """Two letters may be wrong in names of ten letters or more. cut_fil is two letters from cut_files,
+    which has nine."""
     assert meant_by(name) == meant
 
 
@@ -94,13 +104,21 @@ def test_a_name_that_is_ours_or_like_none_is_accepted(name):
 def test_each_mistyped_extra_variable_is_refused_once_unless_it_is_accepted():
     names = ["workspce_path", "workspce_path", "gate_profil", "gate_colour", "awx_job_id"]
     assert refusals(names, {"workspce_path"}) == [
-        "gate_profil is not an option: gate_profile was probably meant. Correct the name of this extra variable, or list it in logdisk_accept_names"
+        "gate_profil is not an option: gate_profile was probably meant. Correct the name of this extra variable, or "
+        "list it in logdisk_accept_names"
     ]
     assert len(refusals(names, ())) == 2
 
 
 def test_names_of_hosts_variables_are_warnings():
-    users = {"gate_profil": ["a", "b"], "observe_colour": ["a"], "certify_all": ["c"], "history_path": ["a"], "sweep_plan": ["a"], "observe_mine": ["a"]}
+    users = {
+        "gate_profil": ["a", "b"],
+        "observe_colour": ["a"],
+        "certify_all": ["c"],
+        "history_path": ["a"],
+        "sweep_plan": ["a"],
+        "observe_mine": ["a"],
+    }
     assert warnings(users, {"observe_mine"}) == {
         "gate_profil is not an option, gate_profile was probably meant": ["a", "b"],
         "observe_colour is not an option of this collection; list it in logdisk_accept_names if it is yours": ["a"],

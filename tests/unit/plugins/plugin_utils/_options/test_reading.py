@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What inventories and surveys answer. ansible-core 2.16 hands on texts; later versions read an empty text as nothing, and numbers and truth values as such."""
+"""What inventories and surveys answer. ansible-core 2.16 hands on texts; later versions read an empty text as nothing,
+and numbers and truth values as such."""
 
 from __future__ import annotations
 
@@ -64,13 +65,25 @@ def test_what_a_role_has_by_default_is_read_as_it_is():
         ("workspace_queue_managers", ["QM1 B", "QM1\r\nB"], ["QM1", "B"]),
         ("gate_fail_on", ["fail, unqualified", "fail\nunqualified", ["fail", "unqualified"]], ["fail", "unqualified"]),
         ("workspace_allow", ["symlink, shared_directory", "symlink shared_directory"], ["symlink", "shared_directory"]),
-        ("sweep_target", ["message_size: 2K\nclients: 60", '{"message_size": "2K", "clients": 60}'], {"message_size": "2K", "clients": 60}),
+        (
+            "sweep_target",
+            ["message_size: 2K\nclients: 60", '{"message_size": "2K", "clients": 60}'],
+            {"message_size": "2K", "clients": 60},
+        ),
         ("sweep_options", ["alignment: 512", {"alignment": 512}], {"alignment": 512}),
         ("workspace_places", ["asu1: /mnt/1/logdisk"], {"asu1": "/mnt/1/logdisk"}),
-        ("workspace_volumes", ["- {name: a, path: /a}", '[{"name": "a", "path": "/a"}]'], [{"name": "a", "path": "/a"}]),
+        (
+            "workspace_volumes",
+            ["- {name: a, path: /a}", '[{"name": "a", "path": "/a"}]'],
+            [{"name": "a", "path": "/a"}],
+        ),
         ("workspace_planned_queue_managers", ["- name: QM3"], [{"name": "QM3"}]),
         ("gate_profile", ["mq-log-gold", " mq-log-gold\n"], "mq-log-gold"),
-        ("gate_profile", [PASTED, yaml.safe_load(PASTED)], {**yaml.safe_load(PASTED.replace("2027-01-31", '"2027-01-31"'))}),
+        (
+            "gate_profile",
+            [PASTED, yaml.safe_load(PASTED)],
+            {**yaml.safe_load(PASTED.replace("2027-01-31", '"2027-01-31"'))},
+        ),
         ("sweep_workload", ["built_in: commit"], {"built_in": "commit"}),
         ("gate_array_settings", ["fs9200-3: gold pool, mirrored: yes"], "fs9200-3: gold pool, mirrored: yes"),
         ("gate_array_settings", ["pool: gold\ncache: 64"], {"pool": "gold", "cache": 64}),
@@ -108,11 +121,22 @@ def test_the_same_answer_in_another_way_is_the_same(name, answers, value):
         ("workspace_places", {"asu1": ["/a{% if x %}"]}, "workspace_places: '/a{% if x %}' contains a template"),
         ("workspace_places", "mnt", "workspace_places: 'mnt' is not a dictionary: write it as YAML or JSON"),
         ("workspace_volumes", "name: a", "workspace_volumes: 'name: a' is not a list of dictionaries"),
-        ("workspace_planned_queue_managers", "- path: /a", "workspace_planned_queue_managers: missing required arguments: name"),
+        (
+            "workspace_planned_queue_managers",
+            "- path: /a",
+            "workspace_planned_queue_managers: missing required arguments: name",
+        ),
         ("workspace_reserve", "110%", "workspace_reserve: '110%' is not a share from 0 to below 100 %"),
         ("workspace_reserve", "much", "workspace_reserve: 'much' is not a size"),
         ("gate_profile", "name: x\nname: y", "gate_profile: The text is not valid YAML: the key 'name' is given twice"),
-        ("gate_fail_on", [], "gate_fail_on: an empty list would let every run through: leave the option out, or set gate_report_only: true"),
+        (
+            "gate_fail_on",
+            [],
+            (
+                "gate_fail_on: an empty list would let every run through: leave the option "
+                "out, or set gate_report_only: true"
+            ),
+        ),
         ("gate_fail_on", "[]", "gate_fail_on: an empty list would let every run through"),
         ("cleanup_uncollected_days", "x", "cleanup_uncollected_days: 'x' is not a whole number"),
     ],
@@ -124,11 +148,17 @@ def test_what_cannot_be_used_is_said_in_a_sentence(name, answer, said):
 
 def test_all_that_is_wrong_is_said():
     problems = []
-    assert read_options({"sweep_mode": "alone", "sweep_files": "4", "sweep_nice": "very"}, problems) == {"sweep_files": 4}
+    assert read_options({"sweep_mode": "alone", "sweep_files": "4", "sweep_nice": "very"}, problems) == {
+        "sweep_files": 4
+    }
     assert [problem.partition(":")[0] for problem in problems] == ["sweep_mode", "sweep_nice"]
 
 
-FILES = [path for pattern in ("roles/*/tasks/*.yml", "roles/*/vars/*.yml", "playbooks/**/*.yml") for path in ROLES.parent.glob(pattern)]
+FILES = [
+    path
+    for pattern in ("roles/*/tasks/*.yml", "roles/*/vars/*.yml", "playbooks/**/*.yml")
+    for path in ROLES.parent.glob(pattern)
+]
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parts[-3]}/{path.name}")

@@ -60,24 +60,38 @@ def facts(path):
 
 
 def own_variables(path):
-    return {name for node in dictionaries(read(path)) for name in [*(node.get("vars") or {}), *([node["loop_var"]] if "loop_var" in node else [])]}
+    return {
+        name
+        for node in dictionaries(read(path))
+        for name in [*(node.get("vars") or {}), *([node["loop_var"]] if "loop_var" in node else [])]
+    }
 
 
 def variables_read(path):
     """Return the variables in the templates of a file, without names of keys, filters, tests and arguments."""
     templates = " ".join(re.findall(r"\{\{(.*?)\}\}", path.read_text(encoding="utf-8"), re.DOTALL))
-    words = re.findall(r"(?<![\w.'])(?<!\| )(?<!is )([a-z]\w*_\w+|\w+(?=\[))\b(?!\(|=(?!=))", re.sub(r"'[^']*'", "''", templates))
+    words = re.findall(
+        r"(?<![\w.'])(?<!\| )(?<!is )([a-z]\w*_\w+|\w+(?=\[))\b(?!\(|=(?!=))", re.sub(r"'[^']*'", "''", templates)
+    )
     return {word for word in words if not word.startswith("ansible_")} - OF_ANSIBLE
 
 
 def variables_of_commands(path):
     """Return the variables that a playbook reads from all hosts at once."""
-    tasks = [node["mqops.logdisk.check_options"] for node in dictionaries(read(path)) if "mqops.logdisk.check_options" in node]
-    return {name for task in tasks for key in ("agreed", "given", "not_of_hosts") for name in task.get(key, ())} - set(option_names())
+    tasks = [
+        node["mqops.logdisk.check_options"]
+        for node in dictionaries(read(path))
+        if "mqops.logdisk.check_options" in node
+    ]
+    return {name for task in tasks for key in ("agreed", "given", "not_of_hosts") for name in task.get(key, ())} - set(
+        option_names()
+    )
 
 
 def test_each_variable_that_a_playbook_reads_is_known():
-    found = {name for path in PLAYBOOKS for name in variables_read(path) - own_variables(path) if not name.startswith(OF_AWX)}
+    found = {
+        name for path in PLAYBOOKS for name in variables_read(path) - own_variables(path) if not name.startswith(OF_AWX)
+    }
     found |= {CHECK_ONLY, SLICED, *(name for path in PLAYBOOKS for name in variables_of_commands(path))}
     of_awx = set(read(COLLECTION / "playbooks/awx_setup.yml")[0]["vars"])
     of_hosts = {"drift_since"}
@@ -89,7 +103,9 @@ def test_each_fact_of_ours_is_known():
 
 
 def test_each_question_of_a_survey_sets_a_variable_that_is_known():
-    asked = re.findall(r"^\s+variable: (\w+)$", (COLLECTION / "awx/logdisk.yml").read_text(encoding="utf-8"), re.MULTILINE)
+    asked = re.findall(
+        r"^\s+variable: (\w+)$", (COLLECTION / "awx/logdisk.yml").read_text(encoding="utf-8"), re.MULTILINE
+    )
     assert asked and set(asked) <= set(settable_names())
 
 
@@ -113,7 +129,14 @@ def test_each_playbook_checks_the_names_of_variables_first(path):
 
 
 def test_whatever_is_said_of_an_option_is_said_of_one_that_exists():
-    said = {*table._REACH, *table.KEYS_OF_VOLUMES.values(), *table._SHOWN, *table._NOT_REPEATED, *table.FROM_HOSTS, *OF_PLAYBOOKS.values()}
+    said = {
+        *table._REACH,
+        *table.KEYS_OF_VOLUMES.values(),
+        *table._SHOWN,
+        *table._NOT_REPEATED,
+        *table.FROM_HOSTS,
+        *OF_PLAYBOOKS.values(),
+    }
     assert said <= set(options())
 
 

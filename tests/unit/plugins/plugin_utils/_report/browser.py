@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A page in headless Chromium, driven by the Chrome DevTools protocol over a pair of pipes: no driver, no port and no other dependency."""
+"""A page in headless Chromium, driven by the Chrome DevTools protocol over a pair of pipes: no driver,
+no port and no other dependency."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ _CONTRASTS = """
     canvas.fillRect(0, 0, 1, 1);
     return [...canvas.getImageData(0, 0, 1, 1).data];
   };
-  const light = ([r, g, b]) => [r, g, b].map(v => v / 255).map(v => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+  const linear = v => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+  const light = ([r, g, b]) => [r, g, b].map(v => linear(v / 255))
     .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
   const behind = part => {
     const colour = part ? rgb(getComputedStyle(part).backgroundColor) : [255, 255, 255, 255];
@@ -49,20 +51,29 @@ _CONTRASTS = """
 """
 """The least contrast of text with what is behind it, by element and class."""
 
-_FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run", "--remote-debugging-pipe")
+_FLAGS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--hide-scrollbars",
+    "--no-first-run",
+    "--remote-debugging-pipe",
+)
 _QUIET = ("--disable-background-networking", "--disable-component-update", "--disable-sync")
 """What keeps a browser from asking hosts of its maker."""
 _SECONDS = 60
 _DRAWN = """
 new Promise(done => {
-  const look = () => document.readyState === 'complete' ? requestAnimationFrame(() => setTimeout(done)) : setTimeout(look, 5);
+  const look = () =>
+    document.readyState === 'complete' ? requestAnimationFrame(() => setTimeout(done)) : setTimeout(look, 5);
   look();
 })
 """
 
 
 class Browser:
-    """Chromium with one page. messages is everything that the page said on the console, problems of loading and exceptions included."""
+    """Chromium with one page. messages is everything that the page said on the console,
+    problems of loading and exceptions included."""
 
     def __init__(self):
         self.messages = []
@@ -70,8 +81,13 @@ class Browser:
         to_read, self._write = os.pipe()
         self._read, to_write = os.pipe()
         # The protocol's descriptors are 3 and 4; a shell puts them there, because they may be in use here.
-        command = f"exec {CHROMIUM} {' '.join(_FLAGS + _QUIET)} --user-data-dir={self._profile} about:blank 3<&{to_read} 4>&{to_write}"
-        self._process = subprocess.Popen(["bash", "-c", command], pass_fds=(to_read, to_write), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        command = (
+            f"exec {CHROMIUM} {' '.join(_FLAGS + _QUIET)} --user-data-dir={self._profile} "
+            f"about:blank 3<&{to_read} 4>&{to_write}"
+        )
+        self._process = subprocess.Popen(
+            ["bash", "-c", command], pass_fds=(to_read, to_write), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
         os.close(to_read)
         os.close(to_write)
         self._buffer, self._number, self._session = b"", 0, None
@@ -110,7 +126,10 @@ class Browser:
     def open(self, path, width=1280, height=900, dark=False, fragment=""):
         """Open a file in a window of this size, and return after how many seconds it was loaded and drawn."""
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
-        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
+        self.call(
+            "Emulation.setEmulatedMedia",
+            features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}],
+        )
         self.call("Page.navigate", url="about:blank")
         start = time.monotonic()
         self.call("Page.navigate", url=f"file://{path}{fragment}")
@@ -119,7 +138,9 @@ class Browser:
 
     def run(self, expression):
         """Return the value of an expression of JavaScript, awaited if it is a promise."""
-        answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True, userGesture=True)
+        answer = self.call(
+            "Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True, userGesture=True
+        )
         assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")
 

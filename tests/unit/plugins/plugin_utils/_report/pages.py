@@ -46,8 +46,9 @@ HARMLESS_TAGS = set(
     re.findall(
         r"\w+",
         """
-    html head meta title style body main header h1 h2 h3 p strong b span ul li section form input label div table thead tbody tr th td details summary a
-    figure figcaption svg line text path script article nav bdi desc output fieldset legend select option caption circle rect pre code
+    html head meta title style body main header h1 h2 h3 p strong b span ul li section form input label div table
+    thead tbody tr th td details summary a figure figcaption svg line text path script article nav bdi desc output
+    fieldset legend select option caption circle rect pre code
 """,
     )
 )

@@ -16,7 +16,14 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.merged_run import merge_runs
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.buckets import bucket_of, upper_ns
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.interval import Interval, Maximum, Observation, Options, Second, Stall
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.interval import (
+    Interval,
+    Maximum,
+    Observation,
+    Options,
+    Second,
+    Stall,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.seen import seen_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.tables import tables_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.durability import cut_record
@@ -69,17 +76,27 @@ def every_verdict(base):
     }
     measured = {"good": fast(), "slow": slow(), "few": few(), "waived": slow()}
     unmeasured = [fabricate.failed("gone"), fabricate.failed("broken", "error", "tester", "no compiler")]
-    return fabricate.run_directory(base, measured, unmeasured, expected=list(EVERY_VERDICT), profile=profile, queue_managers=("QMA", "QMB"))
+    return fabricate.run_directory(
+        base, measured, unmeasured, expected=list(EVERY_VERDICT), profile=profile, queue_managers=("QMA", "QMB")
+    )
 
 
 def hostile(base):
     """A run in which everything that a host or an inventory can name is hostile."""
     rows = fabricate.sweep_rows(block_sizes=(4096,), latency_ns=5_000_000)
-    measured = {name: fabricate.tables(rows, warning_1=name.replace("\x00", ""), device_model=name.replace("\x00", "")) for name in HOSTILE}
-    directory = RunDirectory.create(str(base), fabricate.run_data(HOSTILE, parameters=dict.fromkeys(HOSTILE, HOSTILE[0]), collection_version=HOSTILE[0]))
+    measured = {
+        name: fabricate.tables(rows, warning_1=name.replace("\x00", ""), device_model=name.replace("\x00", ""))
+        for name in HOSTILE
+    }
+    directory = RunDirectory.create(
+        str(base),
+        fabricate.run_data(HOSTILE, parameters=dict.fromkeys(HOSTILE, HOSTILE[0]), collection_version=HOSTILE[0]),
+    )
     for name, files in measured.items():
         facts = {**dict.fromkeys(HOSTILE, name), "nested": {name: [name]}}
-        directory.records.write(fabricate.judged(directory.run, name, files, volume=name, queue_managers=(name,), facts=facts), files)
+        directory.records.write(
+            fabricate.judged(directory.run, name, files, volume=name, queue_managers=(name,), facts=facts), files
+        )
         directory.records.write(fabricate.failed(name, "error", name, name))
     judge_run(directory, GATE)
     return directory
@@ -88,12 +105,17 @@ def hostile(base):
 def certified(base):
     """A run of two hosts with certificates, one of them with two queue managers and a volume of another name."""
     names = ("db07", "db08")
-    kept = {"history": {"place": "postgresql://h/db", "required": True, "keep_report": True}, "upload_url": "https://storage.example/reports/"}
+    kept = {
+        "history": {"place": "postgresql://h/db", "required": True, "keep_report": True},
+        "upload_url": "https://storage.example/reports/",
+    }
     run = fabricate.run_data(names, left_out_hosts=["db09"], host_classes={"db08": "gold"}, **kept)
     directory = RunDirectory.create(str(base), run)
     for name, volume, loads in (("db07", "log", (1,)), ("db08", "log", (1, 2)), ("db08", "audit", (1,))):
         files = fabricate.tables(fabricate.sweep_rows(queue_managers=loads), over=())
-        directory.records.write(fabricate.judged(directory.run, name, files, volume=volume, queue_managers=("QMA", "QMB")), files)
+        directory.records.write(
+            fabricate.judged(directory.run, name, files, volume=volume, queue_managers=("QMA", "QMB")), files
+        )
     judge_run(directory, GATE)
     assert certify(directory)[1] == []
     return directory
@@ -102,7 +124,9 @@ def certified(base):
 def preflight(base):
     """A run in check mode: a host that can be measured, one that would be refused, and one without a record."""
     refused = fabricate.failed("db08", "error", "workspace", "it holds a queue manager")
-    return fabricate.run_directory(base, {}, [HostRecord("db07", kind="preflight"), refused], expected=["db07", "db08", "db09"], check_mode=True)
+    return fabricate.run_directory(
+        base, {}, [HostRecord("db07", kind="preflight"), refused], expected=["db07", "db08", "db09"], check_mode=True
+    )
 
 
 def merged(base):
@@ -115,7 +139,9 @@ def merged(base):
 
 def interrupted(base):
     """A run without its gate, with a tester that was cut short and left something behind."""
-    files = fabricate.tables(exit_status=4, exit_reason="deadline", in_flight_age_ns=12 * 10**9, warning_1="on a file system under test")
+    files = fabricate.tables(
+        exit_status=4, exit_reason="deadline", in_flight_age_ns=12 * 10**9, warning_1="on a file system under test"
+    )
     directory = fabricate.run_directory(base, {"db07": files}, gate=False, expected=["db07", "db08"])
     directory.records.note_leftovers("db07", "log", ["/var/mqm/x"])
     judge_run(directory, "report")
@@ -130,18 +156,31 @@ def commits(base):
         (1 << 20, 1): (950, 1_052_672, 1_050_000, 1_060_000),
     }
     rows = fabricate.commit_rows(measured, queue_managers=2)
-    files = {**fabricate.tables(rows, **fabricate.COMMIT_RUN), "histogram.csv": fabricate.histogram_table(rows, {300_000: 900, 600_000: 90, 5_000_000: 10})}
+    files = {
+        **fabricate.tables(rows, **fabricate.COMMIT_RUN),
+        "histogram.csv": fabricate.histogram_table(rows, {300_000: 900, 600_000: 90, 5_000_000: 10}),
+    }
     profile = {"name": "commits", "limits": [{"stream": "commit", "metric": "latency_p99", "max": "1 ms"}]}
     return fabricate.run_directory(base, {"db07": files}, profile=profile, queue_managers=("QMA", "QMB"))
 
 
 READS, WRITES, SCANS, LOG = ("database", "read"), ("database", "write"), ("maintenance", "read"), ("log", "write")
-MAILBOX_FACTS = {"workload_name": "mailbox-2010", "workload_version": 1, "workload_is_not": "Not Jetstress and not a Jetstress result."}
+MAILBOX_FACTS = {
+    "workload_name": "mailbox-2010",
+    "workload_version": 1,
+    "workload_is_not": "Not Jetstress and not a Jetstress result.",
+}
 MAILBOX_PROFILE = {
     "name": "mailbox",
     "qualifies": {"confidence": "none"},
     "limits": [
-        {"stream": "database", "operation": "read", "metric": "latency_mean", "below": "20 ms", "source": "Jetstress 2010"},
+        {
+            "stream": "database",
+            "operation": "read",
+            "metric": "latency_mean",
+            "below": "20 ms",
+            "source": "Jetstress 2010",
+        },
         {"metric": "latency_mean", "below": "10 ms", "source": "Jetstress 2010"},
         {"stream": "maintenance", "metric": "response_mean", "max": "200 ms"},
     ],
@@ -149,17 +188,29 @@ MAILBOX_PROFILE = {
 
 
 def mailbox(reads_ms=1.0, log_ms=1.0, loads=(2, 4, 8)):
-    """Tables of a database beside a log: reads take reads_ms for each thread, and log writes take log_ms for each two of them."""
+    """Tables of a database beside a log: reads take reads_ms for each thread,
+    and log writes take log_ms for each two of them."""
     steps = {
         load: {
             WRITES: (load, int(load * 2e6), {"block_size_bytes": 32768}),
             READS: (load, int(load * reads_ms * 1e6), {"block_size_bytes": 32768}),
-            SCANS: (1, int(load * 3e6), {"response_mean_ns": load * 4e6, "response_p99_ns": load * 9e6, "operations_not_started": load // 8 * 5}),
+            SCANS: (
+                1,
+                int(load * 3e6),
+                {
+                    "response_mean_ns": load * 4e6,
+                    "response_p99_ns": load * 9e6,
+                    "operations_not_started": load // 8 * 5,
+                },
+            ),
             LOG: (1, int(load * log_ms * 5e5), {}),
         }
         for load in loads
     }
-    rows = [{**row, "block_size_bytes": None} if row["stream"] == "maintenance" else row for row in fabricate.stream_rows(steps, seconds=60)]
+    rows = [
+        {**row, "block_size_bytes": None} if row["stream"] == "maintenance" else row
+        for row in fabricate.stream_rows(steps, seconds=60)
+    ]
     described = {
         "place_1": "name=database,dir=/mnt/1/logdisk-20261121T104935Z-1f0c2a-log/database,share=90%,direct=yes",
         "stream_1": "name=database,place=database,pattern=random,size=32K,read=60%,sync=none,workers=load",
@@ -185,21 +236,54 @@ def streams(base):
 
 def _published(source="prometheus", latency_ns=690_000, slowest_ns=812_000_000):
     intervals = tuple(
-        Interval(1_795_258_000.0 + 10 * place, 10.0, "log", 814, 30_000_000, latency_ns + 10_000 * place, write_size_mean_bytes=36_855.0) for place in range(6)
+        Interval(
+            1_795_258_000.0 + 10 * place,
+            10.0,
+            "log",
+            814,
+            30_000_000,
+            latency_ns + 10_000 * place,
+            write_size_mean_bytes=36_855.0,
+        )
+        for place in range(6)
     )
-    facts = {"operations_are_estimated": 1, "slowest_write_since_restart_ns": slowest_ns, "slowest_write_at_epoch_s": 1_795_000_000}
+    facts = {
+        "operations_are_estimated": 1,
+        "slowest_write_since_restart_ns": slowest_ns,
+        "slowest_write_at_epoch_s": 1_795_000_000,
+    }
     return Observation(source, 1_795_258_000.0, 60 * 10**9, intervals, facts=facts, problems=("One answer was late.",))
 
 
 def _traced():
     upper = upper_ns(bucket_of(2_690_000))
     seconds = tuple(
-        Second(number, stream, 100, 3_600_000 if stream == "log" else 0, 269_000_000, 900_000, 5_000_000, buckets={bucket_of(2_690_000): 100})
+        Second(
+            number,
+            stream,
+            100,
+            3_600_000 if stream == "log" else 0,
+            269_000_000,
+            900_000,
+            5_000_000,
+            buckets={bucket_of(2_690_000): 100},
+        )
         for stream in ("log", "MQPUT")
         for number in range(1, 61)
     )
     intervals = tuple(
-        Interval(1_795_258_000.0 + 10 * place, 10.0, stream, 1000, 36_000_000, 2_690_000, 900_000, 5_000_000, 2_690_000_000, 36_000.0)
+        Interval(
+            1_795_258_000.0 + 10 * place,
+            10.0,
+            stream,
+            1000,
+            36_000_000,
+            2_690_000,
+            900_000,
+            5_000_000,
+            2_690_000_000,
+            36_000.0,
+        )
         for stream in ("log", "MQPUT")
         for place in range(6)
     )
@@ -216,8 +300,11 @@ def _traced():
     )
 
 
-def observation(base, names=("db01", "db02", "db03"), queue_manager="QM1", latency_ns=690_000, ending="", own_profile=True):
-    """A run that observed live queue managers: one is judged and slower than certified, two are not judged unless all are, and one is gone."""
+def observation(
+    base, names=("db01", "db02", "db03"), queue_manager="QM1", latency_ns=690_000, ending="", own_profile=True
+):
+    """A run that observed live queue managers: one is judged and slower than certified,
+    two are not judged unless all are, and one is gone."""
     place = str(base / "history.sqlite")
     open_history(place, create=True).close()
     tested = RunDirectory.create(str(base), fabricate.run_data(names[:2], history={"place": place}))
@@ -227,14 +314,23 @@ def observation(base, names=("db01", "db02", "db03"), queue_manager="QM1", laten
     judge_run(tested, GATE)
     store(place, certify(tested)[0])
     live = load_profile("mq-live", fabricate.PROFILES).as_dict()
-    keys = {"kind": "observation", "host_profiles": {names[0]: live} if own_profile else {}, "history": {"place": place, "required": False}}
-    directory = RunDirectory.create(str(base), fabricate.run_data([*names, "gone"], "mq-log-silver" if own_profile else "mq-live", **keys))
+    keys = {
+        "kind": "observation",
+        "host_profiles": {names[0]: live} if own_profile else {},
+        "history": {"place": place, "required": False},
+    }
+    directory = RunDirectory.create(
+        str(base), fabricate.run_data([*names, "gone"], "mq-log-silver" if own_profile else "mq-live", **keys)
+    )
     options = Options(queue_manager, f"/var/mqm/log/{queue_manager}")
     for name, seen in zip(names, (_traced(), _published(latency_ns=latency_ns), _published("amqsrua", 230_000))):
         seen = replace(seen, ending=ending)
         files, facts = tables_of(seen, options), {"mount_point": "/var/mqm/log", "filesystem_type": "xfs"}
         workspace = {"path": options.log_path, "queue_managers": [queue_manager]}
-        directory.records.write(observed(directory.run, name, "log", facts, workspace, files, seen_of(seen, options), fabricate.TODAY), files)
+        directory.records.write(
+            observed(directory.run, name, "log", facts, workspace, files, seen_of(seen, options), fabricate.TODAY),
+            files,
+        )
     hold_against_certificates(directory)
     judge_run(directory, GATE)
     return directory
@@ -244,8 +340,20 @@ def cut(number, outcome="kept", reason="all 31,200 acknowledged writes were foun
     """A power cut of a host with one queue manager, as its record has it."""
     known = {"acknowledged_writes": "31200", "found_writes": "31201", "in_flight": "new", "outcome": outcome, **row}
     checked = [{**known, "worker": worker} for worker in ("1", "all")] if outcome != "inconclusive" else []
-    figures = {"acknowledged_writes": 31200, "rate_writes_per_s": 3120.0, "writing_s": 10.0, "delay_p50_ns": 92_000, "delay_p99_ns": 540_000}
-    seen = {"gap_max_ns": 1_300_000, "visible_from_ns": 2_300_000, "visible_from_writes": 9, "boot_id_before": "a", "boot_id_after": "b"}
+    figures = {
+        "acknowledged_writes": 31200,
+        "rate_writes_per_s": 3120.0,
+        "writing_s": 10.0,
+        "delay_p50_ns": 92_000,
+        "delay_p99_ns": 540_000,
+    }
+    seen = {
+        "gap_max_ns": 1_300_000,
+        "visible_from_ns": 2_300_000,
+        "visible_from_writes": 9,
+        "boot_id_before": "a",
+        "boot_id_after": "b",
+    }
     return Cut(number, outcome, reason, **figures, **seen, back_after_s=61.5, rows=checked).as_dict()
 
 
@@ -259,20 +367,36 @@ def lost_tail(number, **row):
         "finding_expected_write": "31138",
         "finding_found_write": "2",
     }
-    return cut(number, "lost", "63 acknowledged writes at the end are gone (258,048 bytes, 20.2 ms of writing)", **{**size, **first, **row})
+    return cut(
+        number,
+        "lost",
+        "63 acknowledged writes at the end are gone (258,048 bytes, 20.2 ms of writing)",
+        **{**size, **first, **row},
+    )
 
 
 def power_cuts(base, loss=lost_tail):
-    """A run of power cuts: a host that keeps everything, one that loses its newest writes, one that does not come back, and one without a record."""
+    """A run of power cuts: a host that keeps everything, one that loses its newest writes,
+    one that does not come back, and one without a record."""
     run = fabricate.run_data(["db01", "db02", "db03", "db04"], kind="durability")
     directory = RunDirectory.create(str(base), run)
     gone = "the host did not come back within 600 s: nothing is known of its files, which are still there"
-    cuts = {"db01": [cut(1), cut(2, in_flight="torn")], "db02": [cut(1), loss(2)], "db03": [cut(1, "inconclusive", gone)]}
+    cuts = {
+        "db01": [cut(1), cut(2, in_flight="torn")],
+        "db02": [cut(1), loss(2)],
+        "db03": [cut(1, "inconclusive", gone)],
+    }
     for host, made in cuts.items():
         facts = {"filesystem_type": "ext4", "block_size_bytes": 4096}
         workspace = {"path": "/var/mqm/log", "queue_managers": ["QM1"]}
-        about = {"cut_count": 2, "cuts": made, "tests": "Cutting the power of the chassis tests the host, its controller and its local drives."}
-        directory.records.write(cut_record(directory.run, host, "log", facts, workspace, {}, about), {"durability_1.csv": b"worker\nall\n"})
+        about = {
+            "cut_count": 2,
+            "cuts": made,
+            "tests": "Cutting the power of the chassis tests the host, its controller and its local drives.",
+        }
+        directory.records.write(
+            cut_record(directory.run, host, "log", facts, workspace, {}, about), {"durability_1.csv": b"worker\nall\n"}
+        )
     judge_run(directory, GATE)
     return directory
 
@@ -283,7 +407,10 @@ def kept_cuts(base, count, profile=None, hosts=("db01",)):
     directory = RunDirectory.create(str(base), run)
     for host in hosts:
         about = {"cut_count": count, "cuts": [cut(number) for number in range(1, count + 1)], "tests": ""}
-        directory.records.write(cut_record(directory.run, host, "log", {"filesystem_type": "ext4"}, {}, {}, about), {"durability_1.csv": b"worker\nall\n"})
+        directory.records.write(
+            cut_record(directory.run, host, "log", {"filesystem_type": "ext4"}, {}, {}, about),
+            {"durability_1.csv": b"worker\nall\n"},
+        )
     judge_run(directory, GATE)
     return directory
 
@@ -293,7 +420,22 @@ def empty(base):
     return fabricate.run_directory(base, {})
 
 
-KINDS = {make.__name__: make for make in (every_verdict, certified, preflight, merged, interrupted, commits, streams, observation, power_cuts, empty, hostile)}
+KINDS = {
+    make.__name__: make
+    for make in (
+        every_verdict,
+        certified,
+        preflight,
+        merged,
+        interrupted,
+        commits,
+        streams,
+        observation,
+        power_cuts,
+        empty,
+        hostile,
+    )
+}
 
 
 def content(directory, name):

@@ -12,9 +12,19 @@ import xml.etree.ElementTree as ET
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.line import fit_line
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.axes import LevelLine, LogAxis, end_labels, level_labels, thinned
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.axes import (
+    LevelLine,
+    LogAxis,
+    end_labels,
+    level_labels,
+    thinned,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.bound_chart import bound_bar
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.distribution_chart import distribution_charts, percentile_points, quantile_ns
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.distribution_chart import (
+    distribution_charts,
+    percentile_points,
+    quantile_ns,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.dots_chart import first_pass_charts, worker_charts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.host_section import HostSection
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.latency_chart import latency_charts, line_sentence
@@ -29,8 +39,15 @@ COUNTS = {100_000: 4000, 200_000: 900, 1_000_000: 90, 5_000_000: 10}
 def host_of(tmp_path, rows=None, counts=COUNTS, stalls=(), **tables):
     """Return the model of a measured host."""
     rows = fabricate.sweep_rows() if rows is None else rows
-    files = {**fabricate.tables(rows), "histogram.csv": fabricate.histogram_table(rows, counts), "stalls.csv": fabricate.stalls_table(rows, stalls), **tables}
-    return build_model(fabricate.run_directory(tmp_path, {"db07": files}, queue_managers=("QMA", "QMB", "QMC"))).hosts[0]
+    files = {
+        **fabricate.tables(rows),
+        "histogram.csv": fabricate.histogram_table(rows, counts),
+        "stalls.csv": fabricate.stalls_table(rows, stalls),
+        **tables,
+    }
+    return build_model(fabricate.run_directory(tmp_path, {"db07": files}, queue_managers=("QMA", "QMB", "QMC"))).hosts[
+        0
+    ]
 
 
 def parsed(chart):
@@ -54,9 +71,22 @@ def test_the_fit_is_said_in_words():
 
 def test_latency_over_block_size_shows_limits_and_the_fit(tmp_path):
     (chart,) = latency_charts(host_of(tmp_path, fabricate.sweep_rows(latency_ns=190_000, bandwidth=1.26e9)))
-    assert [name for name in ("max", "p99", "mean", "p50") if len(paths(chart, f"line {name}")) == 1] == ["max", "p99", "mean", "p50"]
+    assert [name for name in ("max", "p99", "mean", "p50") if len(paths(chart, f"line {name}")) == 1] == [
+        "max",
+        "p99",
+        "mean",
+        "p50",
+    ]
     assert len(paths(chart, "line fit")) == 1
-    assert {"Latency", "Block size", "4 KiB", "1 MiB", "limit of p99 2 ms", "limit of mean 1 ms", "limit of max 100 ms"} <= {*texts(chart)}
+    assert {
+        "Latency",
+        "Block size",
+        "4 KiB",
+        "1 MiB",
+        "limit of p99 2 ms",
+        "limit of mean 1 ms",
+        "limit of max 100 ms",
+    } <= {*texts(chart)}
     title, description = (parsed(chart).find(name).text for name in ("title", "desc"))
     assert title == "Latency over block size"
     assert "Mean 193 us at 4 KiB and 1.02 ms at 1 MiB" in description
@@ -110,7 +140,10 @@ def test_the_percentile_curve_ends_if_fewer_than_ten_writes_lie_beyond(writes, l
 
 def test_each_block_size_has_its_own_limit(tmp_path):
     limits = [("1 ms", {"max": "64K"}), ("2 ms", {"min": "256K"}), ("5 ms", {"min": "1M"})]
-    profile = {"name": "mine", "limits": [{"metric": "latency_mean", "max": value, "block_size": sizes} for value, sizes in limits]}
+    profile = {
+        "name": "mine",
+        "limits": [{"metric": "latency_mean", "max": value, "block_size": sizes} for value, sizes in limits],
+    }
     directory = fabricate.run_directory(tmp_path, {"db07": fabricate.tables()}, profile=profile)
     (chart,) = latency_charts(build_model(directory).hosts[0])
     assert [each for each in texts(chart) if each.startswith("limit")] == ["limit of mean 1 ms", "limit of mean 2 ms"]
@@ -145,21 +178,30 @@ def test_a_table_that_cannot_be_read_leaves_charts_out(tmp_path, name, content):
 
 
 def test_hostile_histograms_are_bounded(tmp_path):
-    lines = [f"{load},log,{size},write,{upper},{count}" for load in range(1, 40) for size in range(40) for upper, count in ((0, 0), (1 << 63, 1 << 63))]
+    lines = [
+        f"{load},log,{size},write,{upper},{count}"
+        for load in range(1, 40)
+        for size in range(40)
+        for upper, count in ((0, 0), (1 << 63, 1 << 63))
+    ]
     table = "load_point,stream,block_size_bytes,operation,latency_upper_ns,operations\n" + "\n".join(lines) + "\n"
     found = distribution_charts(host_of(tmp_path, **{"histogram.csv": table.encode()}))
     assert 0 < len(found) <= 8
     assert sum(map(len, found)) < 100_000
 
 
-@pytest.mark.parametrize(("low", "high", "ticks"), [(1e5, 1e7, [1e5, 3e5, 1e6, 3e6, 1e7]), (1e5, 2.1e5, [1e5, 2e5]), (1, 1e18, 6)])
+@pytest.mark.parametrize(
+    ("low", "high", "ticks"), [(1e5, 1e7, [1e5, 3e5, 1e6, 3e6, 1e7]), (1e5, 2.1e5, [1e5, 2e5]), (1, 1e18, 6)]
+)
 def test_an_axis_has_a_few_round_ticks(low, high, ticks):
     found = LogAxis.around([low, high], 0, 100).ticks()
     assert found == ticks if isinstance(ticks, list) else 2 <= len(found) <= ticks
 
 
 def test_labels_do_not_overlap():
-    marks = re.findall(r'y="([\d.]+)"', str(end_labels([(50, "a", "a"), (51, "b", "b"), (220, "c", "c"), (221, "d", "d")])))
+    marks = re.findall(
+        r'y="([\d.]+)"', str(end_labels([(50, "a", "a"), (51, "b", "b"), (220, "c", "c"), (221, "d", "d")]))
+    )
     heights = [float(mark) for mark in marks]
     assert all(after - before >= 12.9 for before, after in zip(heights, heights[1:], strict=False))
     assert max(heights) <= 226
@@ -184,7 +226,12 @@ SECOND = {
 
 @pytest.mark.parametrize(
     ("latency_ns", "p99_ns", "is_stall"),
-    [(9_999_999, 100_000, False), (10_000_000, 100_000, True), (19_999_999, 2_000_000, False), (20_000_000, 2_000_000, True)],
+    [
+        (9_999_999, 100_000, False),
+        (10_000_000, 100_000, True),
+        (19_999_999, 2_000_000, False),
+        (20_000_000, 2_000_000, True),
+    ],
 )
 def test_a_stall_is_long_in_itself_and_for_its_step(latency_ns, p99_ns, is_stall):
     write = {"step": 1, "start_offset_ns": 2_500_000_000, "latency_ns": latency_ns}
@@ -192,7 +239,11 @@ def test_a_stall_is_long_in_itself_and_for_its_step(latency_ns, p99_ns, is_stall
 
 
 def test_stalls_are_marked_in_their_second(tmp_path):
-    host = host_of(tmp_path, fabricate.sweep_rows(block_sizes=(4096,)), stalls=[(int(300.6e9), 400_000_000), (10**9, 90_000_000), (2 * 10**9, 1_000_000)])
+    host = host_of(
+        tmp_path,
+        fabricate.sweep_rows(block_sizes=(4096,)),
+        stalls=[(int(300.6e9), 400_000_000), (10**9, 90_000_000), (2 * 10**9, 1_000_000)],
+    )
     (chart,) = seconds_charts(host.intervals, host.words, host.stalls)
     marks = re.findall(r"M([\d.]+) ", paths(chart, "stall")[0].get("d"))
     assert [round(float(mark)) for mark in marks] == [round(60 + 300.6 / 600 * 334), round(60 + 1 / 600 * 334)]
@@ -214,13 +265,19 @@ def test_queue_managers_are_compared_with_each_other(tmp_path):
     assert parsed(fairness).find("title").text == "p99 of each queue manager, 3 QM"
     assert parsed(fairness).find("desc").text.startswith("They differ most at 64 KiB: QMB has 3.23 ms and ")
     assert [path.get("d").count("M") for path in paths(fairness, "dots p99")] == [1, 2]
-    assert parsed(degradation).find("desc").text.startswith("It changes most at 64 KiB: with 3 instead of 1 QM, p99 is 806 us instead of 466 us, ")
+    assert (
+        parsed(degradation)
+        .find("desc")
+        .text.startswith("It changes most at 64 KiB: with 3 instead of 1 QM, p99 is 806 us instead of 466 us, ")
+    )
     assert {"1 QM", "3 QM", "Queue managers at a time"} <= {*texts(degradation)}
 
 
 def test_alike_queue_managers_are_called_so(tmp_path):
     (fairness,) = worker_charts(host_of(tmp_path, fabricate.sweep_rows(queue_managers=(2,))))
-    assert parsed(fairness).find("desc").text == "All queue managers are alike: their p99 latencies differ by at most 1 %."
+    assert (
+        parsed(fairness).find("desc").text == "All queue managers are alike: their p99 latencies differ by at most 1 %."
+    )
 
 
 def test_a_single_queue_manager_is_compared_with_nothing(tmp_path):
@@ -240,7 +297,11 @@ def test_the_first_pass_is_compared_with_later_ones(tmp_path):
         ({"value": 1e6}, "figure 0.5 times the limit", 43),
         ({"value": 2e6, "value_bound": 4e6}, "figure 1 times the limit, with confidence at most 2 times", 60),
         ({"value": 1e12}, "figure 500,000 times the limit", 116),
-        ({"unit": "margin", "bound": "min", "limit_value": 0.2, "value": -0.4}, "what is required is 2 times the figure", 77),
+        (
+            {"unit": "margin", "bound": "min", "limit_value": 0.2, "value": -0.4},
+            "what is required is 2 times the figure",
+            77,
+        ),
         (
             {"metric": "bytes_per_s", "bound": "min", "value": 1e6, "value_bound": 5e5},
             "what is required is 2 times the figure, with confidence at most 4 times",
@@ -293,7 +354,12 @@ def test_formatting_the_files_is_told_apart(tmp_path):
 
 
 def test_what_was_not_measured_has_no_bar():
-    assert bound_bar({"metric": "latency_mean", "bound": "max", "limit_value": 1e6, "unit": "ns", "worst": {"value": None}}) == ""
+    assert (
+        bound_bar(
+            {"metric": "latency_mean", "bound": "max", "limit_value": 1e6, "unit": "ns", "worst": {"value": None}}
+        )
+        == ""
+    )
 
 
 def test_the_page_of_forty_hosts_with_long_runs_stays_below_its_limit(tmp_path):

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The report of applications that commit: sizes are those of messages, load points are applications, and commits are not taken for writes."""
+"""The report of applications that commit: sizes are those of messages, load points are applications,
+and commits are not taken for writes."""
 
 from __future__ import annotations
 
@@ -19,7 +20,10 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.seconds_char
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report import runs
 
-LIMITS = [{"stream": "commit", "metric": "latency_p99", "max": "700 us", "load_point": 60}, {"metric": "latency_p99", "max": "5 ms"}]
+LIMITS = [
+    {"stream": "commit", "metric": "latency_p99", "max": "700 us", "load_point": 60},
+    {"metric": "latency_p99", "max": "5 ms"},
+]
 
 
 @pytest.fixture
@@ -41,9 +45,16 @@ def test_a_cell_has_the_figures_of_the_commits_and_the_worst_verdict(directory):
 def test_charts_have_the_limits_of_commits_and_no_seconds_of_both(directory):
     host = build_model(directory).hosts[0]
     texts = "".join(map(str, latency_charts(host)))
-    assert "Latency of commits over message size" in texts and "limit of p99 700 us" in texts and "limit of p99 5 ms" not in texts
+    assert (
+        "Latency of commits over message size" in texts
+        and "limit of p99 700 us" in texts
+        and "limit of p99 5 ms" not in texts
+    )
     seconds = "".join(map(str, seconds_charts(host.intervals, host.words)))
-    assert "2 KiB, commits, 60 app, 60 s: slowest commit" in seconds and "2 KiB, writes, 60 app, 60 s: slowest write" in seconds
+    assert (
+        "2 KiB, commits, 60 app, 60 s: slowest commit" in seconds
+        and "2 KiB, writes, 60 app, 60 s: slowest write" in seconds
+    )
 
 
 def test_every_format_names_messages_and_applications(directory):
@@ -62,14 +73,23 @@ def test_charts_and_causes_are_about_commits(rendered):
     assert re.search(r"^ +Message size +apps +Operations +Operations/s ", summary, re.MULTILINE)
     assert "1 % of the commits take 2.12 ms or longer, and the applications wait for them." in summary
     assert "Latency of commits over message size, 1 app." in page and "Dashed: limit of p99 1 ms" in page
-    assert "Share of commits that took no longer" in page and "with 60 instead of 1 app, p99 is 1.1 ms instead of 820 us" in page
-    assert "all together commit 3.72 MB/s instead of 5 MB/s" in page and "Latency of every host at each message size" in page
+    assert (
+        "Share of commits that took no longer" in page
+        and "with 60 instead of 1 app, p99 is 1.1 ms instead of 820 us" in page
+    )
+    assert (
+        "all together commit 3.72 MB/s instead of 5 MB/s" in page
+        and "Latency of every host at each message size" in page
+    )
     assert "This is the dotted line" not in page
 
 
 def test_nothing_calls_commits_writes_or_messages_blocks(rendered):
     page = runs.content(rendered("commits"), "index.html")
-    assert re.search(r'title="fail: Commits [0-9,]+, Commits/s ', page) and "the share of operations that took longer" in page
+    assert (
+        re.search(r'title="fail: Commits [0-9,]+, Commits/s ', page)
+        and "the share of operations that took longer" in page
+    )
     assert page.count("every row of the log&#39;s writes") == 4
     assert "measured 950/s (+0 %)" in page
     assert "lock size" not in page and "every row<" not in page and "Writes" not in page

@@ -21,7 +21,15 @@ KERNEL = {"name": "kernel", "before": "6.1", "after": "6.12"}
 
 
 def host(name, outcome="non-inferior", **fields):
-    known = {"runs_before": 3, "runs_after": 3, "earlier_runs": 0, "change": 0.31, "lower_bound": 0.25, "upper_bound": 0.38, "beyond_class": 0.3}
+    known = {
+        "runs_before": 3,
+        "runs_after": 3,
+        "earlier_runs": 0,
+        "change": 0.31,
+        "lower_bound": 0.25,
+        "upper_bound": 0.38,
+        "beyond_class": 0.3,
+    }
     more = {
         "worst_row": {**ROW, "change": 0.4},
         "p_value": 0.001,
@@ -42,12 +50,32 @@ def unknown(name, reason):
 
 
 def part(name, **fields):
-    known = {"outcome": "non-inferior", "hosts": 10, "worse_hosts": 0, "runs_before": 3, "runs_after": 3, "hold_against_class": True, "shift": []}
-    return {"class": name, **known, "moved_together": False, "worse_together": False, "change": 0.0, "lower_bound": -0.01, "upper_bound": 0.01, **fields}
+    known = {
+        "outcome": "non-inferior",
+        "hosts": 10,
+        "worse_hosts": 0,
+        "runs_before": 3,
+        "runs_after": 3,
+        "hold_against_class": True,
+        "shift": [],
+    }
+    return {
+        "class": name,
+        **known,
+        "moved_together": False,
+        "worse_together": False,
+        "change": 0.0,
+        "lower_bound": -0.01,
+        "upper_bound": 0.01,
+        **fields,
+    }
 
 
 def comparison(hosts, classes=(), changes=(), left_out=(), outcome="worse"):
-    runs = [{"run_id": f"run-{number}", "judged_at": f"2026-01-{number:02}T10:00:00Z", "volumes": 10} for number in range(1, 8)]
+    runs = [
+        {"run_id": f"run-{number}", "judged_at": f"2026-01-{number:02}T10:00:00Z", "volumes": 10}
+        for number in range(1, 8)
+    ]
     return {
         "schema": 1,
         "created_at": "2026-02-01T00:00:00Z",
@@ -65,7 +93,14 @@ def comparison(hosts, classes=(), changes=(), left_out=(), outcome="worse"):
 
 
 def left_out(name, reason):
-    return {"host": name, "side": "after", "certificate": "ab" * 32, "run_id": "run-1", "judged_at": "2026-01-01T00:00:00Z", "reason": reason}
+    return {
+        "host": name,
+        "side": "after",
+        "certificate": "ab" * 32,
+        "run_id": "run-1",
+        "judged_at": "2026-01-01T00:00:00Z",
+        "reason": reason,
+    }
 
 
 def page_of(data):
@@ -75,14 +110,19 @@ def page_of(data):
 def test_the_screen_names_the_worst_and_what_else_changed():
     changes = [{**KERNEL, "hosts": 9}]
     text = comparison_text(
-        comparison([host("db07", "worse")], [part("PM1743")], changes, [left_out("db09", "it was disturbed")]), "1 of 1.", "x/comparison.html"
+        comparison([host("db07", "worse")], [part("PM1743")], changes, [left_out("db09", "it was disturbed")]),
+        "1 of 1.",
+        "x/comparison.html",
     )
     assert text.splitlines() == [
         "WORSE: 1 of 1.",
         "  figure        latency_mean, margin 10 %, confidence 95 %",
         "  before        7 runs, 2026-01-01 to 2026-01-07: run-1, run-2, run-3, ...",
         "  after         none of these hosts (2026-02-01)",
-        "  worse         db07: +31 % (+25 % to +38 %), +30 % beyond its class, worst at 64 KiB (+40 %); changed: kernel",
+        (
+            "  worse         db07: +31 % (+25 % to +38 %), +30 % beyond its class, worst at 64 "
+            "KiB (+40 %); changed: kernel"
+        ),
         "                6.1 -> 6.12",
         "  class         PM1743 (10 volumes): they did not move together, +0.0 % (-1.0 % to +1.0 %)",
         "  changed       kernel 6.1 -> 6.12 on 9 volumes",
@@ -107,12 +147,24 @@ def test_inconclusive_hosts_say_what_would_decide():
 @pytest.mark.parametrize(
     ("fields", "sentence"),
     [
-        ({"hold_against_class": False}, "fewer than 8 volumes were in every run, so each one is held against its own runs"),
+        (
+            {"hold_against_class": False},
+            "fewer than 8 volumes were in every run, so each one is held against its own runs",
+        ),
         ({"moved_together": True}, "all moved together, +0.0 % (-1.0 % to +1.0 %)"),
-        ({"worse_hosts": 2, "outcome": "worse"}, "2 worse; the others did not move together, +0.0 % (-1.0 % to +1.0 %)"),
+        (
+            {"worse_hosts": 2, "outcome": "worse"},
+            "2 worse; the others did not move together, +0.0 % (-1.0 % to +1.0 %)",
+        ),
         ({"worse_hosts": 2, "lower_bound": None}, "2 worse; too few others to tell"),
         ({"outcome": "inconclusive"}, "they did not move together, +0.0 % (-1.0 % to +1.0 %), inconclusive"),
-        ({"worse_together": True}, "all became worse together, +0.0 % (-1.0 % to +1.0 %). Only runs in turn (before, after, before, ...) tell the change"),
+        (
+            {"worse_together": True},
+            (
+                "all became worse together, +0.0 % (-1.0 % to +1.0 %). Only runs in turn (before, after, "
+                "before, ...) tell the change"
+            ),
+        ),
     ],
 )
 def test_what_is_said_about_a_class(fields, sentence):
@@ -128,14 +180,24 @@ def test_the_screen_is_bounded():
     undecided = [unknown(name.format(number), f"{number} " + "very long reason " * 30) for number in range(500)]
     parts = [part(f"{number} " + "long class " * 20) for number in range(50)]
     changes = [{**KERNEL, "before": "long " * 60, "after": number, "hosts": 5} for number in range(50)]
-    text = comparison_text(comparison(worse + undecided, parts, changes, [left_out("h", f"{number} " + "long " * 50) for number in range(50)]), "s", "p")
+    text = comparison_text(
+        comparison(
+            worse + undecided, parts, changes, [left_out("h", f"{number} " + "long " * 50) for number in range(50)]
+        ),
+        "s",
+        "p",
+    )
     assert len(text.splitlines()) <= 46
     assert max(map(len, text.splitlines())) <= 110
     assert "and 495 more became worse" in text and "and 47 more classes" in text
 
 
 def test_the_page_has_every_host_with_its_interval():
-    data = comparison([host("db07", "worse"), host("db08"), unknown("db09", "too few runs")], [part("PM1743")], [{**KERNEL, "hosts": 2}])
+    data = comparison(
+        [host("db07", "worse"), host("db08"), unknown("db09", "too few runs")],
+        [part("PM1743")],
+        [{**KERNEL, "hosts": 2}],
+    )
     page = page_of(data)
     assert [row[:4] for row in page.rows if row[:1] in (["db07"], ["db08"], ["db09"])] == [
         ["db07", "✗ +31 %+25 % to +38 %", "", "✗ worse"],
@@ -149,13 +211,19 @@ def test_the_page_has_every_host_with_its_interval():
 
 def test_hostile_text_is_harmless():
     names = [printable(name) for name in HOSTILE]
-    hosts = [host(name, "worse", changes=[{"name": "kernel", "before": name, "after": name}]) for name in names] + [unknown(name, name) for name in names]
+    hosts = [host(name, "worse", changes=[{"name": "kernel", "before": name, "after": name}]) for name in names] + [
+        unknown(name, name) for name in names
+    ]
     changes = [{"name": "kernel", "before": name, "after": name, "hosts": 1} for name in names]
     data = comparison(hosts, [part(name) for name in names], changes, [left_out(name, name) for name in names])
     page = page_of(data)
     assert set(page.tags) <= HARMLESS_TAGS | {"circle"}
     assert page.tags.count("script") == page.tags.count("style") == 1
-    assert not [name for dummy, name, dummy in page.attributes if name.startswith("on") or name in ("src", "style", "srcdoc", "action", "href")]
+    assert not [
+        name
+        for dummy, name, dummy in page.attributes
+        if name.startswith("on") or name in ("src", "style", "srcdoc", "action", "href")
+    ]
     for name in names:
         assert any(name in text for text in page.texts)
     assert all(line.isprintable() for line in comparison_text(data, "s", "p").splitlines())
@@ -164,7 +232,9 @@ def test_hostile_text_is_harmless():
 def test_the_axis_is_logarithmic_and_has_the_margin():
     axis = Axis.around([-0.05, 1.0, None], 0.1)
     assert axis.place(0.0) < axis.place(0.1) < axis.place(1.0) < WIDTH
-    assert axis.place(1.0) - axis.place(0.0) == pytest.approx(math.log(2) / math.log(1.1) * (axis.place(0.1) - axis.place(0.0)))
+    assert axis.place(1.0) - axis.place(0.0) == pytest.approx(
+        math.log(2) / math.log(1.1) * (axis.place(0.1) - axis.place(0.0))
+    )
     assert axis.place(-0.1) > 0
     assert "+100%" in scale(axis)
 
@@ -179,6 +249,12 @@ def test_what_lies_beyond_the_axis_is_an_arrow_at_its_edge():
 
 
 def test_changes_are_written_for_people():
-    assert [percent(share) for share in (0.314, -0.024, 0.0, 12.5, None)] == ["+31 %", "-2.4 %", "+0.0 %", "+1,250 %", "–"]
+    assert [percent(share) for share in (0.314, -0.024, 0.0, 12.5, None)] == [
+        "+31 %",
+        "-2.4 %",
+        "+0.0 %",
+        "+1,250 %",
+        "–",
+    ]
     assert (interval(None, 0.1), interval(-0.01, 0.1)) == ("–", "-1.0 % to +10 %")
     assert row_text({**ROW, "load_point": 2, "operation": "read"}) == "64 KiB, load point 2, log read"

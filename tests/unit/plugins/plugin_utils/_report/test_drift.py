@@ -21,20 +21,37 @@ SIZE = {"block_size_bytes": 65536, "load_point": 1, "stream": "log", "operation"
 
 
 def row(values, conspicuous=(), **fields):
-    known = {"judged": len(values), "usual": 100_000.0, "limit": 110_000.0, "gates": False, "newest_is_conspicuous": False, "change_points": []}
+    known = {
+        "judged": len(values),
+        "usual": 100_000.0,
+        "limit": 110_000.0,
+        "gates": False,
+        "newest_is_conspicuous": False,
+        "change_points": [],
+    }
     return {**SIZE, "values": values, "conspicuous": list(conspicuous), **known, **fields}
 
 
 def certificates(count, changes=None, imported=()):
     return [
-        {"certificate": "ab", "run_id": f"r{number}", "judged_at": f"2026-01-{number + 1:02}T10:00:00Z", "verdict": "pass", "imported": number in imported}
+        {
+            "certificate": "ab",
+            "run_id": f"r{number}",
+            "judged_at": f"2026-01-{number + 1:02}T10:00:00Z",
+            "verdict": "pass",
+            "imported": number in imported,
+        }
         | {"changes": (changes or {}).get(number, [])}
         for number in range(count)
     ]
 
 
 def series(rows, figure="latency_mean_ns", left_out=()):
-    return {"figure": figure, "left_out": [{"place": place, "reason": reason} for place, reason in left_out], "rows": rows}
+    return {
+        "figure": figure,
+        "left_out": [{"place": place, "reason": reason} for place, reason in left_out],
+        "rows": rows,
+    }
 
 
 def event(place=3, changes=(KERNEL,), preliminary=False, figure="latency_mean_ns", moved=(0.2, 0.25)):
@@ -56,13 +73,23 @@ def volume(host="db07", state="drifting", events=(), **fields):
 
 
 def drift(*volumes, classes=()):
-    counts = {state: sum(each["state"] == state for each in volumes) for state in ("drifting", "conspicuous", "changed", "steady", "short")}
+    counts = {
+        state: sum(each["state"] == state for each in volumes)
+        for state in ("drifting", "conspicuous", "changed", "steady", "short")
+    }
     known = {"schema": 1, "created_at": "2026-02-01T00:00:00Z", "figure": "latency_mean_ns", "margin": 0.1}
     return {**known, "states": counts, "volumes": list(volumes), "classes": list(classes)}
 
 
 def part(name, unlike=()):
-    return {"class": name, "volumes": 12, "middle": 2e5, "lowest": 1e5, "highest": 4e5, "unlike": [{"host": host, "deviation": 1.0} for host in unlike]}
+    return {
+        "class": name,
+        "volumes": 12,
+        "middle": 2e5,
+        "lowest": 1e5,
+        "highest": 4e5,
+        "unlike": [{"host": host, "deviation": 1.0} for host in unlike],
+    }
 
 
 def page_of(data):
@@ -83,10 +110,14 @@ def test_the_screen_says_what_drifts_and_what_changed():
 
 
 def test_a_fleet_without_drift_says_so():
-    short = volume("db08", "short", series=[series([row([100_000.0], usual=None, limit=None)])], certificates=certificates(1))
+    short = volume(
+        "db08", "short", series=[series([row([100_000.0], usual=None, limit=None)])], certificates=certificates(1)
+    )
     steady = volume("db09", "steady", series=[series([row([100_000.0] * 6)])], certificates=certificates(6))
     text = drift_text(drift(short, steady), "p")
-    assert text.startswith("NO DRIFT: no volume of 2 is beyond its control limit twice in a row; 1 cannot be judged yet.")
+    assert text.startswith(
+        "NO DRIFT: no volume of 2 is beyond its control limit twice in a row; 1 cannot be judged yet."
+    )
     assert drift_text(drift(short), "p").startswith("UNKNOWN: 1 volume cannot be judged yet, for want of certificates")
     assert '<header class="verdict v-inconclusive">' in "".join(render_drift(drift(short)))
 
@@ -98,7 +129,12 @@ def test_a_rate_is_told_as_its_reciprocal():
 
 
 def test_the_throughput_of_imported_results_is_named_as_well():
-    imported = volume("db08", "steady", series=[series([row([100.0] * 6)], "bytes_per_s")], certificates=certificates(6, imported=range(6)))
+    imported = volume(
+        "db08",
+        "steady",
+        series=[series([row([100.0] * 6)], "bytes_per_s")],
+        certificates=certificates(6, imported=range(6)),
+    )
     known = "latency_mean (with imported results also 1 / bytes_per_s)"
     assert f"; {known}, margin 10 %" in drift_text(drift(volume(), imported), "p")
     assert any(known in text for text in page_of(drift(volume(), imported)).texts)
@@ -106,7 +142,11 @@ def test_the_throughput_of_imported_results_is_named_as_well():
 
 def test_the_screen_is_bounded():
     name = "a-rather-long-name-of-a-host-{}.department.location.example.com"
-    volumes = [volume(name.format(number), state, [event(changes=[KERNEL] * 20)]) for state in ("drifting", "conspicuous") for number in range(300)]
+    volumes = [
+        volume(name.format(number), state, [event(changes=[KERNEL] * 20)])
+        for state in ("drifting", "conspicuous")
+        for number in range(300)
+    ]
     text = drift_text(drift(*volumes, classes=[part("class " * 30, [name] * 90)] * 20), "p")
     assert len(text.splitlines()) <= 46
     assert max(map(len, text.splitlines())) <= 110
@@ -135,7 +175,9 @@ def test_a_large_fleet_has_charts_of_the_worst_volumes(monkeypatch):
 
 def test_a_chart_marks_what_counts_what_does_not_and_what_is_beyond():
     rows = [row([100_000.0, 120_000.0, None, 90_000.0], [1]), row([100_000.0] * 4)]
-    marked = certificates(4, {1: [KERNEL, {**KERNEL, "name": "cpus"}], 3: [{**KERNEL, "name": "device_firmware"}]}, imported=[0])
+    marked = certificates(
+        4, {1: [KERNEL, {**KERNEL, "name": "cpus"}], 3: [{**KERNEL, "name": "device_firmware"}]}, imported=[0]
+    )
     svg = chart(series(rows, left_out=[(3, "disturbed")]), marked, [event(place=1), event(place=3, preliminary=True)])
     assert svg.count('class="ring"') == 1
     assert svg.count('class="dots pale') == 2
@@ -158,7 +200,9 @@ def test_up_is_worse_in_a_chart_whatever_the_figure():
 
 
 def test_a_volume_with_one_certificate_or_without_a_figure_has_a_page():
-    single = volume(state="short", certificates=certificates(1), series=[series([row([100_000.0], usual=None, limit=None)])])
+    single = volume(
+        state="short", certificates=certificates(1), series=[series([row([100_000.0], usual=None, limit=None)])]
+    )
     none = volume("h", "short", certificates=certificates(1), series=[series([row([None], usual=None, limit=None)])])
     assert page_of(drift(single, none)).tags.count("svg") == 1
 
@@ -179,7 +223,11 @@ def test_hostile_text_is_harmless():
     page = page_of(data)
     assert set(page.tags) <= HARMLESS_TAGS | {"circle"}
     assert page.tags.count("script") == page.tags.count("style") == 1
-    assert not [name for dummy, name, dummy in page.attributes if name.startswith("on") or name in ("src", "style", "srcdoc", "action")]
+    assert not [
+        name
+        for dummy, name, dummy in page.attributes
+        if name.startswith("on") or name in ("src", "style", "srcdoc", "action")
+    ]
     assert all(value.startswith("#v") for dummy, name, value in page.attributes if name == "href")
     for name in names:
         assert any(name in text for text in page.texts)

@@ -15,7 +15,11 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.estimate_section import EstimateSection
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import build_model
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
-from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.browser import needs_a_browser, pale_texts, width_of
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.browser import (
+    needs_a_browser,
+    pale_texts,
+    width_of,
+)
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.runs import content
 
 SAN = fabricate.sweep_rows(latency_ns=193_000, bandwidth=1.26e9)
@@ -31,9 +35,15 @@ def run(base, rows=SAN, columns=(), hosts=("db07",), **run_keys):
 
 
 def measured_commits(factors):
-    """Return rows of the commit workload on that disk, whose rates differ from the model's by a factor for each message size and number of applications."""
+    """Return rows of the commit workload on that disk, whose rates differ from the model's by a factor for each message
+    size and number of applications."""
     found = {key: estimate_commits(latency_ns, Load(key[1], key[0])) for key in factors}
-    return fabricate.commit_rows({key: (one.commits_per_s * factors[key], one.write_bytes, one.cycle_ns, one.commit_latency_ns) for key, one in found.items()})
+    return fabricate.commit_rows(
+        {
+            key: (one.commits_per_s * factors[key], one.write_bytes, one.cycle_ns, one.commit_latency_ns)
+            for key, one in found.items()
+        }
+    )
 
 
 def section(directory):
@@ -42,7 +52,11 @@ def section(directory):
 
 def test_a_sweep_has_its_line_charts_and_tables(tmp_path):
     shown = section(run(tmp_path))
-    assert re.match(r"A write of S bytes takes .* L0 = 193 us ± .* and B = 1,260 MB/s ± .* from writes of 4 KiB to 1 MiB\)\. .* within 1 %\.", shown.line)
+    assert re.match(
+        r"A write of S bytes takes .* L0 = 193 us ± .* and B = 1,260 MB/s ± .* from writes of 4 "
+        r"KiB to 1 MiB\)\. .* within 1 %\.",
+        shown.line,
+    )
     assert shown.clients == ["1 client", "10 clients", "100 clients", "1,000 clients"]
     cells = {size: [cell["rate"] for cell in cells] for size, cells in shown.sizes}
     assert list(cells) == ["100 B", "1 KiB", "2 KiB", "10 KiB", "100 KiB", "1 MiB"]
@@ -57,7 +71,8 @@ def test_a_sweep_has_its_line_charts_and_tables(tmp_path):
     assert shown.reservations == [("a", "the log's writes are larger than the largest that were measured")]
     assert [cell["marks"] for cell in dict(shown.sizes)["1 MiB"]] == ["", "a", "a", "a"]
     assert shown.round_trips.startswith(
-        "60 clients, each with one request and one reply of 2 KiB at a time, reach about 37,700 round trips/s with log writes of 64 KiB"
+        "60 clients, each with one request and one reply of 2 KiB at a time, reach about 37,700 round "
+        "trips/s with log writes of 64 KiB"
     )
     assert (len(shown.charts), shown.contradictions) == (2, [])
 
@@ -80,7 +95,9 @@ def test_measured_commits_stand_beside_their_estimates(tmp_path):
     assert [cell["measured"] for cell in cells["2 KiB"]] == ["measured 5,610/s (+10 %)", "measured 90,100/s (-40 %)"]
     assert [cell["contradicted"] for cell in cells["2 KiB"]] == [False, True]
     assert len(shown.contradictions) == 1
-    assert shown.contradictions[0].startswith("With 2 KiB messages of 100 clients, the measurement is 40 % below the estimate")
+    assert shown.contradictions[0].startswith(
+        "With 2 KiB messages of 100 clients, the measurement is 40 % below the estimate"
+    )
     assert all("Dots were measured" in str(chart) for chart in shown.charts)
 
 
@@ -128,11 +145,14 @@ def test_a_large_fleet_has_only_the_lines(tmp_path, monkeypatch):
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
-    """A page with everything that estimates can show: measurements, one that contradicts the model, reservations and a headroom."""
+    """A page with everything that estimates can show: measurements, one that contradicts the model,
+    reservations and a headroom."""
     factors = {(2048, 1): 1.1, (2048, 100): 0.6, (1 << 20, 100): 1.0, (10_000_000, 1000): 0.9}
     files = fabricate.tables(measured_commits(factors), **{**fabricate.COMMIT_RUN, "option_log_buffer_bytes": 16 << 20})
     target = {"target_message_bytes": 2048, "target_messages_per_s": 5000.0, "target_clients": 60}
-    return render(fabricate.run_directory(tmp_path_factory.mktemp("page"), {"db07": files}, host_targets={"db07": target}))["index.html"]
+    return render(
+        fabricate.run_directory(tmp_path_factory.mktemp("page"), {"db07": files}, host_targets={"db07": target})
+    )["index.html"]
 
 
 @needs_a_browser
@@ -140,4 +160,10 @@ def page(tmp_path_factory):
 def test_estimates_can_be_read_in_a_narrow_window_and_in_either_scheme(browser, page, dark):
     assert width_of(browser, page, 360, dark) <= 360
     assert pale_texts(browser, page, dark) == {}
-    assert browser.run("['.contradicted', '.headroom', 'svg .beyond', '.estimates sup'].filter(part => !document.querySelector(part))") == []
+    assert (
+        browser.run(
+            "['.contradicted', '.headroom', 'svg .beyond', '.estimates sup'].filter(part => "
+            "!document.querySelector(part))"
+        )
+        == []
+    )

@@ -40,9 +40,15 @@ def test_the_digests_are_those_of_the_files(of_each_kind):
 def test_each_finding_is_waived_or_to_be_decided(rendered):
     directory = rendered("every_verdict")
     text, causes = content(directory, "evidence.md"), json.loads(content(directory, "report.json"))["causes"]
-    found = re.findall(r"^\d+\. \*\*(\w+)\*\*: .*\n(?:    - (?:Consequence|Next step): .*\n)*    - (Waived|Decision): ", text, re.MULTILINE)
+    found = re.findall(
+        r"^\d+\. \*\*(\w+)\*\*: .*\n(?:    - (?:Consequence|Next step): .*\n)*    - (Waived|Decision): ",
+        text,
+        re.MULTILINE,
+    )
     assert [verdict for verdict, dummy in found] == [cause["verdict"] for cause in causes]
-    assert [kind for dummy, kind in found] == ["Waived" if "; waived (CHG7)" in cause["statement"] else "Decision" for cause in causes]
+    assert [kind for dummy, kind in found] == [
+        "Waived" if "; waived (CHG7)" in cause["statement"] else "Decision" for cause in causes
+    ]
     assert ["waived", "latency_mean", "storage", "2027-01-31", "CHG7", "yes"] in rows_of(text)
     assert ["waived", "latency_p99_9", "storage", "2027-01-31", "CHG7", "no"] in rows_of(text)
 
@@ -50,10 +56,17 @@ def test_each_finding_is_waived_or_to_be_decided(rendered):
 def test_a_waiver_is_offered_only_if_it_could_excuse_the_finding(tmp_path):
     limits = [{"metric": "latency_mean", "max": "1 ms"}, {"metric": "latency_p99", "max": "2 ms"}]
     slow, few = ({"latency_ns": 15_000_000}, {"latency_p99_ns": None})
-    measured = {name: fabricate.tables(fabricate.sweep_rows((4096,), **keys)) for name, keys in (("slow", slow), ("few", few))}
-    directory = fabricate.run_directory(tmp_path, measured, [fabricate.failed("gone")], profile={"name": "mine", "limits": limits})
+    measured = {
+        name: fabricate.tables(fabricate.sweep_rows((4096,), **keys)) for name, keys in (("slow", slow), ("few", few))
+    }
+    directory = fabricate.run_directory(
+        tmp_path, measured, [fabricate.failed("gone")], profile={"name": "mine", "limits": limits}
+    )
     render(directory)
-    pattern = r"^\d+\. \*\*(\w+)\*\*: (?:nothing was measured that )?([\w\\]+).*\n(?:    - (?:Consequence|Next step): .*\n)*    - Decision: (\w+)"
+    pattern = (
+        r"^\d+\. \*\*(\w+)\*\*: (?:nothing was measured that )?([\w\\]+).*\n(?:    - (?:Consequence|Next step): "
+        r".*\n)*    - Decision: (\w+)"
+    )
     found = re.findall(pattern, content(directory, "evidence.md").replace("\\", ""), re.MULTILINE)
     assert found == [
         ("fail", "latency_mean", "retest"),
@@ -82,7 +95,9 @@ def test_a_waiver_by_id_covers_the_finding_on_its_rows_alone(tmp_path):
     ]
     waivers = [{"host": "db07", "id": "LOG-004", "until": "2027-01-31", "reason": "CHG7"}]
     tables = fabricate.tables(fabricate.sweep_rows((4096, 8192), latency_ns=3_000_000))
-    directory = fabricate.run_directory(tmp_path, {"db07": tables}, profile={"name": "mine", "limits": by_size, "waivers": waivers})
+    directory = fabricate.run_directory(
+        tmp_path, {"db07": tables}, profile={"name": "mine", "limits": by_size, "waivers": waivers}
+    )
     render(directory)
     text, page = content(directory, "evidence.md"), content(directory, "index.html")
     assert text.count("    - Waived: CHG7 (section 6)") == 1
@@ -94,7 +109,10 @@ def test_a_waiver_by_id_covers_the_finding_on_its_rows_alone(tmp_path):
 def test_scope_method_criteria_and_results_are_told(rendered):
     rows = rows_of(content(rendered("certified"), "evidence.md"))
     profile = json.loads(content(rendered("certified"), "run.json"))["profile"]
-    unnamed = {**profile, "limits": [{key: value for key, value in limit.items() if key != "id"} for limit in profile["limits"]]}
+    unnamed = {
+        **profile,
+        "limits": [{key: value for key, value in limit.items() if key != "id"} for limit in profile["limits"]],
+    }
     canonical = json.dumps(unnamed, indent=1, sort_keys=True) + "\n"
     for row in (
         ["Operator", "ops on controller"],
@@ -120,7 +138,9 @@ def test_scope_method_criteria_and_results_are_told(rendered):
 
 
 def test_an_awx_job_is_named(tmp_path):
-    directory = fabricate.run_directory(tmp_path, {}, controller={"hostname": "awx", "user": "", "job": {"id": "77", "launched_by": "ana"}})
+    directory = fabricate.run_directory(
+        tmp_path, {}, controller={"hostname": "awx", "user": "", "job": {"id": "77", "launched_by": "ana"}}
+    )
     render(directory)
     assert ["Operator", "not recorded on awx, AWX job 77 of ana"] in rows_of(content(directory, "evidence.md"))
 
@@ -128,10 +148,14 @@ def test_an_awx_job_is_named(tmp_path):
 def test_the_worst_fleet_fits(tmp_path):
     letters = "abcdefghijklmnopqrstuvwxyz"
     limits = [{"metric": "latency_max", "max": f"{number} us"} for number in range(1, 50)]
-    waivers = [{"host": letter, "metric": "latency_p99", "until": "2027-01-31", "reason": letter * 999} for letter in letters]
+    waivers = [
+        {"host": letter, "metric": "latency_p99", "until": "2027-01-31", "reason": letter * 999} for letter in letters
+    ]
     unmeasured = [fabricate.failed(f"h{letter}", reason=f"{letter} " * 999) for letter in letters]
     profile = {"name": "long", "limits": [*limits, {"metric": "latency_p99", "max": "1 us"}], "waivers": waivers}
-    directory = fabricate.run_directory(tmp_path, {"db07": fabricate.tables()}, unmeasured, profile=profile, parameters=dict.fromkeys(shown_names(), 1))
+    directory = fabricate.run_directory(
+        tmp_path, {"db07": fabricate.tables()}, unmeasured, profile=profile, parameters=dict.fromkeys(shown_names(), 1)
+    )
     render(directory)
     text = content(directory, "evidence.md")
     assert len(text.splitlines()) <= MOST_LINES

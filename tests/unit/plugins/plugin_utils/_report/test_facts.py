@@ -12,7 +12,9 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.facts import
 
 def shown(**facts):
     """Return the facts that are shown by group, as (title, value, hint)."""
-    return {group: [(fact.title, fact.value, fact.hint) for fact in found] for group, found in grouped_facts(facts, {}, {})}
+    return {
+        group: [(fact.title, fact.value, fact.hint) for fact in found] for group, found in grouped_facts(facts, {}, {})
+    }
 
 
 @pytest.mark.parametrize(
@@ -23,7 +25,12 @@ def shown(**facts):
         ("clock_offset_error_s", 0.468, "Host", ("Uncertainty of the clock's offset", "468 ms", "")),
         ("filesystem_size_bytes", "270553174016", "File system", ("Size", "252 GiB", "")),
         ("mount_options", "rw,relatime", "File system", ("Mount options", "rw,relatime", "")),
-        ("device_write_cache", "write through", "Device", ("Write cache", "write through", "no volatile cache that the kernel must flush")),
+        (
+            "device_write_cache",
+            "write through",
+            "Device",
+            ("Write cache", "write through", "no volatile cache that the kernel must flush"),
+        ),
         ("device_scheduler", "none", "Device", ("Scheduler", "none", "")),
         ("device_rotational", "0", "Device", ("Kind", "not rotational", "")),
         ("device_nomerges", "2", "Device", ("Merging of requests (nomerges)", "none (2)", "")),
@@ -60,19 +67,39 @@ def test_a_fact_has_a_group_a_title_and_a_unit(name, value, group, expected):
 )
 def test_a_value_that_says_something_has_a_hint(facts, hint):
     name = next(iter(facts))
-    hints = [found.hint for group, shown_facts in grouped_facts({name: facts[name], **facts}, {}, {}) for found in shown_facts]
+    hints = [
+        found.hint
+        for group, shown_facts in grouped_facts({name: facts[name], **facts}, {}, {})
+        for found in shown_facts
+    ]
     assert any(hint in text for text in hints)
 
 
-@pytest.mark.parametrize("value", ["", "9" * 5000, -5, 10**400, float("nan"), float("inf"), "-1", "0x10", ["list"], False])
-@pytest.mark.parametrize("name", ["memory_bytes", "clock_offset_s", "device_wbt_lat_us", "filesystem_free_bytes", "volume_limits_volume_iops_s", "cpus"])
+@pytest.mark.parametrize(
+    "value", ["", "9" * 5000, -5, 10**400, float("nan"), float("inf"), "-1", "0x10", ["list"], False]
+)
+@pytest.mark.parametrize(
+    "name",
+    [
+        "memory_bytes",
+        "clock_offset_s",
+        "device_wbt_lat_us",
+        "filesystem_free_bytes",
+        "volume_limits_volume_iops_s",
+        "cpus",
+    ],
+)
 def test_an_impossible_value_is_shown_as_it_is(name, value):
     for facts in ({name: value}, {name: value, "filesystem_size_bytes": 0, "volume_limits_elapsed_s": value}):
         assert all(isinstance(fact.value, str) for group, found in grouped_facts(facts, {}, {}) for fact in found)
 
 
 def test_known_facts_are_in_the_order_of_the_table_and_unknown_ones_follow():
-    groups = grouped_facts({"zz": 1, "kernel": "6.1", "hostname": "db07", "os": None}, {"path": "/log"}, {"exit_reason": "measured", "error": None})
+    groups = grouped_facts(
+        {"zz": 1, "kernel": "6.1", "hostname": "db07", "os": None},
+        {"path": "/log"},
+        {"exit_reason": "measured", "error": None},
+    )
     assert groups == [
         ("Host", [ShownFact("Host name", "db07"), ShownFact("Kernel", "6.1"), ShownFact("zz", "1")]),
         ("Tester", [ShownFact("Path under test", "/log"), ShownFact("Ended", "measured")]),

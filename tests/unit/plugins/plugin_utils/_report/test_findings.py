@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What reports decide, they decide by findings: neither our sentences nor what a host says changes an advice, a grouping or a verdict."""
+"""What reports decide, they decide by findings: neither our sentences nor what a host says changes an advice,
+a grouping or a verdict."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ PLUGINS = "ansible_collections.mqops.logdisk.plugins."
 
 
 def disturbed(base):
-    """Make a run with causes that sentences could decide: disturbed hosts, a write that hangs or fails, too few writes for a figure."""
+    """Make a run with causes that sentences could decide: disturbed hosts, a write that hangs or fails,
+    too few writes for a figure."""
     slow = fabricate.sweep_rows((4096,), seconds=20, latency_ns=3_000_000)
     hanging = fabricate.sweep_rows((4096,), seconds=20, latency_max_ns=12 * 10**9, latency_max_in_flight=1)
     broken = {"exit_status": 3, "exit_reason": "io_error", "error_call": "pwritev2", "error_errno_name": "EIO"}
@@ -47,7 +49,12 @@ def disturbed(base):
     limits = [{"metric": "latency_mean", "max": "1 ms"}, {"metric": "latency_p99", "max": "100 ms"}]
     profile = {"name": "mine", "qualifies": {"min_duration_s": 20}, "limits": limits}
     directory = fabricate.run_directory(base, files, profile=profile, expected=[*files, "never"])
-    note(directory, "brief", "log", [finding(CLOCK, None, offset_s=1.5, error_s=0.1), finding(TOLD, None, text="the tester warned")])
+    note(
+        directory,
+        "brief",
+        "log",
+        [finding(CLOCK, None, offset_s=1.5, error_s=0.1), finding(TOLD, None, text="the tester warned")],
+    )
     directory.records.note_leftovers("few", "log", ["/mnt/x"])
     return directory
 
@@ -94,11 +101,14 @@ def said(record, say):
     error = record.error and {**record.error, "reason": say(record.error["reason"])}
     judgements = [{**judgement, "reason": say(judgement["reason"])} for judgement in record.judgements]
     lists = {key: [say(text) for text in getattr(record, key)] for key in ("reasons", "notes", "disturbances")}
-    return dataclasses.replace(record, qualification=say(record.qualification), error=error, judgements=judgements, **lists)
+    return dataclasses.replace(
+        record, qualification=say(record.qualification), error=error, judgements=judgements, **lists
+    )
 
 
 def decided(make, base, say=str):
-    """Make, judge and render a run whose records are said in a way, and return all that was decided about it, and the reasons."""
+    """Make, judge and render a run whose records are said in a way, and return all that was decided about it,
+    and the reasons."""
     base.mkdir()
     directory = make(base)
     for folder in directory.records.folders():
@@ -119,29 +129,62 @@ def decided(make, base, say=str):
         "hosts": [(host["host"], host["verdict"], host["certified"]) for host in verdict["hosts"]],
         "gate": (verdict["verdict"], verdict["gate_failed"], verdict["problems"], sorted(failing_hosts(verdict))),
         "notes": [(host.host, [found["kind"] for found in host.findings], len(host.notes)) for host in model.hosts],
-        "causes": [(cause.kind, cause.verdict, cause.hosts, cause.consequence, cause.next_step, cause.limit and cause.limit["limit"]) for cause in found],
+        "causes": [
+            (
+                cause.kind,
+                cause.verdict,
+                cause.hosts,
+                cause.consequence,
+                cause.next_step,
+                cause.limit and cause.limit["limit"],
+            )
+            for cause in found
+        ],
         "waived": [(evidence_md._waiver_of(model, cause), evidence_md._may_be_waived(model, cause)) for cause in found],
         "junit": [(suite, name, [tag for tag in tags if tag[0] != "system-out"]) for suite, name, tags in cases],
-        "decisive": [(host.host, host.capacity.criterion, host.capacity.metric) for host in model.hosts if host.capacity],
+        "decisive": [
+            (host.host, host.capacity.criterion, host.capacity.metric) for host in model.hosts if host.capacity
+        ],
     }
     return made, verdict["reasons"]
 
 
 @pytest.mark.parametrize("name", sorted(MAKERS))
-def test_rewording_all_english_of_findings_notes_and_reasons_changes_no_advice_no_grouping_and_no_verdict(name, tmp_path, monkeypatch):
+def test_rewording_all_english_of_findings_notes_and_reasons_changes_no_advice_no_grouping_and_no_verdict(
+    name, tmp_path, monkeypatch
+):
     before, dummy = decided(MAKERS[name], tmp_path / "before")
     with reworded(monkeypatch):
         after, reasons = decided(MAKERS[name], tmp_path / "after", str.upper)
     assert after == before
     if name == "disturbed":
-        assert any("HAD NOT RETURNED AFTER 12 S" in reason for reason in reasons) and not any("had not returned" in reason for reason in reasons)
+        assert any("HAD NOT RETURNED AFTER 12 S" in reason for reason in reasons) and not any(
+            "had not returned" in reason for reason in reasons
+        )
 
 
-@pytest.mark.parametrize("file", ["/mnt/a write had not returned/log", "/mnt/the tester ended before it had measured everything/log", "/mnt/db07: left behind"])
+@pytest.mark.parametrize(
+    "file",
+    [
+        "/mnt/a write had not returned/log",
+        "/mnt/the tester ended before it had measured everything/log",
+        "/mnt/db07: left behind",
+    ],
+)
 def test_a_failed_write_is_advised_as_one_whatever_its_path_says(tmp_path, file):
-    run_keys = {"error_call": "pwritev2", "error_errno_name": "EIO", "error_file": file, "error_offset_bytes": 4096, "error_message": "the host was disturbed"}
-    files = fabricate.tables(fabricate.sweep_rows((4096,), seconds=20), exit_status=3, exit_reason="io_error", **run_keys)
-    directory = fabricate.run_directory(tmp_path, {"db07": files}, profile={"name": "mine", "limits": [{"metric": "latency_p50", "max": "1 s"}]})
+    run_keys = {
+        "error_call": "pwritev2",
+        "error_errno_name": "EIO",
+        "error_file": file,
+        "error_offset_bytes": 4096,
+        "error_message": "the host was disturbed",
+    }
+    files = fabricate.tables(
+        fabricate.sweep_rows((4096,), seconds=20), exit_status=3, exit_reason="io_error", **run_keys
+    )
+    directory = fabricate.run_directory(
+        tmp_path, {"db07": files}, profile={"name": "mine", "limits": [{"metric": "latency_p50", "max": "1 s"}]}
+    )
     (cause,) = [cause for cause in causes(build_model(directory)) if cause.verdict == "fail"]
     assert (cause.kind, cause.next_step) == ("measurement", advice.OTHERS["io_error"].text)
     assert file in cause.statement
@@ -150,7 +193,15 @@ def test_a_failed_write_is_advised_as_one_whatever_its_path_says(tmp_path, file)
 def test_a_host_that_fails_and_was_interrupted_has_each_reason_under_one_verdict(tmp_path):
     rows = fabricate.sweep_rows((4096,), seconds=20, latency_ns=15_000_000)
     files = fabricate.tables(rows, exit_status=4, exit_reason="interrupted")
-    directory = fabricate.run_directory(tmp_path, {"db07": files}, profile={"name": "mine", "limits": [{"metric": "latency_mean", "max": "1 ms"}]})
+    directory = fabricate.run_directory(
+        tmp_path, {"db07": files}, profile={"name": "mine", "limits": [{"metric": "latency_mean", "max": "1 ms"}]}
+    )
     (host,) = build_model(directory).hosts
-    assert [(finding["kind"], finding["verdict"]) for finding in host.findings] == [("interrupted", "inconclusive"), ("limit", "fail"), ("limit", "fail")]
-    assert {cause.verdict for cause in causes(build_model(directory)) if cause.kind == "measurement"} == {"inconclusive"}
+    assert [(finding["kind"], finding["verdict"]) for finding in host.findings] == [
+        ("interrupted", "inconclusive"),
+        ("limit", "fail"),
+        ("limit", "fail"),
+    ]
+    assert {cause.verdict for cause in causes(build_model(directory)) if cause.kind == "measurement"} == {
+        "inconclusive"
+    }

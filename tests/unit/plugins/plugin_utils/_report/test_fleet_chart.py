@@ -17,7 +17,10 @@ MS = 1_000_000
 
 def marks(count, p99_ns=MS, spread=0.001, **fields):
     slower = [1 + number * spread for number in range(count)]
-    return [Mark(f"db{number:03d}", p99_ns * share, p99_ns * share / 2, **{"fails": False, **fields}) for number, share in enumerate(slower)]
+    return [
+        Mark(f"db{number:03d}", p99_ns * share, p99_ns * share / 2, **{"fails": False, **fields})
+        for number, share in enumerate(slower)
+    ]
 
 
 def drawn(strips):
@@ -82,7 +85,9 @@ def test_failing_hosts_and_those_far_from_the_others_are_named():
 
 def test_the_picture_says_in_words_what_it_shows():
     tree = drawn([Strip("4 KiB", [*marks(10), Mark("slow", 30 * MS, 15 * MS, True)], 2 * MS)])[2]
-    assert tree.find("desc").text == "4 KiB: 11 hosts, p99 median 1 ms, from 1 ms to 30 ms, limit 2 ms; worst: slow 30 ms."
+    assert (
+        tree.find("desc").text == "4 KiB: 11 hosts, p99 median 1 ms, from 1 ms to 30 ms, limit 2 ms; worst: slow 30 ms."
+    )
     assert tree.get("aria-labelledby").split() == [tree.find("title").get("id"), tree.find("desc").get("id")]
     assert Strip("4 KiB", []).sentence() == "4 KiB: nothing was measured."
 

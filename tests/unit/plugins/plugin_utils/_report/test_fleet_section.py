@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The fleet's part of the page: how far cells are from their limits, the tightest limits, classes of alike volumes, and what hosts are filtered by."""
+"""The fleet's part of the page: how far cells are from their limits, the tightest limits, classes of alike volumes,
+and what hosts are filtered by."""
 
 from __future__ import annotations
 
@@ -47,7 +48,9 @@ def test_a_cell_is_coloured_by_its_verdict_and_by_what_it_uses_of_its_limits(ver
 def fleet(tmp_path, latencies_ns, classes=(), **keys):
     """Return the model of a run with a host for each latency, of the classes given by name."""
     names = [f"db{number:02d}" for number in range(len(latencies_ns))]
-    directory = RunDirectory.create(str(tmp_path), fabricate.run_data(names, host_classes=dict(zip(names, classes, strict=False)), **keys))
+    directory = RunDirectory.create(
+        str(tmp_path), fabricate.run_data(names, host_classes=dict(zip(names, classes, strict=False)), **keys)
+    )
     for name, latency_ns in zip(names, latencies_ns, strict=True):
         files = fabricate.tables(fabricate.sweep_rows(SIZES, latency_ns=latency_ns), over=())
         directory.records.write(fabricate.judged(directory.run, name, files), files)
@@ -58,7 +61,10 @@ def fleet(tmp_path, latencies_ns, classes=(), **keys):
 def test_a_strip_has_every_host_and_the_tightest_limits_that_judge_it(tmp_path):
     model = fleet(tmp_path, [200_000, 15_000_000])
     small, large = strips_of(model, *steps_of(model))
-    assert [(mark.label, mark.p99_ns, mark.fails) for mark in small.marks] == [("db01", 30_004_096, True), ("db00", 404_096, False)]
+    assert [(mark.label, mark.p99_ns, mark.fails) for mark in small.marks] == [
+        ("db01", 30_004_096, True),
+        ("db00", 404_096, False),
+    ]
     assert (small.title, small.p99_limit_ns, small.mean_limit_ns) == ("4 KiB", 2_000_000, 1_000_000)
     assert (large.p99_limit_ns, large.mean_limit_ns) == (None, 10_000_000)
 
@@ -79,14 +85,23 @@ def test_only_what_tells_hosts_apart_can_be_filtered(tmp_path):
     hosts = fleet(tmp_path, [200_000] * 3, ["tin", "gold", "gold"]).hosts
     (by_class,) = filters_of(hosts)
     assert (by_class.name, by_class.values) == ("class", ["gold", "tin"])
-    assert [FleetRow(host, None, [], [by_class]).filters for host in hosts] == [[("class", 2)], [("class", 1)], [("class", 1)]]
+    assert [FleetRow(host, None, [], [by_class]).filters for host in hosts] == [
+        [("class", 2)],
+        [("class", 1)],
+        [("class", 1)],
+    ]
     assert filters_of(hosts[1:]) == []
 
 
 def test_the_baseline_is_told_in_a_few_words(tmp_path):
     (host,) = fleet(tmp_path, [200_000]).hosts
     told = []
-    for comparison in ({}, {"outcome": None}, {"outcome": "worse", "change": 0.31}, {"outcome": "inconclusive", "change": None}):
+    for comparison in (
+        {},
+        {"outcome": None},
+        {"outcome": "worse", "change": 0.31},
+        {"outcome": "inconclusive", "change": None},
+    ):
         host.comparison = comparison
         told.append(FleetRow(host, None, [], []).comparison)
     assert told == ["not compared", "not compared", "worse (+31%)", "inconclusive"]

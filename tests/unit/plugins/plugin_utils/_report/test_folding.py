@@ -7,7 +7,12 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import and_list, fold_names, fold_sizes, shorten
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import (
+    and_list,
+    fold_names,
+    fold_sizes,
+    shorten,
+)
 
 KIB = 1024
 

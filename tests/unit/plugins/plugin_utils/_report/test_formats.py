@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The files for programs: each is accepted by the schema that it promises, or by the parser that reads it, for runs of every kind."""
+"""The files for programs: each is accepted by the schema that it promises, or by the parser that reads it,
+for runs of every kind."""
 
 from __future__ import annotations
 
@@ -55,7 +56,18 @@ def test_the_schema_knows_every_key_of_what_this_collection_says(rendered, publi
     data = json.loads(content(rendered("every_verdict"), "report.json"))
     (slow,) = [host for host in data["hosts"] if host["host"] == "slow"]
     limit, run = slow["limits"][0], data["run"]
-    owned = [data, data["fleet"], data["limits"][0], data["causes"][0], slow, limit, limit["worst"], run, run["policy"], run["profile"]]
+    owned = [
+        data,
+        data["fleet"],
+        data["limits"][0],
+        data["causes"][0],
+        slow,
+        limit,
+        limit["worst"],
+        run,
+        run["policy"],
+        run["profile"],
+    ]
     owned += [run["profile"]["qualifies"], run["profile"]["limits"][0], run["profile"]["waivers"][0], run["controller"]]
     for place in owned:
         place["surprise"] = 1
@@ -67,8 +79,16 @@ def test_the_schema_knows_every_key_of_what_this_collection_says(rendered, publi
 def test_the_documentation_names_every_key_of_the_schema(published):
     schema, text = published.schema, (fabricate.PROJECT / "docs/files.md").read_text(encoding="utf-8")
     named = set(re.findall(r"`(\w+)`", text))
-    described = [schema, *(schema["$defs"][name] for name in ("run", "policy", "fleet", "criterion", "cause", "worst", "limit", "result", "host"))]
-    assert [key for part in described for key in part["properties"] if key not in named and key not in TESTER_COLUMNS] == []
+    described = [
+        schema,
+        *(
+            schema["$defs"][name]
+            for name in ("run", "policy", "fleet", "criterion", "cause", "worst", "limit", "result", "host")
+        ),
+    ]
+    assert [
+        key for part in described for key in part["properties"] if key not in named and key not in TESTER_COLUMNS
+    ] == []
 
 
 def test_jenkins_accepts_the_results(of_each_kind, jenkins):
@@ -96,8 +116,12 @@ def test_metrics_have_the_figures_in_seconds_and_the_margins_of_both_kinds_of_li
     assert value("logdisk_run_latency_seconds", quantile="0.99", **slow) == 0.002804096
     assert value("logdisk_run_latency_seconds_count", **slow) == 427945
     assert value("logdisk_run_throughput_bytes_per_second", **slow) == pytest.approx(427945 * 4096 / 600)
-    assert value("logdisk_run_limit_margin_ratio", host="slow", metric="latency_p99", rows="block size <= 64 KiB") == pytest.approx(1 - 2.026 / 1, rel=0.01)
-    assert value("logdisk_run_limit_margin_ratio", host="good", metric="bytes_per_s") == pytest.approx(1 - 250e6 / 1.446e9, rel=0.01)
+    assert value(
+        "logdisk_run_limit_margin_ratio", host="slow", metric="latency_p99", rows="block size <= 64 KiB"
+    ) == pytest.approx(1 - 2.026 / 1, rel=0.01)
+    assert value("logdisk_run_limit_margin_ratio", host="good", metric="bytes_per_s") == pytest.approx(
+        1 - 250e6 / 1.446e9, rel=0.01
+    )
     assert not [labels for labels in found["logdisk_run_limit_margin_ratio"] if ("host", "gone") in labels]
 
 
@@ -105,5 +129,7 @@ def test_metrics_say_until_when_a_volume_is_certified(rendered):
     found = samples_of(content(rendered("certified"), "logdisk.prom"))
     end = datetime.datetime(2027, 2, 20, tzinfo=datetime.timezone.utc).timestamp()
     volumes = [("db07", "log"), ("db08", "audit"), ("db08", "log")]
-    assert found["logdisk_run_certificate_end_timestamp_seconds"] == {(("host", host), ("volume", volume)): end for host, volume in volumes}
+    assert found["logdisk_run_certificate_end_timestamp_seconds"] == {
+        (("host", host), ("volume", volume)): end for host, volume in volumes
+    }
     assert found["logdisk_run_certified"] == {(): 1}

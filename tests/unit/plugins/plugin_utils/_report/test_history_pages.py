@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The pages of comparison and drift in a browser: they fit any window, can be read in either scheme, sort and filter, and say nothing on the console."""
+"""The pages of comparison and drift in a browser: they fit any window, can be read in either scheme, sort and filter,
+and say nothing on the console."""
 
 from __future__ import annotations
 
@@ -11,7 +12,11 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.comparison_h
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.drift_html import render_drift
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report import test_comparison, test_drift
-from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.browser import needs_a_browser, pale_texts, width_of
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.browser import (
+    needs_a_browser,
+    pale_texts,
+    width_of,
+)
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.pages import HOSTILE, parsed
 
 NAMES = [*map(printable, HOSTILE), "x" * 300, "db07.example.com"]
@@ -32,7 +37,9 @@ def compared():
 def drifted():
     """Return the page of a drift with each state and hostile names."""
     events = [test_drift.event(), test_drift.event(place=5, preliminary=True)]
-    volumes = [test_drift.volume(name, STATES[number % 5], events, **{"class": name}) for number, name in enumerate(NAMES)]
+    volumes = [
+        test_drift.volume(name, STATES[number % 5], events, **{"class": name}) for number, name in enumerate(NAMES)
+    ]
     return "".join(render_drift(test_drift.drift(*volumes, classes=[test_drift.part(name, [name]) for name in NAMES])))
 
 

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What reports say about live queue managers: certified beside observed, how busy the logger is, and what the source cannot say."""
+"""What reports say about live queue managers: certified beside observed, how busy the logger is,
+and what the source cannot say."""
 
 from __future__ import annotations
 
@@ -31,23 +32,44 @@ def page(directory):
 
 def test_the_summary_says_what_each_log_gets_the_slowest_against_its_certificate_first(observation):
     text = runs.content(observation, "summary.txt")
-    assert text.startswith("FAIL: Live queue managers on 4 hosts: 1 fail, 1 missing, 2 observed without a verdict. An observation certifies nothing.")
+    assert text.startswith(
+        "FAIL: Live queue managers on 4 hosts: 1 fail, 1 missing, 2 observed without a verdict. An "
+        "observation certifies nothing."
+    )
     live = [line.split("live     ")[1] for line in text.splitlines() if line.startswith("  live")]
     assert [line.partition(":")[0] for line in live] == ["db01", "db01", "db02", "db02", "db03", "db03"]
-    assert live[0] == "db01: queue manager QM1, log writes of 35.2 KiB take 2.69 ms on average, logger busy 26.9 % of the time"
+    assert (
+        live[0]
+        == "db01: queue manager QM1, log writes of 35.2 KiB take 2.69 ms on average, logger busy 26.9 % of the time"
+    )
     assert live[1] == "db01: 12 times slower than certified: the volume changed or is shared."
     assert live[5].startswith("db03: The history has no certificate of this volume")
 
 
 def test_the_summary_says_what_is_to_be_said_against_a_comparison(tmp_path):
     directory = runs.observation(tmp_path)
-    directory.records.note_own("db01", "log", {"certificate": {"outcome": "slower", "text": "Slower.", "caveats": ["It is compared with a test that failed."]}})
+    directory.records.note_own(
+        "db01",
+        "log",
+        {
+            "certificate": {
+                "outcome": "slower",
+                "text": "Slower.",
+                "caveats": ["It is compared with a test that failed."],
+            }
+        },
+    )
     judge_run(directory, GATE)
     render(directory)
-    assert "  live     db01: Slower. It is compared with a test that failed.\n" in runs.content(directory, "summary.txt")
+    assert "  live     db01: Slower. It is compared with a test that failed.\n" in runs.content(
+        directory, "summary.txt"
+    )
 
 
-LOG, CALLS = {"stream": "log", "worker": "all", "block_size_bytes": 8192}, {"stream": "MQPUT", "worker": "all", "operations": 900}
+LOG, CALLS = (
+    {"stream": "log", "worker": "all", "block_size_bytes": 8192},
+    {"stream": "MQPUT", "worker": "all", "operations": 900},
+)
 
 
 @pytest.mark.parametrize(
@@ -62,7 +84,11 @@ LOG, CALLS = {"stream": "log", "worker": "all", "block_size_bytes": 8192}, {"str
     ],
 )
 def test_what_was_not_watched_is_not_called_idle(rows, watched, text):
-    host = SimpleNamespace(own={"queue_manager": "QM1", "intervals": [{"stream": watched}]}, rows=rows, results=lambda: ((None, row) for row in rows))
+    host = SimpleNamespace(
+        own={"queue_manager": "QM1", "intervals": [{"stream": watched}]},
+        rows=rows,
+        results=lambda: ((None, row) for row in rows),
+    )
     assert figures_text(host) == f"queue manager QM1, {text}"
 
 
@@ -96,7 +122,9 @@ def test_nothing_about_certifying_is_said_of_an_observation(observation):
 
 def test_monitoring_has_the_ratio_and_the_utilisation(observation):
     text = runs.content(observation, "logdisk.prom")
-    assert re.search(r'logdisk_run_observed_to_certified_latency_ratio{host="db01",volume="log",queue_manager="QM1"} 12\.3', text)
+    assert re.search(
+        r'logdisk_run_observed_to_certified_latency_ratio{host="db01",volume="log",queue_manager="QM1"} 12\.3', text
+    )
     assert re.search(r'logdisk_run_logger_utilisation_ratio{host="db02",volume="log",queue_manager="QM1"} 0\.05', text)
     assert 'logdisk_run_verdict{host="db02",volume="log",verdict="observed"} 1' in text
 
@@ -121,7 +149,9 @@ def changed(directory, **observation):
 def test_the_summary_says_that_an_observation_ended_early(tmp_path):
     directory = runs.observation(tmp_path)
     changed(directory, ending="process 7 ended")
-    assert "logger busy 26.9 % of the time, ended before its time after 60 s\n" in runs.content(directory, "summary.txt")
+    assert "logger busy 26.9 % of the time, ended before its time after 60 s\n" in runs.content(
+        directory, "summary.txt"
+    )
 
 
 MISSHAPEN = {"intervals": [7, {"stream": "log"}], "utilisation": "x", "facts": [1], "maxima": {}}
@@ -130,7 +160,15 @@ CERTIFICATE = {"certificate": {"caveats": 3, "others": 4, "ratio": "x"}}
 
 @pytest.mark.parametrize(
     ("broken", "unusable"),
-    [(None, ""), ("x", ""), (7, ""), ([], ""), ({"certificate": 3}, ".certificate"), (CERTIFICATE, ".certificate.caveats"), (MISSHAPEN, ".intervals[0]")],
+    [
+        (None, ""),
+        ("x", ""),
+        (7, ""),
+        ([], ""),
+        ({"certificate": 3}, ".certificate"),
+        (CERTIFICATE, ".certificate.caveats"),
+        (MISSHAPEN, ".intervals[0]"),
+    ],
 )
 def test_a_record_with_a_misshapen_observation_is_an_error(tmp_path, broken, unusable):
     directory = runs.observation(tmp_path)

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The page in a browser: it says nothing on the console, sorts, filters, follows its anchors and the keyboard, prints, and can be read by everybody."""
+"""The page in a browser: it says nothing on the console, sorts, filters, follows its anchors and the keyboard,
+prints, and can be read by everybody."""
 
 from __future__ import annotations
 
@@ -15,7 +16,11 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import rende
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.template import read_resource
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
-from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.browser import needs_a_browser, pale_texts, width_of
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.browser import (
+    needs_a_browser,
+    pale_texts,
+    width_of,
+)
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.pages import HOSTILE, LONG, parsed
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -26,11 +31,18 @@ ONE_MIB_NS = {"pass": 700_000, "fail": 15_000_000}
 def fleet(tmp_path_factory):
     """The path of the page of a fleet: hostile names, three verdicts, two classes and two volumes."""
     slow = fabricate.tables(fabricate.sweep_rows((4096, 1048576), latency_ns=15_000_000), over=())
-    fast = [fabricate.tables(fabricate.sweep_rows((4096, 1048576), latency_ns=100_000 + 7_000 * number), over=()) for number in range(12)]
+    fast = [
+        fabricate.tables(fabricate.sweep_rows((4096, 1048576), latency_ns=100_000 + 7_000 * number), over=())
+        for number in range(12)
+    ]
     directory = RunDirectory.create(str(tmp_path_factory.mktemp("fleet")), fabricate.run_data([*HOSTILE, "gone"]))
     for number, (name, volume) in enumerate(itertools.product(HOSTILE, ("log", "data"))):
         files = slow if number % 11 == 3 else fast[number % len(fast)]
-        facts = {"device_model": ("Array A", "Array <B>")[number % 3 == 0], "filesystem_type": "xfs", "mount_point": "/m"}
+        facts = {
+            "device_model": ("Array A", "Array <B>")[number % 3 == 0],
+            "filesystem_type": "xfs",
+            "mount_point": "/m",
+        }
         directory.records.write(fabricate.judged(directory.run, name, files, volume=volume, facts=facts), files)
     directory.records.write(fabricate.failed("gone"))
     judge_run(directory, GATE)
@@ -48,7 +60,10 @@ def page(browser, fleet):
 
 def shown(page):
     """Return the names of the matrix's rows that can be seen, in order."""
-    return page.run("[...document.querySelectorAll('.matrix tbody tr')].filter(row => !row.hidden).map(row => row.cells[0].textContent)")
+    return page.run(
+        "[...document.querySelectorAll('.matrix tbody tr')].filter(row => !row.hidden).map(row "
+        "=> row.cells[0].textContent)"
+    )
 
 
 def column(page, number):
@@ -62,7 +77,10 @@ def figures(texts):
 
 
 def sort_by(page, title):
-    page.run(f"[...document.querySelectorAll('.matrix thead button')].find(button => button.textContent === '{title}').click()")
+    page.run(
+        "[...document.querySelectorAll('.matrix thead button')].find(button => "
+        f"button.textContent === '{title}').click()"
+    )
 
 
 @needs_a_browser
@@ -73,7 +91,9 @@ def test_a_figure_sorts_the_matrix_both_ways_and_what_was_not_measured_is_last(p
         values = figures(column(page, 4))
         known = [value for value in values if value is not None]
         assert values == [*sorted(known, key=lambda value: sign * value), None]
-        assert page.run("[...document.querySelectorAll('[aria-sort]')].map(header => [header.textContent, header.ariaSort])") == [["1 MiB", direction]]
+        assert page.run(
+            "[...document.querySelectorAll('[aria-sort]')].map(header => [header.textContent, header.ariaSort])"
+        ) == [["1 MiB", direction]]
 
 
 @needs_a_browser
@@ -102,14 +122,23 @@ def test_filters_narrow_the_matrix_and_the_details_alike(page):
     assert set(shown(page)) < set(everything) and "gone" in shown(page)
     details = "[...document.querySelectorAll('details.host')].filter(host => !host.hidden).length"
     assert page.run(details) == len(shown(page))
-    page.run("{ const list = document.querySelector('[data-filter=volume]'); list.value = '1'; list.dispatchEvent(new Event('change')); }")
+    page.run(
+        "{ const list = document.querySelector('[data-filter=volume]'); list.value = '1'; "
+        "list.dispatchEvent(new Event('change')); }"
+    )
     assert shown(page) and all(name.endswith("/data") for name in shown(page))
-    assert page.run("document.getElementById('filter-shown').textContent") == f"{len(shown(page))} of {len(everything)} shown"
+    assert (
+        page.run("document.getElementById('filter-shown').textContent")
+        == f"{len(shown(page))} of {len(everything)} shown"
+    )
 
 
 @needs_a_browser
 def test_names_are_found_by_any_part_of_them(page):
-    page.run("document.getElementById('filter-text').value = 'ETC/x'; document.getElementById('filter-text').dispatchEvent(new Event('input'))")
+    page.run(
+        "document.getElementById('filter-text').value = 'ETC/x'; "
+        "document.getElementById('filter-text').dispatchEvent(new Event('input'))"
+    )
     page.run("new Promise(done => setTimeout(done, 300))")
     assert sorted(shown(page)) == ["../../etc/x", "../../etc/x/data"]
 
@@ -128,11 +157,15 @@ def test_the_address_keeps_sorting_and_filters(page, fleet):
 
 @needs_a_browser
 def test_an_anchor_opens_the_host_and_every_anchor_has_its_target(page):
-    missing = "[...document.querySelectorAll('a[href]')].filter(link => !document.getElementById(link.hash.slice(1))).length"
+    missing = (
+        "[...document.querySelectorAll('a[href]')].filter(link => !document.getElementById(link.hash.slice(1))).length"
+    )
     assert page.run(missing) == 0
     page.run("document.querySelector('.matrix tbody tr:nth-child(3) a').click()")
     page.run("new Promise(done => setTimeout(done, 100))")
-    assert page.run("document.getElementById('h3').open && document.getElementById('h3').getBoundingClientRect().top < innerHeight")
+    assert page.run(
+        "document.getElementById('h3').open && document.getElementById('h3').getBoundingClientRect().top < innerHeight"
+    )
 
 
 @needs_a_browser
@@ -195,7 +228,9 @@ def test_the_page_is_valid_and_each_part_of_it_can_be_named_once(fleet):
     tree = parsed(fleet)
     ids = [each.get("id") for each in tree.iter() if each.get("id")]
     assert len(ids) == len(set(ids))
-    referred = [name for each in tree.iter() for key in ("aria-labelledby", "for") for name in (each.get(key) or "").split()]
+    referred = [
+        name for each in tree.iter() for key in ("aria-labelledby", "for") for name in (each.get(key) or "").split()
+    ]
     assert set(referred) <= set(ids)
     assert {each.get("href")[1:] for each in tree.iter("a")} <= set(ids)
 
@@ -204,7 +239,9 @@ def test_every_picture_and_control_has_a_text(fleet):
     tree = parsed(fleet)
     pictures = list(tree.iter(f"{SVG}svg"))
     assert pictures
-    assert all(each.get("role") == "img" and (each.get("aria-label") or each.get("aria-labelledby")) for each in pictures)
+    assert all(
+        each.get("role") == "img" and (each.get("aria-label") or each.get("aria-labelledby")) for each in pictures
+    )
     labelled = {id(control) for label in tree.iter("label") for control in label.iter()}
     controls = [each for kind in ("input", "select") for each in tree.iter(kind)]
     assert all(each.get("aria-label") or id(each) in labelled for each in controls)

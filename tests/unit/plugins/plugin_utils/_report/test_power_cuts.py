@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What reports say about power cuts: what each showed, what was lost and what that means, and what nothing was seen of."""
+"""What reports say about power cuts: what each showed, what was lost and what that means,
+and what nothing was seen of."""
 
 from __future__ import annotations
 
@@ -19,7 +20,10 @@ from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fa
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report import runs
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.pages import HOSTILE
 
-CLAIM = "2 cuts without a loss: with 95 % confidence, the chance of a loss is at most 78 % per cut, if later cuts are like these."
+CLAIM = (
+    "2 cuts without a loss: with 95 % confidence, the chance of a loss is at most 78 % per "
+    "cut, if later cuts are like these."
+)
 UNSEEN = "A loss at the end of less than 2.3 ms or 9 writes could not be seen."
 
 
@@ -35,7 +39,10 @@ def page(directory):
 
 def test_the_summary_says_what_was_kept_lost_and_not_seen(cuts):
     text = runs.content(cuts, "summary.txt")
-    assert text.startswith("FAIL: Power cuts on 4 hosts: 1 fail, 1 missing, 1 inconclusive, 1 pass. They measure no latency, so they certify none.")
+    assert text.startswith(
+        "FAIL: Power cuts on 4 hosts: 1 fail, 1 missing, 1 inconclusive, 1 pass. They measure no "
+        "latency, so they certify none."
+    )
     told = [line.split("cuts     ")[1] for line in text.splitlines() if line.startswith("  cuts")]
     assert told == [
         "db02: 2 of 2 cuts, 1 kept, 1 lost",
@@ -47,7 +54,10 @@ def test_the_summary_says_what_was_kept_lost_and_not_seen(cuts):
     assert "cut 2: 63 acknowledged writes at the end are gone (258,048 bytes, 20.2 ms of writing)" in text
     assert LOSSES[0].consequence in text and f"Next: {LOSSES[0].next_step}" in text
     assert "collect.yml" not in text
-    assert "1 of 2 cuts were made" in text and "Nothing is claimed: this storage may keep what it acknowledged or lose it." in text
+    assert (
+        "1 of 2 cuts were made" in text
+        and "Nothing is claimed: this storage may keep what it acknowledged or lose it." in text
+    )
 
 
 TEN = {"name": "durable", "durability": {"cuts": 10}, "limits": [{"metric": "latency_p99", "max": "2 ms"}]}
@@ -59,7 +69,12 @@ FEW = "too few to certify"
     [
         (1, None, ("db01",), f"0 of 1 cut lost writes: {FEW}"),
         (58, None, ("db01",), f"0 of 58 cuts lost writes: {FEW}"),
-        (59, None, ("db01",), "0 of 59 cuts lost writes: with 95 % confidence, the chance of a loss is at most 5 % per cut"),
+        (
+            59,
+            None,
+            ("db01",),
+            "0 of 59 cuts lost writes: with 95 % confidence, the chance of a loss is at most 5 % per cut",
+        ),
         (2, None, ("db01", "db02"), f"0 of 4 cuts on 2 hosts lost writes: {FEW}"),
         (9, TEN, ("db01",), "0 of 9 cuts lost writes: too few, the profile asks for 10"),
         (10, TEN, ("db01",), ""),
@@ -69,12 +84,18 @@ def test_cuts_that_certify_nothing_are_headed_by_their_count(tmp_path, count, pr
     directory = runs.kept_cuts(tmp_path, count, profile, hosts)
     render(directory)
     statement = f"Power cuts on {len(hosts)} host{'s' if len(hosts) > 1 else ''}: {len(hosts)} pass."
-    assert runs.content(directory, "summary.txt").startswith(f"{headline}. {statement}" if headline else f"PASS: {statement}")
+    assert runs.content(directory, "summary.txt").startswith(
+        f"{headline}. {statement}" if headline else f"PASS: {statement}"
+    )
     assert runs.content(directory, "report.md").startswith(f"# {headline} (" if headline else "# PASS: ")
     assert f"<title>{headline or 'PASS'}: storage" in runs.content(directory, "index.html")
     assert f"<strong>{headline or '✓ pass'}</strong>" in runs.content(directory, "index.html")
     fleet = json.loads(runs.content(directory, "report.json"))["fleet"]
-    assert (fleet["verdict"], fleet["gate_failed"], fleet["statement"].startswith(headline or "Power cuts")) == ("pass", False, True)
+    assert (fleet["verdict"], fleet["gate_failed"], fleet["statement"].startswith(headline or "Power cuts")) == (
+        "pass",
+        False,
+        True,
+    )
 
 
 def test_a_table_without_latencies_has_no_legend_of_them(cuts):
@@ -85,7 +106,10 @@ def test_the_page_has_each_cut_with_its_figures(cuts):
     text = page(cuts)
     assert f"2 of 2 cuts, 2 kept. {CLAIM} {UNSEEN}" in text
     assert "1 kept 31,200 3,120/s 10 s 92 us, 540 us 1.3 ms 2.3 ms, 9 writes new 61.5 s" in text
-    assert "2 number 1 31,200 31,201 63 252 KiB, 20.2 ms of writing lost tail at 8192 of /var/mqm/log/QM1/x-1: write 31138 was due, write 2 is there" in text
+    assert (
+        "2 number 1 31,200 31,201 63 252 KiB, 20.2 ms of writing lost tail at 8192 of /var/mqm/log/QM1/x-1: write "
+        "31138 was due, write 2 is there" in text
+    )
     assert "LogWriteIntegrity=SingleWrite is not safe here" in text
 
 
@@ -98,7 +122,11 @@ def test_all_formats_say_what_was_lost(cuts):
     for name in ("index.html", "report.md", "summary.txt", "junit.xml"):
         assert "63 acknowledged writes at the end are gone" in runs.content(cuts, name), name
     (host,) = (host for host in json.loads(runs.content(cuts, "report.json"))["hosts"] if host["host"] == "db02")
-    assert (host["kind"], host["verdict"], host["durability"]["losses"][0]["loss"]) == ("durability", "fail", "lost tail")
+    assert (host["kind"], host["verdict"], host["durability"]["losses"][0]["loss"]) == (
+        "durability",
+        "fail",
+        "lost tail",
+    )
 
 
 def test_each_kind_of_damage_is_a_cause_with_its_own_criterion(tmp_path):
@@ -119,7 +147,9 @@ def test_monitoring_has_the_outcomes_and_the_bound(cuts):
 
 
 def test_what_a_host_says_about_its_files_is_only_text(tmp_path):
-    directory = runs.power_cuts(tmp_path, lambda number: runs.lost_tail(number, finding_file=HOSTILE[0], in_flight=HOSTILE[0]))
+    directory = runs.power_cuts(
+        tmp_path, lambda number: runs.lost_tail(number, finding_file=HOSTILE[0], in_flight=HOSTILE[0])
+    )
     render(directory)
     assert "<script>alert(1)</script>" not in runs.content(directory, "index.html")
 

@@ -22,7 +22,12 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.merged_run im
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.worst import worst
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.noted import note
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import finish, model, render, summary, template
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.formats import RENDERERS, index_html, report_md, results_csv
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.formats import (
+    RENDERERS,
+    index_html,
+    report_md,
+    results_csv,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.seconds_chart import seconds_charts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import TOLD, finding
@@ -33,7 +38,12 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import words_of
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.pages import HARMLESS_TAGS, HOSTILE, Page
-from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.runs import EVERY_VERDICT, content, fast, slow
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.runs import (
+    EVERY_VERDICT,
+    content,
+    fast,
+    slow,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -53,13 +63,19 @@ def read_csv(directory):
 
 def test_every_format_has_every_host_under_its_verdict(every_verdict):
     report = render(every_verdict)
-    described = re.findall(r"^    (\S+) +the (?:report|figures|record|text) ", (fabricate.PROJECT / "docs/report.md").read_text(encoding="utf-8"), re.MULTILINE)
+    described = re.findall(
+        r"^    (\S+) +the (?:report|figures|record|text) ",
+        (fabricate.PROJECT / "docs/report.md").read_text(encoding="utf-8"),
+        re.MULTILINE,
+    )
     assert sorted(report) == sorted(described) and len(report) > 7
     data = json.loads(content(every_verdict, "report.json"))
     assert {host["host"]: host["verdict"] for host in data["hosts"]} == EVERY_VERDICT
     assert {row["host"]: row["host_verdict"] for row in read_csv(every_verdict)} == EVERY_VERDICT
     suites = ET.parse(report["junit.xml"]).getroot()
-    assert {suite.get("name"): suite.find("properties/property[@name='verdict']").get("value") for suite in suites} == EVERY_VERDICT
+    assert {
+        suite.get("name"): suite.find("properties/property[@name='verdict']").get("value") for suite in suites
+    } == EVERY_VERDICT
     listed = re.findall(r"^\| (\w+) \| (\w+) \| (?:yes|no) \|", content(every_verdict, "report.md"), re.MULTILINE)
     assert dict(listed) == EVERY_VERDICT
     assert Page(content(every_verdict, "index.html")).verdicts() == EVERY_VERDICT
@@ -103,11 +119,14 @@ def test_row_verdicts_agree_with_the_judgements(every_verdict):
             judgements = [
                 judgement
                 for judgement in record.judgements
-                if [str(judgement[key]) for key in ("block_size_bytes", "load_point")] == [row["block_size_bytes"], row["load_point"]]
+                if [str(judgement[key]) for key in ("block_size_bytes", "load_point")]
+                == [row["block_size_bytes"], row["load_point"]]
                 and (str(judgement["worker"]) == row["worker"] or row["load_point"] == "1")
             ]
             assert row["row_verdict"] == worst(judgement["verdict"] for judgement in judgements)
-            assert row["reasons"] == "; ".join(judgement["reason"] for judgement in judgements if judgement["verdict"] != "pass")
+            assert row["reasons"] == "; ".join(
+                judgement["reason"] for judgement in judgements if judgement["verdict"] != "pass"
+            )
             assert row["worker_name"] == {"1": "QMA", "2": "QMB", "all": "all"}[row["worker"]]
 
 
@@ -133,7 +152,9 @@ def test_the_matrix_shows_p99_and_mean_of_each_block_size(every_verdict):
 
 
 def test_a_host_in_detail(tmp_path):
-    files = fabricate.tables(fabricate.sweep_rows(block_sizes=(4096, 1048576), queue_managers=(1, 2), latency_max_in_flight=1))
+    files = fabricate.tables(
+        fabricate.sweep_rows(block_sizes=(4096, 1048576), queue_managers=(1, 2), latency_max_in_flight=1)
+    )
     directory = fabricate.run_directory(tmp_path, {"db07": files}, queue_managers=("QMA", "QMB"))
     render(directory)
     page = Page(content(directory, "index.html"))
@@ -148,7 +169,17 @@ def test_a_host_in_detail(tmp_path):
         ["1 MiB", "QMB"],
         ["1 MiB", "all 2"],
     ]
-    assert page.rows[first + 1][2:] == ["2,969,591", "4,950", "20.3 MB/s", "202 us", "202 us", "404 us", "808 us", "≥ 4.04 ms", "? inconclusive"]
+    assert page.rows[first + 1][2:] == [
+        "2,969,591",
+        "4,950",
+        "20.3 MB/s",
+        "202 us",
+        "202 us",
+        "404 us",
+        "808 us",
+        "≥ 4.04 ms",
+        "? inconclusive",
+    ]
     assert [
         "latency_p99 <= 2 ms",
         "block size <= 64 KiB",
@@ -157,8 +188,18 @@ def test_a_host_in_detail(tmp_path):
         "figure 0.286 times the limit",
         "latency_p99 571 us <= 2 ms at 4 KiB, queue manager QMA of 2 (2,099,818 writes)",
     ] in page.rows
-    stalled = "latency_max at least 20.5 ms (limit < 10 s) at 1 MiB, queue manager QMA of 2 (585,767 writes): the slowest write was still in flight"
-    assert ["latency_max < 10 s", "every row", "? inconclusive", "8 of 8", "figure 0.00205 times the limit", stalled] in page.rows
+    stalled = (
+        "latency_max at least 20.5 ms (limit < 10 s) at 1 MiB, queue manager QMA of 2 (585,767 writes): the "
+        "slowest write was still in flight"
+    )
+    assert [
+        "latency_max < 10 s",
+        "every row",
+        "? inconclusive",
+        "8 of 8",
+        "figure 0.00205 times the limit",
+        stalled,
+    ] in page.rows
     assert ["Memory", "62.8 GiB"] in page.rows
     assert ["gate_report_only", "no"] in page.rows
     assert ["sweep_block_sizes", "4K, 64K, 1M"] in page.rows
@@ -174,7 +215,10 @@ def test_a_figure_that_is_missing_is_said_to_be(every_verdict):
         "? inconclusive",
         "5 of 5",
         "",
-        "latency_p99_9 <= 10 ms has no figure at 4 KiB, queue manager QMA (2,969,591 writes): too few writes for this figure",
+        (
+            "latency_p99_9 <= 10 ms has no figure at 4 KiB, queue manager QMA (2,969,591 writes): "
+            "too few writes for this figure"
+        ),
     ] in page.rows
     cases = ET.parse(report["junit.xml"]).getroot().findall("testsuite[@name='few']/testcase/failure")
     assert [case.get("message").split(" at ")[0] for case in cases] == ["latency_p99_9 <= 10 ms has no figure"]
@@ -191,17 +235,32 @@ def test_the_worst_hosts_come_first(every_verdict):
 def test_junit_shows_everything_that_is_not_good_as_a_failure(every_verdict):
     report = render(every_verdict)
     root = ET.parse(report["junit.xml"]).getroot()
-    kinds = {suite.get("name"): {child.tag for case in suite.findall("testcase") for child in case} - {"system-out"} for suite in root}
-    assert kinds == {"good": set(), "waived": set(), "slow": {"failure"}, "few": {"failure"}, "gone": {"error"}, "broken": {"error"}, "never": {"error"}}
+    kinds = {
+        suite.get("name"): {child.tag for case in suite.findall("testcase") for child in case} - {"system-out"}
+        for suite in root
+    }
+    assert kinds == {
+        "good": set(),
+        "waived": set(),
+        "slow": {"failure"},
+        "few": {"failure"},
+        "gone": {"error"},
+        "broken": {"error"},
+        "never": {"error"},
+    }
     for element, attribute in (("failure", "failures"), ("error", "errors"), ("skipped", "skipped")):
         total = sum(int(suite.get(attribute)) for suite in root)
         assert int(root.get(attribute, total)) == len(root.findall(f".//{element}")) == total
     assert int(root.get("tests")) == len(root.findall(".//testcase"))
     case = root.find("testsuite[@name='slow']/testcase[@name='latency_p99 <= 2 ms (block size <= 64 KiB)']/failure")
     assert re.match(
-        r"latency_p99 [0-9.]+ ms > 2 ms at 64 KiB, queue manager QM[AB] of 2 \([0-9,]+ writes\); \d+ more of its rows did not pass$", case.get("message")
+        r"latency_p99 [0-9.]+ ms > 2 ms at 64 KiB, queue manager QM[AB] of 2 \([0-9,]+ writes\); \d+ "
+        r"more of its rows did not pass$",
+        case.get("message"),
     )
-    passed = root.find("testsuite[@name='good']/testcase[@name='latency_p99 <= 2 ms (block size <= 64 KiB)']/system-out").text
+    passed = root.find(
+        "testsuite[@name='good']/testcase[@name='latency_p99 <= 2 ms (block size <= 64 KiB)']/system-out"
+    ).text
     assert re.match(r"latency_p99 [0-9.]+ us <= 2 ms at 64 KiB, queue manager QMA of 2 \([0-9,]+ writes\)$", passed)
 
 
@@ -220,7 +279,11 @@ def test_hostile_text_is_harmless_in_html(hostile):
     page = Page(content(hostile, "index.html"))
     assert set(page.tags) <= HARMLESS_TAGS
     assert page.tags.count("script") == page.tags.count("style") == 1
-    assert not [name for dummy, name, dummy in page.attributes if name.startswith("on") or name in ("src", "style", "srcdoc", "action")]
+    assert not [
+        name
+        for dummy, name, dummy in page.attributes
+        if name.startswith("on") or name in ("src", "style", "srcdoc", "action")
+    ]
     assert all(value.startswith("#") for dummy, name, value in page.attributes if name == "href")
     assert "49" not in {cell for row in page.rows for cell in row}
     for name in HOSTILE:
@@ -239,7 +302,11 @@ def test_hostile_text_is_harmless_in_csv(hostile):
     assert len(rows) == 3 * len(HOSTILE)
     for row in rows:
         assert None not in row
-        assert not [cell for cell in row.values() if cell.lstrip()[:1] in ("=", "+", "-", "@") and not re.fullmatch(r"-[0-9.]+", cell)]
+        assert not [
+            cell
+            for cell in row.values()
+            if cell.lstrip()[:1] in ("=", "+", "-", "@") and not re.fullmatch(r"-[0-9.]+", cell)
+        ]
         assert all(cell.isprintable() for cell in row.values())
 
 
@@ -269,11 +336,17 @@ def test_every_format_shows_what_cannot_be_seen(hostile, name):
     text = content(hostile, name)
     if name == "index.html":
         text = " ".join(Page(text).texts)
-    assert not [letter for letter in set(text) - {"\n"} if unicodedata.category(letter)[0] == "C" or letter in "\u2028\u3164\ufe0f"]
+    assert not [
+        letter
+        for letter in set(text) - {"\n"}
+        if unicodedata.category(letter)[0] == "C" or letter in "\u2028\u3164\ufe0f"
+    ]
 
 
 def test_hostile_names_lead_nowhere(hostile):
-    folders = [os.path.join(root, name) for root, dummy, names in os.walk(os.path.dirname(hostile.path)) for name in names]
+    folders = [
+        os.path.join(root, name) for root, dummy, names in os.walk(os.path.dirname(hostile.path)) for name in names
+    ]
     assert len([path for path in folders if path.endswith("record.json")]) == 2 * len(HOSTILE)
     assert all(path.startswith((hostile.path + "/hosts/", hostile.path + "/")) for path in folders)
 
@@ -367,10 +440,17 @@ def test_a_report_that_cannot_be_written_is_an_error(tmp_path):
 def test_without_a_gate_the_verdict_is_made_from_the_records(tmp_path):
     directory = fabricate.run_directory(tmp_path, {"db07": fast()}, expected=["db07", "db08"], gate=False)
     text = shown(directory)
-    assert text.startswith("INTERNAL: the run ended before its gate. Its records say missing: This run does not certify: of 2 hosts, 1 missing.\n")
+    assert text.startswith(
+        "INTERNAL: the run ended before its gate. Its records say missing: This run does not "
+        "certify: of 2 hosts, 1 missing.\n"
+    )
     assert "The gate did not run" in text
     data = json.loads(content(directory, "report.json"))
-    assert (data["fleet"]["gate_ran"], data["fleet"]["verdict"], data["fleet"]["gate_failed"]) == (False, "missing", True)
+    assert (data["fleet"]["gate_ran"], data["fleet"]["verdict"], data["fleet"]["gate_failed"]) == (
+        False,
+        "missing",
+        True,
+    )
     assert directory.verdict()["asked_by"] == "report"
     for name in ("index.html", "report.md"):
         assert "The gate did not run" in content(directory, name)
@@ -408,7 +488,10 @@ def test_check_mode_is_not_measured(tmp_path):
 
 
 def test_a_refusal_in_check_mode_is_told(tmp_path):
-    records = [fabricate.failed("db07", "error", "workspace", "it holds a queue manager"), HostRecord("db08", kind="preflight")]
+    records = [
+        fabricate.failed("db07", "error", "workspace", "it holds a queue manager"),
+        HostRecord("db08", kind="preflight"),
+    ]
     directory = fabricate.run_directory(tmp_path, {}, records, check_mode=True)
     text = shown(directory)
     assert text.startswith("NOT READY: 1 of 2 hosts. Check mode: nothing was measured, and there is no verdict.\n")
@@ -424,7 +507,14 @@ def test_a_refusal_in_check_mode_is_told(tmp_path):
         (600, 1, "PASS: This run certifies 1 host against mq-log-silver 2."),
         (600, 2, "PASS: This run certifies 2 hosts against mq-log-silver 2."),
         (550, 1, "PASS, but this run does not certify: it measured 550 s per row, but mq-log-silver requires 600 s."),
-        (550, 3, "PASS, but this run does not certify: h0 (and 2 more): it measured 550 s per row, but mq-log-silver requires 600 s."),
+        (
+            550,
+            3,
+            (
+                "PASS, but this run does not certify: h0 (and 2 more): it measured 550 s per row, but "
+                "mq-log-silver requires 600 s."
+            ),
+        ),
     ],
 )
 def test_the_first_line_says_whether_the_run_certifies(tmp_path, seconds, hosts, first):
@@ -465,11 +555,19 @@ def test_the_summary_stays_short(tmp_path):
 
 @pytest.mark.parametrize("hosts", [1, 100])
 def test_the_markdown_stays_short(tmp_path, hosts):
-    run = {"profile": {"name": "x", "limits": [{"metric": "latency_mean", "max": f"{number} us"} for number in range(1, 30)]}}
-    measured = {
-        f"h{number * 2}": fabricate.tables(fabricate.sweep_rows((4096, 8192), seconds=20, latency_ns=3000 * number)) for number in range(1, min(hosts, 8))
+    run = {
+        "profile": {
+            "name": "x",
+            "limits": [{"metric": "latency_mean", "max": f"{number} us"} for number in range(1, 30)],
+        }
     }
-    unmeasured = [fabricate.failed(f"x{number * 2}", reason=f"reason {'abcdefghij'[number % 10]}") for number in range(hosts)]
+    measured = {
+        f"h{number * 2}": fabricate.tables(fabricate.sweep_rows((4096, 8192), seconds=20, latency_ns=3000 * number))
+        for number in range(1, min(hosts, 8))
+    }
+    unmeasured = [
+        fabricate.failed(f"x{number * 2}", reason=f"reason {'abcdefghij'[number % 10]}") for number in range(hosts)
+    ]
     directory = fabricate.run_directory(tmp_path, measured, unmeasured, **run)
     render(directory)
     lines = content(directory, "report.md").splitlines()
@@ -479,7 +577,9 @@ def test_the_markdown_stays_short(tmp_path, hosts):
 
 
 def test_one_host_has_its_figures_in_the_summary(tmp_path):
-    text = shown(fabricate.run_directory(tmp_path, {"db07": fabricate.tables(fabricate.sweep_rows(latency_max_in_flight=1))}))
+    text = shown(
+        fabricate.run_directory(tmp_path, {"db07": fabricate.tables(fabricate.sweep_rows(latency_max_in_flight=1))})
+    )
     assert re.search(r"^ +4 KiB +1 +[0-9,]+ .* 202 us .* 404 us .*>= 4.04 ms$", text, re.MULTILINE)
 
 
@@ -515,12 +615,20 @@ def test_unreadable_seconds_leave_the_figures(tmp_path):
 
 
 def test_notes_leftovers_and_own_profiles_are_told(tmp_path):
-    files = fabricate.tables(warning_1="on a file system under test: --tables, --progress; another file system is better")
-    directory = fabricate.run_directory(tmp_path, {"db07": files}, host_profiles={"db07": {"name": "theirs", "version": 2}})
+    files = fabricate.tables(
+        warning_1="on a file system under test: --tables, --progress; another file system is better"
+    )
+    directory = fabricate.run_directory(
+        tmp_path, {"db07": files}, host_profiles={"db07": {"name": "theirs", "version": 2}}
+    )
     directory.records.note_leftovers("db07", "log", ["/var/mqm/x"])
     assert "left behind on the host: /var/mqm/x" in shown(directory)
     page = " ".join(Page(content(directory, "index.html")).texts)
-    for text in ("another file system is better (set by sweep_state_dir)", "Left behind on the host: /var/mqm/x", "profile theirs 2"):
+    for text in (
+        "another file system is better (set by sweep_state_dir)",
+        "Left behind on the host: /var/mqm/x",
+        "profile theirs 2",
+    ):
         assert text in page
     suite = ET.parse(os.path.join(directory.path, "junit.xml")).getroot().find("testsuite")
     assert suite.find("properties/property[@name='profile']").get("value") == "theirs 2"
@@ -555,7 +663,11 @@ def test_a_large_fleet_keeps_the_page_usable(tmp_path, monkeypatch):
     text = " ".join(page.texts)
     assert "2 more hosts, none of them with a worse verdict, are left out here and below" in text
     assert "4 KiB: 5 hosts" in text
-    assert {value for dummy, name, value in page.attributes if name == "href" and value[2:].isdigit()} == {"#h1", "#h2", "#h3"}
+    assert {value for dummy, name, value in page.attributes if name == "href" and value[2:].isdigit()} == {
+        "#h1",
+        "#h2",
+        "#h3",
+    }
     assert "Not shown here: 2 more hosts; see index.html and report.json." in content(directory, "report.md")
     assert len(json.loads(content(directory, "report.json"))["hosts"]) == 5
 
@@ -568,7 +680,9 @@ def test_hosts_in_detail_stop_when_the_page_is_full(tmp_path, monkeypatch):
     page = Page(content(directory, "index.html"))
     sections = [value for tag, name, value in page.attributes if tag == "details" and name == "id"]
     assert 1 <= len(sections) < 5
-    assert {value for dummy, name, value in page.attributes if name == "href" and value[2:].isdigit()} == {f"#{section}" for section in sections}
+    assert {value for dummy, name, value in page.attributes if name == "href" and value[2:].isdigit()} == {
+        f"#{section}" for section in sections
+    }
     assert len(page.verdicts()) == 5
     assert f"{5 - len(sections)} hosts of the table above are left out here" in " ".join(page.texts)
 
@@ -596,7 +710,15 @@ def test_a_chart_shows_each_step_and_breaks_where_there_was_no_write():
 
 
 def test_a_chart_of_a_long_step_stays_small_and_keeps_its_highest_second():
-    second = {"step": 1, "stream": "log", "operation": "write", "block_size_bytes": 4096, "load_point": 1, "partial": 0, "latency_p99_ns": 1000}
+    second = {
+        "step": 1,
+        "stream": "log",
+        "operation": "write",
+        "block_size_bytes": 4096,
+        "load_point": 1,
+        "partial": 0,
+        "latency_p99_ns": 1000,
+    }
     seconds = [{**second, "latency_max_ns": 10**9 if number == 777 else 2000} for number in range(86400)]
     (figure,) = seconds_charts(seconds, WORDS)
     assert len(figure) < 8000
@@ -604,11 +726,16 @@ def test_a_chart_of_a_long_step_stays_small_and_keeps_its_highest_second():
 
 
 def test_until_when_a_host_is_certified_comes_from_its_certificate(tmp_path):
-    directory = fabricate.run_directory(tmp_path, {"db07": fabricate.tables(over=()), "db08": fabricate.tables(over=())})
+    directory = fabricate.run_directory(
+        tmp_path, {"db07": fabricate.tables(over=()), "db08": fabricate.tables(over=())}
+    )
     (first, second), problems = certify(directory)
     assert problems == []
     built = model.build_model(directory)
-    assert [(host.valid_until, host.certificate) for host in built.hosts] == [("2027-02-19", first.sha256), ("2027-02-19", second.sha256)]
+    assert [(host.valid_until, host.certificate) for host in built.hosts] == [
+        ("2027-02-19", first.sha256),
+        ("2027-02-19", second.sha256),
+    ]
     assert built.valid_until == "2027-02-19"
     for text in ("no JSON", "[]", "{}"):
         directory.certificates.write("hosts/db08/log", text)
@@ -620,11 +747,16 @@ def test_until_when_a_host_is_certified_comes_from_its_certificate(tmp_path):
 
 
 def test_a_row_uses_the_share_of_the_limit_that_it_comes_closest_to(tmp_path):
-    directory = fabricate.run_directory(tmp_path, {"db07": fabricate.tables(fabricate.sweep_rows(block_sizes=(4096, 1048576), latency_p99_ns=1_500_000))})
+    directory = fabricate.run_directory(
+        tmp_path,
+        {"db07": fabricate.tables(fabricate.sweep_rows(block_sizes=(4096, 1048576), latency_p99_ns=1_500_000))},
+    )
     (host,) = model.build_model(directory).hosts
     used = {figures["block_size_bytes"]: row.used for row, figures in host.results() if figures["worker"] == "all"}
     assert used[4096] == 0.75
-    assert used[1048576] == pytest.approx(250e6 / dict(zip(host.columns, host.rows[-1].values, strict=True))["bytes_per_s"])
+    assert used[1048576] == pytest.approx(
+        250e6 / dict(zip(host.columns, host.rows[-1].values, strict=True))["bytes_per_s"]
+    )
 
 
 def test_if_all_rows_pass_the_worst_is_one_with_confidence(tmp_path):
@@ -632,18 +764,29 @@ def test_if_all_rows_pass_the_worst_is_one_with_confidence(tmp_path):
     directory = fabricate.run_directory(tmp_path, {"db07": files}, queue_managers=("QM1", "QM2"))
     (host,) = model.build_model(directory).hosts
     (entry,) = (entry for entry in host.limits if entry["metric"] == "latency_p99")
-    assert (entry["verdict"], entry["worst"]["worker_name"], entry["worst"]["method"]) == ("pass", "all", "share of operations")
+    assert (entry["verdict"], entry["worst"]["worker_name"], entry["worst"]["method"]) == (
+        "pass",
+        "all",
+        "share of operations",
+    )
 
 
 def test_the_summary_says_where_the_report_is(tmp_path, monkeypatch):
     directory = fabricate.run_directory(tmp_path, {"db07": fast()})
     finish(directory)
     page = f"  report   {directory.path}/index.html"
-    kept = f"  kept     in the history: playbooks/report.yml -e report_run={directory.run['run_id']} brings the report back"
+    kept = (
+        "  kept     in the history: playbooks/report.yml -e "
+        f"report_run={directory.run['run_id']} brings the report back"
+    )
     url = "https://storage.example/run.tar.gz"
     assert summary(directory).splitlines()[-1] == page
     assert summary(directory, url, True).splitlines()[-3:] == [f"  report   {url}", kept, page]
     monkeypatch.setattr(_report, "vanishes", lambda path: path == directory.path)
     assert summary(directory, url, True).splitlines()[-2:] == [f"  report   {url}", kept]
     assert directory.path not in summary(directory, url, True) + summary(directory)
-    assert summary(directory).splitlines()[-1].startswith("  report   deleted with this job: keep it with gate_keep_report, ")
+    assert (
+        summary(directory)
+        .splitlines()[-1]
+        .startswith("  report   deleted with this job: keep it with gate_keep_report, ")
+    )

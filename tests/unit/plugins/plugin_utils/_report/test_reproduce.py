@@ -20,12 +20,24 @@ OPTIONS = run_options(fabricate.recorded_run("measured"))
 
 
 def again(host="db07", workspace=WORKSPACE, parameters=None, **options):
-    return reproduction(host, workspace, {**OPTIONS, **options}, role_defaults() if parameters is None else parameters, repeated_defaults())
+    return reproduction(
+        host,
+        workspace,
+        {**OPTIONS, **options},
+        role_defaults() if parameters is None else parameters,
+        repeated_defaults(),
+    )
 
 
 def test_the_ansible_command_has_the_variables_that_differ_from_the_defaults():
     defaults = role_defaults()
-    parameters = {**defaults, "sweep_duration": 600, "workspace_path": "/m q", "sweep_files": "differs between hosts", "gate_report_dir": "elsewhere"}
+    parameters = {
+        **defaults,
+        "sweep_duration": 600,
+        "workspace_path": "/m q",
+        "sweep_files": "differs between hosts",
+        "gate_report_dir": "elsewhere",
+    }
     found = again(parameters=parameters)
     words = shlex.split(found.ansible)
     assert words[:5] == ["ansible-playbook", "playbooks/certify.yml", "-i", "inventory.yml", "--limit=db07"]
@@ -42,7 +54,8 @@ def test_no_command_to_copy_overwrites_a_device():
 
 
 @pytest.mark.parametrize(
-    ("directories", "told"), [(["/a/r/x", "/a/r/y"], True), (["/a/r/x", "/b/r/y"], False), (["/dev/disk/by-id/x"], False), (["/ab/r/x"], False)]
+    ("directories", "told"),
+    [(["/a/r/x", "/a/r/y"], True), (["/a/r/x", "/b/r/y"], False), (["/dev/disk/by-id/x"], False), (["/ab/r/x"], False)],
 )
 def test_what_was_tested_on_several_paths_or_on_a_device_has_no_command_of_the_tester(directories, told):
     assert bool(again(workspace={"path": "/a", "directories": directories}).tester) is told
@@ -50,13 +63,20 @@ def test_what_was_tested_on_several_paths_or_on_a_device_has_no_command_of_the_t
 
 def test_the_tester_gets_the_options_of_run_csv():
     assert again(option_verify="1", option_cpus="0-3").tester == (
-        "logdisk --dir=/var/mqm/log/logdisk/repeat --createDirs --bsize=4096,65536 --qm=1,2 --duration=2 --warmup=0 --fileSize=1048576 --numFiles=3"
+        "logdisk --dir=/var/mqm/log/logdisk/repeat --createDirs --bsize=4096,65536 --qm=1,2 --duration=2 --warmup=0 "
+        "--fileSize=1048576 --numFiles=3"
         " --delay=15000 --verify --cpu=0-3"
     )
 
 
 @pytest.mark.parametrize("text", [*HOSTILE, "$(reboot)", "a;b", "\nexec_prerun=reboot", "'\"'"])
 def test_hostile_values_stay_one_word(text):
-    found = again(host=text, workspace={"path": text}, parameters={**role_defaults(), "sweep_pool": text}, option_sync=text, option_block_sizes_bytes=text)
+    found = again(
+        host=text,
+        workspace={"path": text},
+        parameters={**role_defaults(), "sweep_pool": text},
+        option_sync=text,
+        option_block_sizes_bytes=text,
+    )
     assert "\n" not in found.ansible + found.tester
     assert (len(shlex.split(found.ansible)), len(shlex.split(found.tester))) == (7, 11)

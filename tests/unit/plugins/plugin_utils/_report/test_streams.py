@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The report of workloads of streams: rows have the names of streams, reads are not called writes, and charts are drawn over the load."""
+"""The report of workloads of streams: rows have the names of streams, reads are not called writes,
+and charts are drawn over the load."""
 
 from __future__ import annotations
 
@@ -30,13 +31,20 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import wo
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report import runs
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.browser import needs_a_browser, width_of
-from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.pages import HARMLESS_TAGS, HOSTILE, LONG, Page, parsed
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.pages import (
+    HARMLESS_TAGS,
+    HOSTILE,
+    LONG,
+    Page,
+    parsed,
+)
 
 CUT_OFF = """
 [...document.querySelectorAll('figure svg.chart')].flatMap(svg => {
   const box = svg.getBoundingClientRect();
   const leaves = own => own.left < box.left - 1 || own.right > box.right + 1;
-  return [...svg.querySelectorAll('text')].filter(text => leaves(text.getBoundingClientRect())).map(text => text.textContent);
+  const texts = [...svg.querySelectorAll('text')];
+  return texts.filter(text => leaves(text.getBoundingClientRect())).map(text => text.textContent);
 })
 """
 """The texts of charts that do not lie within them."""
@@ -62,7 +70,9 @@ def titles(charts):
 
 
 def texts(chart):
-    return [element.text for element in ET.fromstring(re.search(r"<svg.*?</svg>", str(chart), re.DOTALL)[0]).iter("text")]
+    return [
+        element.text for element in ET.fromstring(re.search(r"<svg.*?</svg>", str(chart), re.DOTALL)[0]).iter("text")
+    ]
 
 
 @pytest.mark.parametrize("name", ["summary.txt", "report.md", "evidence.md", "index.html"])
@@ -77,16 +87,28 @@ def test_nothing_is_said_in_terms_of_logs_alone(rendered):
         text = runs.content(rendered("streams"), name)
         assert not re.search(r"(?i)block size|queue managers|persistent|1 threads", text)
     page = runs.content(rendered("streams"), "index.html")
-    assert not re.search(r"(?i)block sizes?\b|queue managers\b|Writes/s|>Writes<|1 threads", page.partition("<body>")[2])
+    assert not re.search(
+        r"(?i)block sizes?\b|queue managers\b|Writes/s|>Writes<|1 threads", page.partition("<body>")[2]
+    )
     evidence = runs.content(rendered("streams"), "evidence.md")
-    assert "database writes, 32 KiB; database reads, 32 KiB; maintenance reads, own sizes; log writes, 8 KiB" in evidence
-    assert "2, 4 and 8 (threads)" in evidence and "as MQ's logger does" not in evidence and "| Not covered | other programs" in evidence
+    assert (
+        "database writes, 32 KiB; database reads, 32 KiB; maintenance reads, own sizes; log writes, 8 KiB" in evidence
+    )
+    assert (
+        "2, 4 and 8 (threads)" in evidence
+        and "as MQ's logger does" not in evidence
+        and "| Not covered | other programs" in evidence
+    )
     assert "| latency_max \\< 10 s | every stream |" in evidence
 
 
 def test_the_matrix_has_the_whole_workload_under_the_worst_verdict_of_its_streams(model):
     found = cells(host_of(model, "db02"))
-    whole = {figures["load_point"]: figures["latency_mean_ns"] for row, figures in host_of(model, "db02").results() if figures["stream"] == "all"}
+    whole = {
+        figures["load_point"]: figures["latency_mean_ns"]
+        for row, figures in host_of(model, "db02").results()
+        if figures["stream"] == "all"
+    }
     assert {step: (cell.verdict, cell.mean_ns) for step, cell in found.items()} == {
         (2, None): ("pass", whole[2]),
         (4, None): ("pass", whole[4]),
@@ -102,20 +124,32 @@ def test_the_fleet_at_a_glance_shows_each_stream_that_a_limit_judges(model):
         ("2 threads", "maintenance reads", "response"),
         ("2 threads", "log writes", ""),
     ]
-    assert [(strip.mean_limit_ns, strip.p99_limit_ns) for strip in strips][-3:] == [(20e6, None), (200e6, None), (10e6, None)]
+    assert [(strip.mean_limit_ns, strip.p99_limit_ns) for strip in strips][-3:] == [
+        (20e6, None),
+        (200e6, None),
+        (10e6, None),
+    ]
     assert [[mark.label for mark in strip.marks if mark.fails] for strip in strips[-3:]] == [["db02"], [], ["db03"]]
     assert strips[1].marks[0].p99_ns == 18e6
     assert strips[-1].sentence().startswith("8 threads, log writes: 3 hosts, p99 median 8 ms, from 8 ms to 32 ms")
 
 
 def test_without_a_limit_on_a_duration_the_fleet_at_a_glance_shows_the_whole_workload(tmp_path):
-    profile = {"name": "mine", "qualifies": {"confidence": "none"}, "limits": [{"stream": "database", "metric": "operations_per_s", "min": 1}]}
+    profile = {
+        "name": "mine",
+        "qualifies": {"confidence": "none"},
+        "limits": [{"stream": "database", "metric": "operations_per_s", "min": 1}],
+    }
     model = build_model(one_host(tmp_path, runs.mailbox(), profile))
     assert {strip.subtitle for strip in strips_of(model, *steps_of(model))} == {"whole workload"}
 
 
 def test_a_limit_on_the_rate_of_a_stream_colours_its_step(tmp_path):
-    profile = {"name": "mine", "qualifies": {"confidence": "none"}, "limits": [{"stream": "database", "metric": "operations_per_s", "min": 1e6}]}
+    profile = {
+        "name": "mine",
+        "qualifies": {"confidence": "none"},
+        "limits": [{"stream": "database", "metric": "operations_per_s", "min": 1e6}],
+    }
     host = build_model(one_host(tmp_path, runs.mailbox(), profile)).hosts[0]
     assert {cell.verdict for cell in cells(host).values()} == {"fail"}
 
@@ -124,7 +158,19 @@ def test_figures_have_the_names_of_streams_and_responses_beside_latencies(model)
     section = HostSection(host_of(model, "db01"), 1, False, {}, {})
     assert (section.of.words.row_title, section.of.words.worker_title) == ("Stream", "Load")
     assert section.figure_titles == [
-        *("Operations", "Operations/s", "Throughput", "Mean", "Mean response", "p50", "p99", "p99 response", "p99.9", "Max", "Not started"),
+        *(
+            "Operations",
+            "Operations/s",
+            "Throughput",
+            "Mean",
+            "Mean response",
+            "p50",
+            "p99",
+            "p99 response",
+            "p99.9",
+            "Max",
+            "Not started",
+        ),
     ]
     assert [(row["step"], row["who"]) for row in section.figures][:5] == [
         ("database writes, 32 KiB", "2 threads"),
@@ -153,9 +199,14 @@ def test_charts_are_drawn_over_the_load_with_the_limit_on_each_line(model):
     assert "lower bounds" in found["p99 of the response over the load, without confidence"]
     decisive = capacity_chart(host)
     assert titles([decisive]) == ["Mean latency over the load"]
-    assert {"database reads", "log writes", "whole workload", "limit of database reads 20 ms", "limit of log writes 10 ms", "passed up to here"} <= {
-        *texts(decisive)
-    }
+    assert {
+        "database reads",
+        "log writes",
+        "whole workload",
+        "limit of database reads 20 ms",
+        "limit of log writes 10 ms",
+        "passed up to here",
+    } <= {*texts(decisive)}
     assert "The upright line is at 4 threads, the highest load that passed." in decisive
 
 
@@ -185,7 +236,9 @@ def test_a_single_load_has_distributions_but_no_chart_over_the_load(tmp_path):
 
 def test_many_streams_and_loads_have_charts_of_those_that_limits_judge_around_the_capacity(model):
     host = host_of(model, "db02")
-    many = [Series(f"s{number}", "read", None, "") for number in range(20)] + [Series("log", "write", 8192, "log writes")]
+    many = [Series(f"s{number}", "read", None, "") for number in range(20)] + [
+        Series("log", "write", 8192, "log writes")
+    ]
     assert [series.stream for series in shown_series(host, many)] == [f"s{number}" for number in range(7)] + ["log"]
     assert shown_loads(host, range(1, 101)) == [1, 4, 8, 100]
 
@@ -193,28 +246,61 @@ def test_many_streams_and_loads_have_charts_of_those_that_limits_judge_around_th
 @pytest.mark.parametrize(
     ("metric", "stream", "operation", "values", "expected"),
     [
-        ("latency_mean", "database", "read", [21.3e6], "Database reads take 21.3 ms on average, and users wait for what is read."),
+        (
+            "latency_mean",
+            "database",
+            "read",
+            [21.3e6],
+            "Database reads take 21.3 ms on average, and users wait for what is read.",
+        ),
         (
             "latency_mean",
             "log",
             "write",
             [11e6, 12e6],
-            "On the worst of these hosts, log writes take 12 ms on average, and commits of the database or queue manager that this log belongs to wait for "
-            "them.",
+            "On the worst of these hosts, log writes take 12 ms on average, and commits of the database or queue "
+            "manager that this log belongs to wait for them.",
         ),
-        ("response_mean", "all", "all", [31e6], "All operations of the workload take 31 ms on average, counted from the instant at which they were due."),
+        (
+            "response_mean",
+            "all",
+            "all",
+            [31e6],
+            "All operations of the workload take 31 ms on average, counted from the instant at which they were due.",
+        ),
         ("latency_p99_9", "wal", "write", [31e6], "0.1 % of the wal writes take 31 ms or longer."),
-        ("latency_max", "database", "read", [2e9], "One of the database reads took 2 s, and users wait for what is read."),
-        ("operations_per_s", "database", "all", [900], "All operations of database reach only 900 operations per second."),
+        (
+            "latency_max",
+            "database",
+            "read",
+            [2e9],
+            "One of the database reads took 2 s, and users wait for what is read.",
+        ),
+        (
+            "operations_per_s",
+            "database",
+            "all",
+            [900],
+            "All operations of database reach only 900 operations per second.",
+        ),
         ("capacity", None, None, [4], "No load above 4 threads keeps all limits."),
         (
             "operations_not_started_share",
             "maintenance",
             "all",
             [0.06],
-            "6 % of all operations of maintenance that were due did not start: the storage does not keep up with this load.",
+            (
+                "6 % of all operations of maintenance that were due did not start: the storage "
+                "does not keep up with this load."
+            ),
         ),
-        ("target_operations_share", "database", "all", [0.9], "All operations of database reach only 90 % of the rate that is asked for."),
+        (
+            "target_operations_share",
+            "database",
+            "all",
+            [0.9],
+            "All operations of database reach only 90 % of the rate that is asked for.",
+        ),
         ("latency_cv", "database", "read", [2], ""),
         ("latency_mean", "database", "read", [None], ""),
     ],
@@ -226,34 +312,62 @@ def test_what_follows_is_said_of_those_who_wait(metric, stream, operation, value
 
 def test_causes_name_the_criterion_the_stream_and_the_load(model):
     found = {cause.hosts: cause for cause in causes(model) if cause.verdict == "fail"}
-    assert found[("db02",)].statement == "latency_mean < 20 ms broken by 1 of 3 hosts for database reads at 8 threads: db02; worst 24 ms on db02 at 8 threads"
-    assert found[("db03",)].statement.startswith("latency_mean < 10 ms (and the hard limit <= 10 ms) broken by 1 of 3 hosts for log writes at 8 threads: db03")
+    assert found[("db02",)].statement == (
+        "latency_mean < 20 ms broken by 1 of 3 hosts for database reads at 8 threads: db02; "
+        "worst 24 ms on db02 at 8 threads"
+    )
+    assert found[("db03",)].statement.startswith(
+        "latency_mean < 10 ms (and the hard limit <= 10 ms) broken by 1 of 3 hosts for log writes at 8 threads: db03"
+    )
     assert all("at 8 threads)" in cause.seen for cause in found.values())
 
 
 def test_without_a_target_the_cause_says_that_it_is_missing(tmp_path):
-    profile = {"name": "mine", "qualifies": {"confidence": "none"}, "limits": [{"stream": "database", "metric": "target_operations_share", "min": "100%"}]}
-    (cause,) = [cause for cause in causes(build_model(one_host(tmp_path, runs.mailbox(), profile))) if cause.kind == "limit"]
-    assert "cannot be judged; sweep_target does not say" in cause.statement and cause.next_step.startswith("Set sweep_target to the operations per second")
+    profile = {
+        "name": "mine",
+        "qualifies": {"confidence": "none"},
+        "limits": [{"stream": "database", "metric": "target_operations_share", "min": "100%"}],
+    }
+    (cause,) = [
+        cause for cause in causes(build_model(one_host(tmp_path, runs.mailbox(), profile))) if cause.kind == "limit"
+    ]
+    assert "cannot be judged; sweep_target does not say" in cause.statement and cause.next_step.startswith(
+        "Set sweep_target to the operations per second"
+    )
 
 
 def test_limits_of_several_streams_that_are_open_are_one_cause_that_names_all_of_them(tmp_path):
-    profile = {"name": "mine", "limits": [{"stream": stream, "metric": "latency_mean", "max": "1 s"} for stream in ("maintenance", "log")]}
-    rows = fabricate.stream_rows({load: {runs.SCANS: (1, 10**6, {}), runs.LOG: (1, 10**6, {})} for load in (1, 2)}, seconds=3)
+    profile = {
+        "name": "mine",
+        "limits": [{"stream": stream, "metric": "latency_mean", "max": "1 s"} for stream in ("maintenance", "log")],
+    }
+    rows = fabricate.stream_rows(
+        {load: {runs.SCANS: (1, 10**6, {}), runs.LOG: (1, 10**6, {})} for load in (1, 2)}, seconds=3
+    )
     found = causes(build_model(one_host(tmp_path, fabricate.tables(rows, over=(), **fabricate.STREAMS_RUN), profile)))
     (cause,) = [cause for cause in found if "beyond chance" in cause.statement]
     assert "for log writes and maintenance reads; measuring for" in cause.statement
 
 
 def test_a_limit_on_a_stream_that_was_not_measured_says_what_to_do(tmp_path):
-    profile = {"name": "mine", "qualifies": {"confidence": "none"}, "limits": [{"stream": "index", "metric": "latency_mean", "max": "1 ms"}]}
-    (cause,) = [cause for cause in causes(build_model(one_host(tmp_path, runs.mailbox(), profile))) if cause.kind == "limit"]
-    assert cause.next_step.startswith("Measure a workload with the stream and the operation that the limit names (sweep_workload)")
+    profile = {
+        "name": "mine",
+        "qualifies": {"confidence": "none"},
+        "limits": [{"stream": "index", "metric": "latency_mean", "max": "1 ms"}],
+    }
+    (cause,) = [
+        cause for cause in causes(build_model(one_host(tmp_path, runs.mailbox(), profile))) if cause.kind == "limit"
+    ]
+    assert cause.next_step.startswith(
+        "Measure a workload with the stream and the operation that the limit names (sweep_workload)"
+    )
 
 
 def test_an_error_of_a_workload_of_streams_is_no_matter_of_messages(tmp_path):
     files = {**runs.mailbox()}
-    files["run.csv"] = fabricate.run_table(**fabricate.STREAMS_RUN, exit_status=3, exit_reason="io_error", error_errno_name="EIO", error_call="preadv")
+    files["run.csv"] = fabricate.run_table(
+        **fabricate.STREAMS_RUN, exit_status=3, exit_reason="io_error", error_errno_name="EIO", error_call="preadv"
+    )
     (cause,) = [cause for cause in causes(build_model(one_host(tmp_path, files))) if cause.kind == "measurement"]
     assert "a read or a write failed" in cause.consequence and cause.next_step.startswith("Put no database there.")
 
@@ -263,7 +377,9 @@ def test_the_summary_of_one_host_has_the_judged_streams_around_the_capacity(tmp_
     render(directory)
     lines = runs.content(directory, "summary.txt").splitlines()
     assert len(lines) <= 23
-    (head,) = [number for number, line in enumerate(lines) if line.startswith("   ") and " Stream  threads  Operations" in line]
+    (head,) = [
+        number for number, line in enumerate(lines) if line.startswith("   ") and " Stream  threads  Operations" in line
+    ]
     rows = [tuple(re.split(r"  +", line.strip())[:2]) for line in lines[head + 1 : head + 7]]
     streams = ("database reads, 32 KiB", "maintenance reads, own sizes", "log writes, 8 KiB")
     assert rows == [(stream, load) for load in ("4", "8") for stream in streams]
@@ -271,7 +387,9 @@ def test_the_summary_of_one_host_has_the_judged_streams_around_the_capacity(tmp_
 
 def test_the_summary_has_the_whole_workload_if_limits_judge_too_much(tmp_path):
     streams = [(f"s{number}", "read") for number in range(10)]
-    rows = fabricate.stream_rows({load: {stream: (1, load * 10**6, {}) for stream in streams} for load in range(1, 30)}, seconds=10)
+    rows = fabricate.stream_rows(
+        {load: {stream: (1, load * 10**6, {}) for stream in streams} for load in range(1, 30)}, seconds=10
+    )
     profile = {
         "name": "mine",
         "qualifies": {"confidence": "none"},
@@ -285,12 +403,16 @@ def test_the_summary_has_the_whole_workload_if_limits_judge_too_much(tmp_path):
 @pytest.mark.parametrize("unit", [HOSTILE[0], HOSTILE[2], "a|b", LONG])
 def test_hostile_names_of_streams_and_units_are_harmless(tmp_path, unit):
     names = [name for name in HOSTILE if name.isprintable() and name]
-    rows = fabricate.stream_rows({load: {(name, "read"): (1, load * 10**6, {}) for name in names} for load in (1, 2)}, seconds=10)
+    rows = fabricate.stream_rows(
+        {load: {(name, "read"): (1, load * 10**6, {}) for name in names} for load in (1, 2)}, seconds=10
+    )
     directory = one_host(tmp_path, fabricate.tables(rows, **{**fabricate.STREAMS_RUN, "load_unit": unit}))
     paths = render(directory)
     page = Page(runs.content(directory, "index.html"))
     parsed(paths["index.html"])
-    assert set(page.tags) <= HARMLESS_TAGS and not [name for tag, name, value in page.attributes if name.startswith("on")]
+    assert set(page.tags) <= HARMLESS_TAGS and not [
+        name for tag, name, value in page.attributes if name.startswith("on")
+    ]
     assert os.path.getsize(paths["index.html"]) < 1 << 20 and os.path.getsize(paths["report.md"]) < 1 << 16
     (head,) = [line for line in runs.content(directory, "report.md").splitlines() if line.startswith("| host |")]
     assert len(re.findall(r"(?<!\\)\|", head)) == 6 and not re.search(r"(?<!\\)<", head)
@@ -304,7 +426,11 @@ def test_machines_get_streams_by_name(rendered):
     suite = ET.fromstring(runs.content(directory, "junit.xml"))[0]
     assert suite.get("time") == "180.000"
     host = json.loads(runs.content(directory, "report.json"))["hosts"][0]
-    assert {(row["stream"], row["operation"]) for row in host["results"]} >= {("all", "all"), ("database", "read"), ("log", "write")}
+    assert {(row["stream"], row["operation"]) for row in host["results"]} >= {
+        ("all", "all"),
+        ("database", "read"),
+        ("log", "write"),
+    }
     assert host["estimates"] is None
 
 
@@ -338,8 +464,10 @@ def test_what_was_asked_and_achieved_is_a_table_with_a_column_for_each_load(tmp_
 def test_the_tester_measures_the_same_streams_again(model):
     section = HostSection(host_of(model, "db01"), 1, False, {}, {})
     assert section.reproduction.tester == (
-        "logdisk --dir=/var/mqm/log/logdisk/repeat --createDirs --place=name=database,dir=/mnt/1/repeat-database,share=90%,direct=yes"
-        " --stream=name=database,place=database,pattern=random,size=32K,read=60%,sync=none,workers=load --loadUnit=threads"
+        "logdisk --dir=/var/mqm/log/logdisk/repeat --createDirs "
+        "--place=name=database,dir=/mnt/1/repeat-database,share=90%,direct=yes"
+        " --stream=name=database,place=database,pattern=random,size=32K,read=60%,sync=none,workers=load "
+        "--loadUnit=threads"
         " --workload=streams --fileSize=67108864 --numFiles=16 --load=2,4,8"
     )
 

@@ -36,7 +36,10 @@ def sweep(seconds=20, **keys):
 
 def stalls(starts_ms):
     columns = (*fabricate.KEY_COLUMNS, "rank", "start_offset_ns", "latency_ns")
-    return fabricate.table(columns, [(1, 4096, 1, "log", "write", 1, rank, start * MS, 90 * MS) for rank, start in enumerate(starts_ms, start=1)])
+    return fabricate.table(
+        columns,
+        [(1, 4096, 1, "log", "write", 1, rank, start * MS, 90 * MS) for rank, start in enumerate(starts_ms, start=1)],
+    )
 
 
 def seen_on(tmp_path, host, metric, others=None, facts=None):
@@ -44,15 +47,29 @@ def seen_on(tmp_path, host, metric, others=None, facts=None):
     directory = fabricate.run_directory(tmp_path, {"db07": host, **(others or {})}, profile=PROFILE)
     note(directory, "db07", "log", [], facts)
     judge_run(directory, GATE)
-    (cause,) = [cause for cause in causes(build_model(directory)) if cause.statement.startswith(metric) and "db07" in cause.hosts]
+    (cause,) = [
+        cause
+        for cause in causes(build_model(directory))
+        if cause.statement.startswith(metric) and "db07" in cause.hosts
+    ]
     return cause
 
 
 @pytest.mark.parametrize(
     ("key", "metric", "keys", "figures"),
     [
-        ("some_slow", "latency_mean", {"rows": {"latency_p50_ns": 300_000, "latency_p90_ns": 4_000_000}}, "one in ten took 4 ms or longer at 4 KiB"),
-        ("tail", "latency_p99", {"rows": {"latency_p50_ns": 300_000, "latency_p90_ns": 400_000}}, "p50 300 us, p99 10 ms at 4 KiB"),
+        (
+            "some_slow",
+            "latency_mean",
+            {"rows": {"latency_p50_ns": 300_000, "latency_p90_ns": 4_000_000}},
+            "one in ten took 4 ms or longer at 4 KiB",
+        ),
+        (
+            "tail",
+            "latency_p99",
+            {"rows": {"latency_p50_ns": 300_000, "latency_p90_ns": 400_000}},
+            "p50 300 us, p99 10 ms at 4 KiB",
+        ),
         (
             "first_pass",
             "latency_p99",
@@ -88,9 +105,17 @@ def test_writes_that_break_another_limit_are_not_called_fast(tmp_path):
             ["quota"],
             "(a processor quota stopped the tester for 88 % of the time)",
         ),
-        ({"foreign_io_share": "0.4"}, ["foreign_io"], "40 % of the bytes that the disk transferred did not come from the test"),
+        (
+            {"foreign_io_share": "0.4"},
+            ["foreign_io"],
+            "40 % of the bytes that the disk transferred did not come from the test",
+        ),
         ({"oversleep_max_ns": 3 * 10**9, "oversleep_max_step": 1}, ["freeze"], "the tester itself was frozen for 3 s"),
-        ({"run_queue_wait_share": "0.1", "psi_cpu_some_share": "0.6"}, ["run_queue", "processors"], "the tester waited for a processor 10 % of its time, "),
+        (
+            {"run_queue_wait_share": "0.1", "psi_cpu_some_share": "0.6"},
+            ["run_queue", "processors"],
+            "the tester waited for a processor 10 % of its time, ",
+        ),
     ],
 )
 def test_the_advice_on_a_disturbance_follows_what_was_seen(tmp_path, run_keys, kinds, figures):
@@ -158,6 +183,9 @@ def test_slow_writes_far_below_the_longest_one_are_no_stalls():
 
 def test_the_documentation_has_each_advice_in_the_same_words():
     text = (fabricate.PROJECT / "docs/causes.md").read_text(encoding="utf-8")
-    documented = set(re.findall(r"^\| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", text, re.MULTILINE)) - {("what was seen", "next step", "talk to"), ("---",) * 3}
+    documented = set(re.findall(r"^\| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", text, re.MULTILINE)) - {
+        ("what was seen", "next step", "talk to"),
+        ("---",) * 3,
+    }
     known = (*advice.SYMPTOMS.values(), *advice.DISTURBANCES.values(), *advice.OTHERS.values())
     assert documented == {(each.seen, each.next_step, ", ".join(each.who) or "-") for each in known}

@@ -7,16 +7,30 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.terminal import DETAIL, MOST_LINES, TABLE, fit, head, verdict_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.terminal import (
+    DETAIL,
+    MOST_LINES,
+    TABLE,
+    fit,
+    head,
+    verdict_of,
+)
 
 WORDS = "latency_p99 <= 2 ms broken by 4 of 200 hosts at 4 to 64 KiB: db000 to db003; worst 30.1 ms on db003 at 64 KiB"
 REPORT = f"  report   /{'x' * 200}/index.html"
 
 
 def summary(causes, details=3, verdicts=("fail", "error", "inconclusive")):
-    lines = ["FAIL: This run does not certify.", "  run      20261122T035743Z-b63e67", f"{TABLE}Block size  Mean", f"{TABLE}     4 KiB  2 ms"]
+    lines = [
+        "FAIL: This run does not certify.",
+        "  run      20261122T035743Z-b63e67",
+        f"{TABLE}Block size  Mean",
+        f"{TABLE}     4 KiB  2 ms",
+    ]
     for number in range(causes):
-        lines.append(head(verdicts[min(number * len(verdicts) // max(causes, 1), len(verdicts) - 1)], f"cause {number}: {WORDS}"))
+        lines.append(
+            head(verdicts[min(number * len(verdicts) // max(causes, 1), len(verdicts) - 1)], f"cause {number}: {WORDS}")
+        )
         lines.extend(f"{DETAIL}detail {place} of {number}: {WORDS}" for place in range(details))
     return "".join(f"{line}\n" for line in (*lines, REPORT))
 
@@ -51,7 +65,10 @@ def test_what_was_left_out_before_is_counted_again():
 
 
 def test_a_table_loses_columns_and_is_not_wrapped():
-    table = [f"{TABLE}{'Block size':>10}  {'Mean':>30}  {'Max':>30}", f"{TABLE}{'4 KiB':>10}  {'2 ms':>30}  {'9 ms':>30}"]
+    table = [
+        f"{TABLE}{'Block size':>10}  {'Mean':>30}  {'Max':>30}",
+        f"{TABLE}{'4 KiB':>10}  {'2 ms':>30}  {'9 ms':>30}",
+    ]
     assert fit("\n".join(table), 50).splitlines() == [line[:45] for line in table]
 
 

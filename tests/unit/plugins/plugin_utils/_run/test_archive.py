@@ -23,7 +23,9 @@ RUN_JSON = b'{"schema": 1, "run_id": "run1"}'
 
 
 def files(directory):
-    return {str(path.relative_to(directory)): path.read_bytes() for path in Path(directory).rglob("*") if path.is_file()}
+    return {
+        str(path.relative_to(directory)): path.read_bytes() for path in Path(directory).rglob("*") if path.is_file()
+    }
 
 
 def member(name, content=b"", **keys):
@@ -47,7 +49,9 @@ def run(tmp_path):
     """A run of two hosts, one with the longest names that there are."""
     long = "h" * 80
     good = fabricate.tables(over=[])
-    directory = RunDirectory.create(str(tmp_path / "reports"), {**fabricate.run_data(["db07", long, "\u202e.."]), "run_id": "run1"})
+    directory = RunDirectory.create(
+        str(tmp_path / "reports"), {**fabricate.run_data(["db07", long, "\u202e.."]), "run_id": "run1"}
+    )
     directory.records.write(fabricate.judged(directory.run, "db07", good), good)
     directory.records.write(fabricate.judged(directory.run, "\u202e..", good), good)
     directory.orders.write_round({"host": long, "volume": "v" * 64}, 10, good)
@@ -64,7 +68,9 @@ def test_what_is_packed_comes_back_and_twice_gives_the_same_bytes(run, tmp_path)
     expected = files(run.path)
     del expected["hosts/.record.json.aside"]
     assert files(fetched.path) == expected and len(expected) > 15
-    assert [record.host for record in list(judged_records(fetched))] == [record.host for record in list(judged_records(run))]
+    assert [record.host for record in list(judged_records(fetched))] == [
+        record.host for record in list(judged_records(run))
+    ]
     assert not os.path.lexists(os.path.join(fetched.path, "hosts/link"))
     with pytest.raises(ArchiveError, match=r"run1 cannot be unpacked to .*/run1"):
         unpack(packed, str(tmp_path / "elsewhere"), "run1")
@@ -115,7 +121,16 @@ def cut(packed):
     return gzip.compress(gzip.decompress(packed)[: 5 * 512])
 
 
-@pytest.mark.parametrize("damage", [cut, lambda packed: b"", lambda packed: b"no archive", lambda packed: packed[:-60], lambda packed: packed[:60] + b"\0" * 9])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        cut,
+        lambda packed: b"",
+        lambda packed: b"no archive",
+        lambda packed: packed[:-60],
+        lambda packed: packed[:60] + b"\0" * 9,
+    ],
+)
 def test_a_damaged_archive_is_refused(tmp_path, damage):
     packed = archive_of(*GOOD, member("run1/more", os.urandom(2000)))
     with pytest.raises(ArchiveError):

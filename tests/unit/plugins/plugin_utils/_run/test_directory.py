@@ -125,14 +125,18 @@ def test_latest_follows_the_newest_run_and_never_replaces_anything_else(tmp_path
     assert not (tmp_path / "latest").is_symlink()
 
 
-@pytest.mark.parametrize("content", ["", "x", "[]", "{}", '{"schema": 2, "run_id": "r"}', '{"schema": 1}', '{"schema": NaN}', "[" * 100000])
+@pytest.mark.parametrize(
+    "content", ["", "x", "[]", "{}", '{"schema": 2, "run_id": "r"}', '{"schema": 1}', '{"schema": NaN}', "[" * 100000]
+)
 def test_what_is_no_run_directory(tmp_path, content):
     (tmp_path / "run.json").write_text(content)
     with pytest.raises(RunDirectoryError):
         RunDirectory.open(str(tmp_path))
 
 
-@pytest.mark.parametrize(("key", "value"), [("controller", ["x"]), ("expected_hosts", "db01"), ("created_at", 1), ("policy", "fail")])
+@pytest.mark.parametrize(
+    ("key", "value"), [("controller", ["x"]), ("expected_hosts", "db01"), ("created_at", 1), ("policy", "fail")]
+)
 def test_a_run_whose_json_has_another_type_is_named(tmp_path, key, value):
     (tmp_path / "run.json").write_text(json.dumps({"schema": 1, "run_id": "r", key: value}))
     with pytest.raises(RunDirectoryError, match=f"no usable {key}"):
@@ -153,7 +157,10 @@ def test_a_record_and_its_tables_come_back_as_they_were(directory):
     # The record of an older version does not name its profile: it was that of the host.
     assert dataclasses.replace(read, tables={}, run_id="", profile=None) == filed
     assert read.profile == profile_key(directory.run["profile"])
-    assert read.tables["results.csv"] == {"bytes": len(files["results.csv"]), "sha256": hashlib.sha256(files["results.csv"]).hexdigest()}
+    assert read.tables["results.csv"] == {
+        "bytes": len(files["results.csv"]),
+        "sha256": hashlib.sha256(files["results.csv"]).hexdigest(),
+    }
     assert directory.records.tables(read) == files
     assert leftovers(directory.path) == []
 
@@ -207,8 +214,14 @@ def test_a_volume_that_was_noted_and_not_reported_is_missing(directory):
     directory.records.write(record("db07", volume="data"))
     directory.records.write(record("db08", volume="log1"))
     assert directory.missing() == [("db08", "Log 2")]
-    assert [(each.host, each.volume, each.verdict) for each in missing_hosts(directory)] == [("db08", "Log 2", "missing")]
-    assert [directory.volumes.expected(host) for host in ("db07", "db08", "db09")] == [["data"], ["log1", "Log 2"], ["log"]]
+    assert [(each.host, each.volume, each.verdict) for each in missing_hosts(directory)] == [
+        ("db08", "Log 2", "missing")
+    ]
+    assert [directory.volumes.expected(host) for host in ("db07", "db08", "db09")] == [
+        ["data"],
+        ["log1", "Log 2"],
+        ["log"],
+    ]
 
 
 def test_the_default_volume_alone_needs_no_note(directory):
@@ -220,7 +233,14 @@ def test_the_default_volume_alone_needs_no_note(directory):
 
 
 @pytest.mark.parametrize(
-    "content", ["", "{}", '{"host": "db08", "volumes": [{"name": "a"}]}', '{"host": "db07", "volumes": []}', '{"host": "db07", "volumes": [{"name": 1}]}']
+    "content",
+    [
+        "",
+        "{}",
+        '{"host": "db08", "volumes": [{"name": "a"}]}',
+        '{"host": "db07", "volumes": []}',
+        '{"host": "db07", "volumes": [{"name": 1}]}',
+    ],
 )
 def test_a_note_of_volumes_that_cannot_be_used_never_makes_the_expectation_smaller(directory, content):
     directory.records.write(record("db07"))
@@ -231,7 +251,9 @@ def test_a_note_of_volumes_that_cannot_be_used_never_makes_the_expectation_small
 
 
 def test_a_merged_run_expects_the_volumes_of_all_its_runs(tmp_path):
-    older = RunDirectory.create(str(tmp_path / "a"), fabricate.run_data(["db07", "db08"], created_at="2026-11-20T00:00:00Z"))
+    older = RunDirectory.create(
+        str(tmp_path / "a"), fabricate.run_data(["db07", "db08"], created_at="2026-11-20T00:00:00Z")
+    )
     newer = RunDirectory.create(str(tmp_path / "b"), fabricate.run_data(["db07"], created_at="2026-11-21T00:00:00Z"))
     older.volumes.note("db07", [{"name": "a", "path": "/old"}, {"name": "b"}])
     older.records.write(record("db07", volume="b"))
@@ -252,7 +274,9 @@ def test_hostile_names_stay_inside_and_true(tmp_path, name):
     assert re.fullmatch(r"[a-z0-9_~][a-z0-9_.~-]*", inside[0])
     assert len(inside[0]) <= 80
     assert sorted(os.listdir(tmp_path)) == sorted([directory.run["run_id"], "latest"])
-    assert [(read.host, read.volume, read.verdict) for read in list(judged_records(directory))] == [(name, name, "unreachable")]
+    assert [(read.host, read.volume, read.verdict) for read in list(judged_records(directory))] == [
+        (name, name, "unreachable")
+    ]
     assert directory.missing() == []
 
 
@@ -398,7 +422,12 @@ def test_facts_and_notes_join_a_filed_record(directory):
     directory.records.write(fabricate.judged(directory.run, "db07", fabricate.tables(), notes=["first"]))
     assert note(directory, "db07", "log", [X_IS_1], {"x": 1}) is True
     (read,) = list(judged_records(directory))
-    assert (read.facts["os"], read.facts["x"], read.notes, read.noted) == ("Rocky Linux 9.4", 1, ["first", "x is 1"], [X_IS_1])
+    assert (read.facts["os"], read.facts["x"], read.notes, read.noted) == (
+        "Rocky Linux 9.4",
+        1,
+        ["first", "x is 1"],
+        [X_IS_1],
+    )
     assert note(directory, "db07", "log", [X_IS_1, finding(TOLD, None, text="out of range", value=1e30)]) is True
     assert next(judged_records(directory)) == read
 
@@ -428,7 +457,15 @@ def test_a_verdict_that_cannot_be_read(directory):
         {"reasons": [1]},
         *(
             {"hosts": [each]}
-            for each in ("db07", {"verdict": "good"}, {"verdict": []}, {"stops_gate": 0}, {"profile": "x"}, {"findings": [{}]}, {"reasons": None})
+            for each in (
+                "db07",
+                {"verdict": "good"},
+                {"verdict": []},
+                {"stops_gate": 0},
+                {"profile": "x"},
+                {"findings": [{}]},
+                {"reasons": None},
+            )
         ),
     ],
 )
@@ -496,12 +533,32 @@ def compared_directory(tmp_path, **tables):
 @pytest.mark.parametrize(
     "comparison, verdict, reason, limits_verdict",
     [
-        (None, "inconclusive", "it has not been held against its baseline, because the gate did not come to it", "pass"),
+        (
+            None,
+            "inconclusive",
+            "it has not been held against its baseline, because the gate did not come to it",
+            "pass",
+        ),
         (WORSE, "fail", "30 % more", "pass"),
         ({**PASSED, "outcome": "inconclusive", "verdict": "inconclusive"}, "inconclusive", "not worse", "pass"),
-        ({}, "inconclusive", "its comparison.json cannot be used, so what it says about the baseline is not known", "pass"),
-        ({"verdict": "warn", "reason": "x"}, "inconclusive", "its comparison.json cannot be used, so what it says about the baseline is not known", "pass"),
-        ({"verdict": "fail", "reason": 1}, "inconclusive", "its comparison.json cannot be used, so what it says about the baseline is not known", "pass"),
+        (
+            {},
+            "inconclusive",
+            "its comparison.json cannot be used, so what it says about the baseline is not known",
+            "pass",
+        ),
+        (
+            {"verdict": "warn", "reason": "x"},
+            "inconclusive",
+            "its comparison.json cannot be used, so what it says about the baseline is not known",
+            "pass",
+        ),
+        (
+            {"verdict": "fail", "reason": 1},
+            "inconclusive",
+            "its comparison.json cannot be used, so what it says about the baseline is not known",
+            "pass",
+        ),
     ],
 )
 def test_a_host_is_judged_by_its_comparison_as_well(tmp_path, comparison, verdict, reason, limits_verdict):
@@ -509,7 +566,12 @@ def test_a_host_is_judged_by_its_comparison_as_well(tmp_path, comparison, verdic
     if comparison is not None:
         directory.comparisons.write(folder, comparison)
     record = judged_record(directory, folder)
-    assert (record.verdict, record.reasons, record.certified, record.qualification) == (verdict, [reason], False, f"the verdict is {verdict}")
+    assert (record.verdict, record.reasons, record.certified, record.qualification) == (
+        verdict,
+        [reason],
+        False,
+        f"the verdict is {verdict}",
+    )
     assert record.comparison["limits_verdict"] == limits_verdict == directory.records.read(folder).verdict
     assert fleet_verdict(directory.run, judged_records(directory))["verdict"] == verdict
 
@@ -519,7 +581,12 @@ def test_a_comparison_that_passes_changes_nothing(tmp_path):
     limits = directory.records.read(folder)
     directory.comparisons.write(folder, PASSED)
     record = judged_record(directory, folder)
-    assert (record.verdict, record.certified, record.reasons, record.notes) == ("pass", limits.certified, [], [*limits.notes, "not worse"])
+    assert (record.verdict, record.certified, record.reasons, record.notes) == (
+        "pass",
+        limits.certified,
+        [],
+        [*limits.notes, "not worse"],
+    )
 
 
 def test_the_worse_of_limits_and_comparison_counts_and_is_named_first(tmp_path):
@@ -528,13 +595,19 @@ def test_the_worse_of_limits_and_comparison_counts_and_is_named_first(tmp_path):
     directory.comparisons.write(folder, {**WORSE, "verdict": "inconclusive"})
     assert judged_record(directory, folder).reasons == [ending, "30 % more"]
     directory.comparisons.write(folder, WORSE)
-    assert (judged_record(directory, folder).verdict, judged_record(directory, folder).reasons) == ("fail", ["30 % more", ending])
+    assert (judged_record(directory, folder).verdict, judged_record(directory, folder).reasons) == (
+        "fail",
+        ["30 % more", ending],
+    )
 
 
 def test_a_host_that_was_not_measured_is_not_compared(tmp_path):
     directory, dummy = compared_directory(tmp_path)
     folder = directory.records.write(fabricate.failed("db08"))
-    assert (judged_record(directory, folder).verdict, judged_record(directory, folder).comparison) == ("unreachable", None)
+    assert (judged_record(directory, folder).verdict, judged_record(directory, folder).comparison) == (
+        "unreachable",
+        None,
+    )
 
 
 def test_what_follows_from_a_comparison_is_removed_with_it(tmp_path):
@@ -561,8 +634,13 @@ def test_a_merged_run_has_the_comparisons_of_its_runs(tmp_path):
 
 def test_merging_takes_the_newest_record_of_each_host_and_volume(tmp_path):
     files = fabricate.tables()
-    older = RunDirectory.create(str(tmp_path / "a"), fabricate.run_data(["db07", "db08"], created_at="2026-11-20T00:00:00Z"))
-    newer = RunDirectory.create(str(tmp_path / "b"), fabricate.run_data(["db08", "db09"], created_at="2026-11-21T00:00:00Z", profile="mq-log-gold"))
+    older = RunDirectory.create(
+        str(tmp_path / "a"), fabricate.run_data(["db07", "db08"], created_at="2026-11-20T00:00:00Z")
+    )
+    newer = RunDirectory.create(
+        str(tmp_path / "b"),
+        fabricate.run_data(["db08", "db09"], created_at="2026-11-21T00:00:00Z", profile="mq-log-gold"),
+    )
     older.records.write(fabricate.judged(older.run, "db07", files, created_at="2026-11-20T01:00:00Z"), files)
     older.records.write(record("db08", created_at="2026-11-20T01:00:00Z"))
     older.write_verdict(fleet_verdict(older.run, list(judged_records(older))))
@@ -572,9 +650,14 @@ def test_merging_takes_the_newest_record_of_each_host_and_volume(tmp_path):
         assert merged.expected_hosts == ["db07", "db08", "db09"]
         assert merged.run["merged_from"] == [older.run["run_id"], newer.run["run_id"]]
         assert merged.run["profile"]["name"] == "mq-log-gold"
-        assert {host: profile["name"] for host, profile in merged.run["host_profiles"].items()} == {"db07": "mq-log-silver"}
+        assert {host: profile["name"] for host, profile in merged.run["host_profiles"].items()} == {
+            "db07": "mq-log-silver"
+        }
         assert [read.profile["name"] for read in list(judged_records(merged))] == ["mq-log-silver", "mq-log-gold"]
-        assert [(read.host, read.kind) for read in list(judged_records(merged))] == [("db07", "measurement"), ("db08", "measurement")]
+        assert [(read.host, read.kind) for read in list(judged_records(merged))] == [
+            ("db07", "measurement"),
+            ("db08", "measurement"),
+        ]
         assert all(merged.records.tables(read) == files for read in list(judged_records(merged)))
         assert merged.missing() == [("db09", "log")]
         assert merged.verdict() is None
@@ -584,17 +667,38 @@ def test_merging_takes_the_newest_record_of_each_host_and_volume(tmp_path):
 def test_merging_keeps_what_each_host_was_measured_with(tmp_path):
     files = fabricate.tables()
     bronze, gold = (
-        {"name": name, "version": 1, "limits": [{"metric": "latency_mean", "max": limit}]} for name, limit in (("bronze", "9 ms"), ("gold", "1 ms"))
+        {"name": name, "version": 1, "limits": [{"metric": "latency_mean", "max": limit}]}
+        for name, limit in (("bronze", "9 ms"), ("gold", "1 ms"))
     )
     common = {"sweep_files": 16, "sweep_duration": 60}
     settings = (
-        ("a", ["db07", "db08"], bronze, {"parameters": common, "host_classes": {"db07": "san"}, "host_targets": {"db08": {"target_clients": 3}}}),
-        ("b", ["db08", "db09"], gold, {"parameters": {**common, "sweep_duration": 600}, "host_parameters": {"db09": {"sweep_nice": 5}}}),
+        (
+            "a",
+            ["db07", "db08"],
+            bronze,
+            {"parameters": common, "host_classes": {"db07": "san"}, "host_targets": {"db08": {"target_clients": 3}}},
+        ),
+        (
+            "b",
+            ["db08", "db09"],
+            gold,
+            {"parameters": {**common, "sweep_duration": 600}, "host_parameters": {"db09": {"sweep_nice": 5}}},
+        ),
     )
     runs = []
     for day, (name, hosts, profile, keys) in enumerate(settings, start=20):
-        runs.append(RunDirectory.create(str(tmp_path / name), fabricate.run_data(hosts, created_at=f"2026-11-{day}T00:00:00Z", **{**keys, "profile": profile})))
-    for run, host, volume in ((runs[0], "db07", "log"), (runs[0], "db08", "data"), (runs[1], "db08", "log"), (runs[1], "db09", "log")):
+        runs.append(
+            RunDirectory.create(
+                str(tmp_path / name),
+                fabricate.run_data(hosts, created_at=f"2026-11-{day}T00:00:00Z", **{**keys, "profile": profile}),
+            )
+        )
+    for run, host, volume in (
+        (runs[0], "db07", "log"),
+        (runs[0], "db08", "data"),
+        (runs[1], "db08", "log"),
+        (runs[1], "db09", "log"),
+    ):
         run.records.write(fabricate.judged(run.run, host, files, volume), files)
     merged = merge_runs([run.path for run in runs], str(tmp_path / "c"))
     # A volume keeps its own profile even if the newest run was to judge its host by another one.
@@ -616,7 +720,9 @@ def test_merging_keeps_what_each_host_was_measured_with(tmp_path):
 
 
 def test_records_of_a_run_that_an_older_version_merged_do_not_say_what_judged_them(directory):
-    old = RunDirectory.create(os.path.dirname(directory.path), {**directory.run, "run_id": "old", "merged_from": ["a", "b"]})
+    old = RunDirectory.create(
+        os.path.dirname(directory.path), {**directory.run, "run_id": "old", "merged_from": ["a", "b"]}
+    )
     old.records.write(fabricate.judged(directory.run, "db07", fabricate.tables()))
     assert next(iter(judged_records(old))).profile is None
 
@@ -653,7 +759,9 @@ def test_merging_keeps_a_host_whose_tables_were_changed_as_an_error(directory, t
 )
 def test_a_damaged_record_gives_way_to_newer_ones_only(tmp_path, filed, damaged, verdict):
     files, paths = fabricate.tables(), []
-    for number, (started_at, filed_at) in enumerate(zip(("2026-11-20T10:00:00Z", "2026-11-20T11:00:00Z"), filed, strict=True)):
+    for number, (started_at, filed_at) in enumerate(
+        zip(("2026-11-20T10:00:00Z", "2026-11-20T11:00:00Z"), filed, strict=True)
+    ):
         source = RunDirectory.create(str(tmp_path), fabricate.run_data(["db07"], created_at=started_at))
         folder = source.records.write(fabricate.judged(source.run, "db07", files, created_at=filed_at), files)
         if number == damaged:
@@ -666,7 +774,9 @@ def test_a_damaged_record_gives_way_to_newer_ones_only(tmp_path, filed, damaged,
 
 def test_a_preflight_is_not_merged_with_what_was_measured(tmp_path):
     measured = RunDirectory.create(str(tmp_path), fabricate.run_data(["db07"], created_at="2026-11-20T00:00:00Z"))
-    looked = RunDirectory.create(str(tmp_path), fabricate.run_data(["db07"], created_at="2026-11-21T00:00:00Z", check_mode=True))
+    looked = RunDirectory.create(
+        str(tmp_path), fabricate.run_data(["db07"], created_at="2026-11-21T00:00:00Z", check_mode=True)
+    )
     for paths in ([measured.path, looked.path], [looked.path, measured.path], [looked.path, looked.path]):
         with pytest.raises(RunDirectoryError, match=f"{looked.run['run_id']} was made in check mode"):
             merge_runs(paths, str(tmp_path / "merged"))
@@ -678,7 +788,11 @@ def test_a_merged_run_says_of_its_controllers_what_they_share(tmp_path):
     for number, name in enumerate(("one", "two")):
         run = fabricate.run_data(["db07"], created_at=f"2026-11-2{number}T00:00:00Z")
         job = {"id": name, "workflow_job_id": "16"}
-        paths.append(RunDirectory.create(str(tmp_path), {**run, "controller": {**run["controller"], "hostname": name, "job": job}}).path)
+        paths.append(
+            RunDirectory.create(
+                str(tmp_path), {**run, "controller": {**run["controller"], "hostname": name, "job": job}}
+            ).path
+        )
     controller = merge_runs(paths, str(tmp_path / "merged")).run["controller"]
     assert (controller["hostname"], controller["user"], controller["check_mode"]) == (None, "ops", False)
     assert controller["job"] == {"workflow_job_id": "16"}

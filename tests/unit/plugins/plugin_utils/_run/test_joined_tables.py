@@ -12,7 +12,9 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader im
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
-RECORDED = {path.name: path.read_bytes() for path in (fabricate.PROJECT / "tests/fixtures/tables/measured").glob("*.csv")}
+RECORDED = {
+    path.name: path.read_bytes() for path in (fabricate.PROJECT / "tests/fixtures/tables/measured").glob("*.csv")
+}
 
 
 def a_round(load, over=(), **keys):
@@ -31,7 +33,14 @@ def test_one_round_is_left_as_it_is():
 
 def test_steps_are_numbered_on_in_every_table():
     tables = joined(a_round(1, over=True), a_round(4, over=True), a_round(2, over=True))
-    assert [(row["step"], row["load_point"]) for row in tables.results if row["worker"] == "all"] == [(1, 1), (2, 1), (3, 4), (4, 4), (5, 2), (6, 2)]
+    assert [(row["step"], row["load_point"]) for row in tables.results if row["worker"] == "all"] == [
+        (1, 1),
+        (2, 1),
+        (3, 4),
+        (4, 4),
+        (5, 2),
+        (6, 2),
+    ]
     assert {row["step"] for row in tables.intervals} == {1, 2, 3, 4, 5, 6}
     assert [row["step"] for row in tables.over] == [2, 4, 6]
     assert (tables.run["steps_planned"], tables.run["rounds"]) == ("6", "3")
@@ -48,8 +57,22 @@ def test_every_table_of_the_tester_is_joined():
 
 def test_what_all_rounds_did_is_united_and_added_up():
     run = joined(
-        a_round(1, planned_duration_s=70, start_time_epoch_s="1.5", end_time_epoch_s="9.5", own_written_bytes=100, device_read_bytes=5),
-        a_round(4, planned_duration_s=70, start_time_epoch_s="11.5", end_time_epoch_s="19.5", own_written_bytes=400, device_read_bytes=""),
+        a_round(
+            1,
+            planned_duration_s=70,
+            start_time_epoch_s="1.5",
+            end_time_epoch_s="9.5",
+            own_written_bytes=100,
+            device_read_bytes=5,
+        ),
+        a_round(
+            4,
+            planned_duration_s=70,
+            start_time_epoch_s="11.5",
+            end_time_epoch_s="19.5",
+            own_written_bytes=400,
+            device_read_bytes="",
+        ),
     ).run
     assert run["option_load_points"] == "1 4"
     assert (run["planned_duration_s"], run["own_written_bytes"], run["device_read_bytes"]) == ("140", "500", "")
@@ -58,7 +81,9 @@ def test_what_all_rounds_did_is_united_and_added_up():
 
 @pytest.mark.parametrize("shares", [("0.1", "0.3"), ("0.3", "0.1"), ("0.3", "")])
 def test_the_worst_disturbance_of_the_rounds_counts(shares):
-    first, second = (a_round(1, cpu_steal_share=share, foreign_io_share=share, cpu_idle_share=share) for share in shares)
+    first, second = (
+        a_round(1, cpu_steal_share=share, foreign_io_share=share, cpu_idle_share=share) for share in shares
+    )
     run = joined(first, second).run
     assert (run["cpu_steal_share"], run["foreign_io_share"]) == ("0.3", "0.3")
     assert run["cpu_idle_share"] == min(filter(None, shares))
@@ -91,7 +116,10 @@ def without(name, tables):
         (lambda tables: a_round(2, load_unit="BSU"), "differ in load_unit"),
         (lambda tables: without("intervals.csv", tables), "intervals.csv is missing in one of the rounds"),
         (lambda tables: {**tables, "rounds.csv": b"step\n"}, "rounds.csv is missing in one of the rounds"),
-        (lambda tables: {**tables, "intervals.csv": tables["intervals.csv"].replace(b"second", b"hour", 1)}, "intervals.csv has other columns"),
+        (
+            lambda tables: {**tables, "intervals.csv": tables["intervals.csv"].replace(b"second", b"hour", 1)},
+            "intervals.csv has other columns",
+        ),
         (lambda tables: a_round(2, complete=None), "not complete"),
     ],
 )

@@ -47,7 +47,9 @@ def test_a_playbook_is_named_as_the_command_named_its_own(started, arguments, sh
 
 
 def test_from_elsewhere_the_path_is_complete(started, tmp_path):
-    assert as_started(NEXT, started(str(tmp_path / "playbooks/certify.yml"))).split()[4] == str(tmp_path / "playbooks/certify.yml")
+    assert as_started(NEXT, started(str(tmp_path / "playbooks/certify.yml"))).split()[4] == str(
+        tmp_path / "playbooks/certify.yml"
+    )
     os.rename(tmp_path / "playbooks", tmp_path / "my playbooks")
     assert started(str(tmp_path / "my playbooks/certify.yml")) == ""
 
@@ -65,6 +67,8 @@ def test_other_files_keep_their_names():
 def test_a_report_names_playbooks_as_its_run_was_started(tmp_path):
     measured = {"db01": fabricate.tables(fabricate.sweep_rows(fabricate.BLOCK_SIZES))}
     for form, shown in (("", "mqops.logdisk.collect"), ("playbooks", "playbooks/collect.yml")):
-        directory = fabricate.run_directory(tmp_path / (form or "name"), measured, expected=["db01", "lost"], playbooks_in=form)
+        directory = fabricate.run_directory(
+            tmp_path / (form or "name"), measured, expected=["db01", "lost"], playbooks_in=form
+        )
         finish(directory)
         assert f"{shown} fetches what it measured" in " ".join(summary(directory).split())

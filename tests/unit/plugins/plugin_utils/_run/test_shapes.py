@@ -7,11 +7,28 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import PLAIN, Items, Keys, Maybe, Where, Within, as_dict, dicts_in, fits, misfit, named
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import (
+    PLAIN,
+    Items,
+    Keys,
+    Maybe,
+    Where,
+    Within,
+    as_dict,
+    dicts_in,
+    fits,
+    misfit,
+    named,
+)
 
 POINT = Keys({"load": int}, only=True)
 SHAPE = Keys(
-    {"name": str, "value": (int, type(None)), "points": Maybe(Items(POINT)), "even": Maybe(Where(lambda value: value % 2 == 0))},
+    {
+        "name": str,
+        "value": (int, type(None)),
+        "points": Maybe(Items(POINT)),
+        "even": Maybe(Where(lambda value: value % 2 == 0)),
+    },
     needed=("value",),
     lacking={"flag": bool},
     every=Where(lambda value: value != "bad"),
@@ -51,7 +68,17 @@ def test_what_is_not_an_object_has_no_keys(value):
 
 
 @pytest.mark.parametrize(
-    ("value", "does"), [(None, True), ("x", True), (1 << 64, True), (-1.5, True), (1 << 65, False), (float("nan"), False), ([], False), ({}, False)]
+    ("value", "does"),
+    [
+        (None, True),
+        ("x", True),
+        (1 << 64, True),
+        (-1.5, True),
+        (1 << 65, False),
+        (float("nan"), False),
+        ([], False),
+        ({}, False),
+    ],
 )
 def test_plain_values_can_be_computed_with(value, does):
     assert fits(value, PLAIN) == does
@@ -59,8 +86,22 @@ def test_plain_values_can_be_computed_with(value, does):
 
 @pytest.mark.parametrize(
     ("value", "is_number", "is_whole"),
-    [(0, True, True), (9, True, True), (8.5, True, False), (-1, False, False), (10, False, False), (True, False, False), ("1", False, False)]
-    + [(None, False, False), (float("nan"), False, False), (float("inf"), False, False), (10**400, False, False), ([], False, False)],
+    [
+        (0, True, True),
+        (9, True, True),
+        (8.5, True, False),
+        (-1, False, False),
+        (10, False, False),
+        (True, False, False),
+        ("1", False, False),
+    ]
+    + [
+        (None, False, False),
+        (float("nan"), False, False),
+        (float("inf"), False, False),
+        (10**400, False, False),
+        ([], False, False),
+    ],
 )
 def test_a_number_is_in_a_range(value, is_number, is_whole):
     assert (fits(value, Within(0, 9)), fits(value, Within(0, 9, int))) == (is_number, is_whole)
@@ -71,6 +112,8 @@ def test_only_a_dict_is_a_dict(value, expected):
     assert as_dict(value) == expected
 
 
-@pytest.mark.parametrize(("value", "expected"), [([{"a": 1}, 2, None, {}], [{"a": 1}, {}]), ({"a": 1}, []), ("x", []), (None, [])])
+@pytest.mark.parametrize(
+    ("value", "expected"), [([{"a": 1}, 2, None, {}], [{"a": 1}, {}]), ({"a": 1}, []), ("x", []), (None, [])]
+)
 def test_only_objects_of_a_list_are_taken(value, expected):
     assert dicts_in(value) == expected

@@ -39,7 +39,11 @@ def test_what_vanishes_with_a_job_of_awx(private, monkeypatch, tmp_path):
     (private / "project/link").symlink_to(other)
     devices = {"/": 1, str(other): 1}
     monkeypatch.setattr(
-        surroundings.os, "stat", lambda path, real=os.stat: types.SimpleNamespace(st_dev=devices.get(str(path))) if str(path) in devices else real(path)
+        surroundings.os,
+        "stat",
+        lambda path, real=os.stat: (
+            types.SimpleNamespace(st_dev=devices.get(str(path))) if str(path) in devices else real(path)
+        ),
     )
     inside = str(private / "project/reports")
     assert not in_awx() and not vanishes(inside)

@@ -63,22 +63,42 @@ def test_recorded_tables_of_the_tester_agree_with_each_other(name, status, steps
     for row in tables.results:
         assert row["latency_sum_ns"] == pytest.approx(row["latency_mean_ns"] * row["operations"], rel=1e-6)
         assert row["bytes"] == row["operations"] * row["block_size_bytes"]
-        assert all(value is None or isinstance(value, (int, float)) for column, value in row.items() if column not in ("stream", "operation", "worker"))
+        assert all(
+            value is None or isinstance(value, (int, float))
+            for column, value in row.items()
+            if column not in ("stream", "operation", "worker")
+        )
         if row["worker"] == "all":
-            of_step = [(second["operations"], second["latency_max_ns"]) for second in tables.intervals if second["step"] == row["step"]]
+            of_step = [
+                (second["operations"], second["latency_max_ns"])
+                for second in tables.intervals
+                if second["step"] == row["step"]
+            ]
             assert sum(writes for writes, dummy in of_step) == row["operations"]
             assert max(highest for dummy, highest in of_step) == row["latency_max_ns"]
-            assert sum(bucket["operations"] for bucket in tables.histogram if bucket["step"] == row["step"]) == row["operations"]
+            assert (
+                sum(bucket["operations"] for bucket in tables.histogram if bucket["step"] == row["step"])
+                == row["operations"]
+            )
     assert {1_000, 100_000, 2_000_000, 5_000_000_000} <= set(tables.over_thresholds_ns)
     operations = {(second["step"], second["second"]): second["operations"] for second in tables.intervals}
-    assert {(row["step"], row["second"]): row["operations"] for row in tables.over if (row["over_ns"], row["worker"]) == (1_000, "all")} == operations
+    assert {
+        (row["step"], row["second"]): row["operations"]
+        for row in tables.over
+        if (row["over_ns"], row["worker"]) == (1_000, "all")
+    } == operations
     assert all(0 < row["operations"] <= operations[row["step"], row["second"]] for row in tables.over)
 
 
 def test_recorded_tables_of_streams_agree_with_each_other():
     tables = recorded("streams")
     whole = [row for row in tables.results if row["stream"] == "all"]
-    assert (tables.layout.by_stream, tables.step_size, tables.run["option_loads"], [row["load_point"] for row in whole]) == (True, "none", "1 2", [1, 2])
+    assert (
+        tables.layout.by_stream,
+        tables.step_size,
+        tables.run["option_loads"],
+        [row["load_point"] for row in whole],
+    ) == (True, "none", "1 2", [1, 2])
     assert [tables.workers_of(row) for row in whole] == [5, 7]
     for row in (row for row in tables.results if row["worker"] == "all"):
         assert sum(second["operations"] for second in tables.seconds_of(row)) == row["operations"]
@@ -88,9 +108,21 @@ def test_recorded_tables_of_streams_agree_with_each_other():
         responses = sum(count for dummy, count in tables.responses_of(row))
         assert responses == (row["operations"] + row["operations_not_started"] if row["stream"] == "users" else 0)
     for row in tables.streams_together:
-        reads_and_writes = [each for each in tables.results if (each["step"], each["stream"], each["worker"]) == (row["step"], row["stream"], "all")]
-        assert (row["operations"], len(reads_and_writes)) == (sum(each["operations"] for each in reads_and_writes), 1 if row["stream"] == "log" else 2)
-    assert {row["property"] for row in tables.fidelity} == {"read_share", "size_share", "operations_per_s", "capacity_share"}
+        reads_and_writes = [
+            each
+            for each in tables.results
+            if (each["step"], each["stream"], each["worker"]) == (row["step"], row["stream"], "all")
+        ]
+        assert (row["operations"], len(reads_and_writes)) == (
+            sum(each["operations"] for each in reads_and_writes),
+            1 if row["stream"] == "log" else 2,
+        )
+    assert {row["property"] for row in tables.fidelity} == {
+        "read_share",
+        "size_share",
+        "operations_per_s",
+        "capacity_share",
+    }
 
 
 def test_every_column_of_the_tester_is_known():
@@ -101,7 +133,9 @@ def test_every_column_of_the_tester_is_known():
 def test_a_columns_name_says_its_type():
     later = {"later_figure_ns": "12.5", "later_count": "7", "later_slope_share": "-0.5", "steady_state": "1"}
     rows = [{**row, **later} for row in fabricate.step_rows(1, 4096)]
-    tables = parse_tables(fabricate.tables(rows, ("later_figure_ns", "later_count", "later_slope_share"), new_key="new"))
+    tables = parse_tables(
+        fabricate.tables(rows, ("later_figure_ns", "later_count", "later_slope_share"), new_key="new")
+    )
     row = tables.results[0]
     assert [row[column] for column in later] == [12.5, 7, -0.5, 1]
     assert (row["stream"], row["operation"], row["worker"]) == ("log", "write", 1)
@@ -134,11 +168,15 @@ def test_large_tables_are_read_only_when_asked_for():
 def test_intervals_and_histogram():
     files = fabricate.tables(fabricate.step_rows(1, 4096))
     key = (1, 4096, 1, "log", "write", "all")
-    files["histogram.csv"] = fabricate.table((*KEY_COLUMNS, "batch", "latency_upper_ns", "operations"), [(*key, 30, 101, 7)])
+    files["histogram.csv"] = fabricate.table(
+        (*KEY_COLUMNS, "batch", "latency_upper_ns", "operations"), [(*key, 30, 101, 7)]
+    )
     tables = parse_tables(files)
     assert len(tables.intervals) == 600
     assert tables.intervals[0]["second"] == 1
-    assert tables.histogram == [dict(zip((*KEY_COLUMNS, "batch", "latency_upper_ns", "operations"), (*key, 30, 101, 7), strict=True))]
+    assert tables.histogram == [
+        dict(zip((*KEY_COLUMNS, "batch", "latency_upper_ns", "operations"), (*key, 30, 101, 7), strict=True))
+    ]
 
 
 def test_absent_large_tables_are_empty():
@@ -171,7 +209,10 @@ def test_seconds_over_a_threshold():
     [
         ([(1, 100001, 7, 800000)], "line 2 has the threshold 100001, which option_over_ns in run.csv does not have"),
         ([(1, 100000, 0, 0)], "line 2 has no operation"),
-        ([(1, 100000, 7, 800000), (2, 100000, 7, 800000), (1, 100000, 3, 400000)], "line 4 repeats the threshold 100000 in second 1 of step 1"),
+        (
+            [(1, 100000, 7, 800000), (2, 100000, 7, 800000), (1, 100000, 3, 400000)],
+            "line 4 repeats the threshold 100000 in second 1 of step 1",
+        ),
         ([(1, 100000, None, 800000)], "nothing in the column operations"),
         ([(1, 100000, 7, None)], "nothing in the column latency_sum_ns"),
         ([(1, 100000, "7.5", 800000)], "instead of a whole number"),
@@ -191,7 +232,8 @@ def test_every_column_of_over_is_needed(missing):
 
 
 @pytest.mark.parametrize(
-    ("thresholds", "message"), [("100000 2ms", '"2ms" instead of'), ("2 1", "do not rise"), ("1 1", "do not rise"), ("0 1", "from above 0")]
+    ("thresholds", "message"),
+    [("100000 2ms", '"2ms" instead of'), ("2 1", "do not rise"), ("1 1", "do not rise"), ("0 1", "from above 0")],
 )
 def test_thresholds_that_cannot_be(thresholds, message):
     with pytest.raises(TablesError, match=message):
@@ -230,7 +272,10 @@ def test_complete_must_be_the_last_row():
     refused(with_line("run.csv", b"complete,1\n", b"complete,1\nversion2,1\n"), "not complete")
 
 
-@pytest.mark.parametrize(("measured", "limit", "refused"), [(1, "db:read:latency_mean:1ns", False), (2, "db:read:latency_mean:1ns", True), (1, "", True)])
+@pytest.mark.parametrize(
+    ("measured", "limit", "refused"),
+    [(1, "db:read:latency_mean:1ns", False), (2, "db:read:latency_mean:1ns", True), (1, "", True)],
+)
 def test_a_run_that_ended_above_its_limit_lacks_only_the_steps_that_it_names(measured, limit, refused):
     keys = {"exit_reason": "stopped_above", "stop_above_1": limit, "steps_planned": 3, "steps_measured": measured}
     if refused:
@@ -289,18 +334,25 @@ def test_damage(name, old, new, message):
 def test_a_row_that_is_left_out_is_noticed(workers, left_out):
     rows = [row for row in fabricate.step_rows(1, 4096, workers) if row["worker"] != left_out]
     refused(fabricate.tables(rows), "one row for each worker")
-    refused(fabricate.tables([row for row in fabricate.step_rows(1, 4096) if row["worker"] != "all"]), "one row for each")
+    refused(
+        fabricate.tables([row for row in fabricate.step_rows(1, 4096) if row["worker"] != "all"]), "one row for each"
+    )
 
 
 @pytest.mark.parametrize(
     ("name", "columns"),
-    [("intervals.csv", ("second", "partial", "operations", "bytes", "latency_sum_ns")), ("histogram.csv", ("batch", "latency_upper_ns", "operations"))],
+    [
+        ("intervals.csv", ("second", "partial", "operations", "bytes", "latency_sum_ns")),
+        ("histogram.csv", ("batch", "latency_upper_ns", "operations")),
+    ],
 )
 def test_what_is_counted_is_never_empty(name, columns):
     header = (*KEY_COLUMNS, *columns, "latency_p99_ns", "latency_max_ns")
     for column in columns:
         row = [None if each == column else 1 for each in columns]
-        tables = parse_tables({**fabricate.tables(), name: fabricate.table(header, [(1, 4096, 1, "log", "write", "all", *row, 5, 5)])})
+        tables = parse_tables(
+            {**fabricate.tables(), name: fabricate.table(header, [(1, 4096, 1, "log", "write", "all", *row, 5, 5)])}
+        )
         with pytest.raises(TablesError, match=f"{name} line 2 has nothing in the column {column}"):
             _read = tables.intervals if name == "intervals.csv" else tables.histogram
 
@@ -335,6 +387,10 @@ def test_damaged_bytes_give_tables_or_a_tables_error(data):
         tables = parse_tables({**files, name: bytes(content)})
         for row in (*tables.results, *tables.intervals):
             assert all(not isinstance(value, (int, float)) or abs(value) < 1 << 64 for value in row.values())
-            assert all(value >= 0 for column, value in row.items() if isinstance(value, (int, float)) and column.endswith(("_ns", "_bytes", "_s")))
+            assert all(
+                value >= 0
+                for column, value in row.items()
+                if isinstance(value, (int, float)) and column.endswith(("_ns", "_bytes", "_s"))
+            )
     except TablesError:
         pass

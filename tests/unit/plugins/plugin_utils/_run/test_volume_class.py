@@ -9,7 +9,12 @@ from __future__ import annotations
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_class import volume_class
 
-FACTS = {"device_model": "FlashArray", "device_member_model": "SSD 1", "filesystem_size_bytes": 100 << 30, "filesystem_type": "xfs"}
+FACTS = {
+    "device_model": "FlashArray",
+    "device_member_model": "SSD 1",
+    "filesystem_size_bytes": 100 << 30,
+    "filesystem_type": "xfs",
+}
 
 
 @pytest.mark.parametrize(
@@ -19,7 +24,11 @@ FACTS = {"device_model": "FlashArray", "device_member_model": "SSD 1", "filesyst
         ("", FACTS, "FlashArray, 100 GiB, xfs"),
         (None, {**FACTS, "device_model": ""}, "SSD 1, 100 GiB, xfs"),
         ("", {**FACTS, "filesystem_type": "zfs"}, "FlashArray, zfs"),
-        ("", {**FACTS, "filesystem_size_bytes": str(100 << 30)}, "FlashArray, 100 GiB, xfs"),  # as the tester's table says it
+        (
+            "",
+            {**FACTS, "filesystem_size_bytes": str(100 << 30)},
+            "FlashArray, 100 GiB, xfs",
+        ),  # as the tester's table says it
         ("", {"filesystem_size_bytes": "much"}, "unknown device"),
     ],
 )

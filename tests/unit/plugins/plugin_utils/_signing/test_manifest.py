@@ -13,7 +13,13 @@ import subprocess
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import MANIFEST, SIGNATURE
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing.manifest import ManifestError, differences, encode, hash_files, parse
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing.manifest import (
+    ManifestError,
+    differences,
+    encode,
+    hash_files,
+    parse,
+)
 
 A = hashlib.sha256(b"a").hexdigest()
 
@@ -35,7 +41,9 @@ HASHES = {"hosts/db07~1f/log/run.csv": A, "run.json": A}
 def test_a_manifest_is_what_sha256sum_checks(root):
     assert hash_files(str(root)) == HASHES
     (root / MANIFEST).write_bytes(encode(HASHES))
-    done = subprocess.run(["sha256sum", "--check", "--strict", MANIFEST], cwd=root, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        ["sha256sum", "--check", "--strict", MANIFEST], cwd=root, capture_output=True, text=True, check=True
+    )
     assert done.stdout == "hosts/db07~1f/log/run.csv: OK\nrun.json: OK\n"
     assert parse((root / MANIFEST).read_bytes()) == HASHES
     assert differences(str(root), HASHES) == []
@@ -57,18 +65,34 @@ TABLE = "hosts/db07~1f/log/run.csv"
         (lambda root: (root / "run.json").write_bytes(b"b"), [f"run.json {CHANGED}"]),
         (lambda root: (root / "run.json").write_bytes(b"aa"), [f"run.json {CHANGED}"]),
         (lambda root: (root / TABLE).unlink(), [f"{TABLE} is missing"]),
-        (lambda root: (root / "hosts/db07~1f").rename(root / "hosts/db08"), ["hosts/db07~1f/log/run.csv is missing", f"hosts/db08/log/run.csv {ADDED}"]),
+        (
+            lambda root: (root / "hosts/db07~1f").rename(root / "hosts/db08"),
+            ["hosts/db07~1f/log/run.csv is missing", f"hosts/db08/log/run.csv {ADDED}"],
+        ),
         (lambda root: (root / ".hidden").touch(), [f".hidden {ADDED}"]),
         (lambda root: (root / "hosts" / MANIFEST).touch(), [f"hosts/{MANIFEST} {ADDED}"]),
         (lambda root: (root / "\x1b]0;owned\n").touch(), [f"\\x1b]0;owned\\x0a {ADDED}"]),
         (lambda root: open(os.fsencode(root) + b"/\xff", "w").close(), [f"\\udcff {ADDED}"]),
-        (lambda root: ((root / "run.json").unlink(), (root / "run.json").symlink_to(outside(root) / "db07~1f/log/run.csv")), ["run.json is a link"]),
+        (
+            lambda root: (
+                (root / "run.json").unlink(),
+                (root / "run.json").symlink_to(outside(root) / "db07~1f/log/run.csv"),
+            ),
+            ["run.json is a link"],
+        ),
         (lambda root: (shutil.rmtree(root / "hosts"), (root / "hosts").mkdir()), [f"{TABLE} is missing"]),
         (
-            lambda root: (outside(root), shutil.rmtree(root / "hosts"), (root / "hosts").symlink_to(root.parent / f"{root.name}-outside")),
+            lambda root: (
+                outside(root),
+                shutil.rmtree(root / "hosts"),
+                (root / "hosts").symlink_to(root.parent / f"{root.name}-outside"),
+            ),
             ["hosts is a link", f"{TABLE} is missing"],
         ),
-        (lambda root: ((root / "run.json").unlink(), os.mkfifo(root / "run.json")), ["run.json is neither a file nor a directory"]),
+        (
+            lambda root: ((root / "run.json").unlink(), os.mkfifo(root / "run.json")),
+            ["run.json is neither a file nor a directory"],
+        ),
         (lambda root: ((root / "run.json").unlink(), (root / "run.json").mkdir()), ["run.json is missing"]),
     ],
 )

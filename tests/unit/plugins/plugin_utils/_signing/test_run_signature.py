@@ -22,7 +22,14 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import MANIFEST, SIGNATURE, STATEMENT
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing import ssh_keygen
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing.run_signature import sign_run, verify_run
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing.ssh_keygen import NAMESPACE, SigningError, parse_moment, sign, try_key, verify
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing.ssh_keygen import (
+    NAMESPACE,
+    SigningError,
+    parse_moment,
+    sign,
+    try_key,
+    verify,
+)
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
 DOCUMENTATION = Path(__file__).resolve().parents[5] / "docs/signing.md"
@@ -56,7 +63,9 @@ def keys(tmp_path_factory):
 def signed(keys, tmp_path_factory):
     """The directory of a signed run with everything that a run can have."""
     tables = fabricate.tables()
-    directory = fabricate.run_directory(tmp_path_factory.mktemp("reports"), {"db01": tables, "DB 02": tables}, [fabricate.failed("db03")])
+    directory = fabricate.run_directory(
+        tmp_path_factory.mktemp("reports"), {"db01": tables, "DB 02": tables}, [fabricate.failed("db03")]
+    )
     certify(directory)
     render(directory)
     sign_run(directory, str(keys / "key"))
@@ -80,17 +89,28 @@ def files(path):
 def test_a_signed_run_verifies(signed, keys):
     run, found = verify_run(signed.path, str(keys / "signers"))
     assert found == []
-    assert (run.run_id, run.signer.principal, run.judged_at) == (signed.run["run_id"], OPS, signed.verdict()["created_at"])
-    fingerprint = subprocess.run(["ssh-keygen", "-l", "-f", str(keys / "key")], capture_output=True, text=True, check=True).stdout.split()[1]
+    assert (run.run_id, run.signer.principal, run.judged_at) == (
+        signed.run["run_id"],
+        OPS,
+        signed.verdict()["created_at"],
+    )
+    fingerprint = subprocess.run(
+        ["ssh-keygen", "-l", "-f", str(keys / "key")], capture_output=True, text=True, check=True
+    ).stdout.split()[1]
     assert run.signer.key == f"ED25519 key {fingerprint}"
     assert run.files == len(files(signed.path)) - 2
     statement = json.loads(Path(signed.path, STATEMENT).read_text(encoding="ascii"))
-    assert {subject["name"] for subject in statement["subject"]} == set(files(signed.path)) - {MANIFEST, SIGNATURE, STATEMENT}
+    assert {subject["name"] for subject in statement["subject"]} == set(files(signed.path)) - {
+        MANIFEST,
+        SIGNATURE,
+        STATEMENT,
+    }
     assert (statement["predicate"]["result"], statement["predicate"]["failedTests"]) == ("FAILED", ["db03"])
 
 
 def harmless(signature):
-    """Return the places of a signature that ssh-keygen could read as if nothing had changed: white space, and the last letters of its base64."""
+    """Return the places of a signature that ssh-keygen could read as if nothing had changed: white space,
+    and the last letters of its base64."""
     spaces = [place for place, letter in enumerate(signature) if letter in b"\n"]
     return [*spaces, spaces[-2] - 1, spaces[-2] - 2, spaces[-2] - 3]
 
@@ -105,7 +125,9 @@ def test_a_flipped_byte_in_any_file_is_found(copy, keys):
             (copy / name).write_bytes(flipped)
             found = problems(copy, keys)
             assert found, (name, place)
-            assert name in (MANIFEST, SIGNATURE) or found == [f"{name} has changed: its SHA-256 is not the one that was signed"]
+            assert name in (MANIFEST, SIGNATURE) or found == [
+                f"{name} has changed: its SHA-256 is not the one that was signed"
+            ]
             tried += 1
         (copy / name).write_bytes(content)
     assert tried >= 60
@@ -160,7 +182,11 @@ def test_who_may_not_sign_is_refused(signed, keys, tmp_path, key, options, expec
 
 def test_a_signature_for_another_purpose_is_refused(copy, keys):
     (copy / SIGNATURE).unlink()
-    subprocess.run(["ssh-keygen", "-q", "-Y", "sign", "-f", keys / "key", "-n", "file", copy / MANIFEST], check=True, capture_output=True)
+    subprocess.run(
+        ["ssh-keygen", "-q", "-Y", "sign", "-f", keys / "key", "-n", "file", copy / MANIFEST],
+        check=True,
+        capture_output=True,
+    )
     assert "namespace does not match" in problems(copy, keys)[0]
 
 
@@ -194,14 +220,20 @@ def test_the_principal_must_be_the_one_who_signed(signed, keys, tmp_path):
     signers = allow(tmp_path / "signers", keys / "key", principals=f"gate@example.com,{OPS}")
     assert verify_run(signed.path, signers)[0].signer.principal == "gate@example.com"
     assert verify_run(signed.path, signers, principal=OPS)[0].signer.principal == OPS
-    assert "does not hold for somebody@example.com" in verify_run(signed.path, signers, principal="somebody@example.com")[1][0]
+    assert (
+        "does not hold for somebody@example.com"
+        in verify_run(signed.path, signers, principal="somebody@example.com")[1][0]
+    )
 
 
 def by_hand(path):
     """Run the commands of the documentation in the directory of a run; return the status of each."""
     section = DOCUMENTATION.read_text(encoding="utf-8").partition("### Without this collection")[2].partition("## ")[0]
     _cd, *commands = re.findall(r"^\$ (.*)$", section, re.MULTILINE)
-    return [subprocess.run(["bash", "-c", command], cwd=path, capture_output=True, check=False).returncode for command in commands]
+    return [
+        subprocess.run(["bash", "-c", command], cwd=path, capture_output=True, check=False).returncode
+        for command in commands
+    ]
 
 
 def test_a_signed_run_is_verified_by_the_commands_of_the_documentation(copy, keys):

@@ -12,7 +12,10 @@ import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import WORST_FIRST
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing.statement import statement
 
-GOLD, OWN = ({"name": name, "version": version, "sha256": digit * 64} for name, version, digit in (("gold", "3", "a"), ("own", "1", "b")))
+GOLD, OWN = (
+    {"name": name, "version": version, "sha256": digit * 64}
+    for name, version, digit in (("gold", "3", "a"), ("own", "1", "b"))
+)
 HASHES = {"run.json": "11" * 32, "hosts/db01/log/certificate.json": "22" * 32}
 
 
@@ -26,9 +29,17 @@ def stated(*hosts, gate_failed=False):
 
 
 def test_a_statement_names_what_it_is_about():
-    hosts = [host("db01"), host("db02", profile=OWN), host("db03", "fail", profile=OWN), host("db04", "missing", profile=None)]
+    hosts = [
+        host("db01"),
+        host("db02", profile=OWN),
+        host("db03", "fail", profile=OWN),
+        host("db04", "missing", profile=None),
+    ]
     content = json.loads(statement({"hosts": hosts, "gate_failed": False}, HASHES))
-    assert (content["_type"], content["predicateType"]) == ("https://in-toto.io/Statement/v1", "https://in-toto.io/attestation/test-result/v0.1")
+    assert (content["_type"], content["predicateType"]) == (
+        "https://in-toto.io/Statement/v1",
+        "https://in-toto.io/attestation/test-result/v0.1",
+    )
     assert content["subject"] == [
         {"name": "hosts/db01/log/certificate.json", "digest": {"sha256": "22" * 32}},
         {"name": "run.json", "digest": {"sha256": "11" * 32}},
@@ -44,7 +55,12 @@ def test_a_statement_names_what_it_is_about():
 @pytest.mark.parametrize("verdict", WORST_FIRST)
 @pytest.mark.parametrize("certified", [True, False])
 def test_only_a_pass_that_certifies_is_passed(verdict, certified):
-    expected = {("pass", True): "PASSED", ("pass", False): "WARNED", ("warn", True): "WARNED", ("warn", False): "WARNED"}.get((verdict, certified), "FAILED")
+    expected = {
+        ("pass", True): "PASSED",
+        ("pass", False): "WARNED",
+        ("warn", True): "WARNED",
+        ("warn", False): "WARNED",
+    }.get((verdict, certified), "FAILED")
     predicate = stated(host("db01", verdict, certified))
     tests = {"PASSED": predicate["passedTests"], "WARNED": predicate["warnedTests"], "FAILED": predicate["failedTests"]}
     assert predicate["result"] == expected
@@ -66,4 +82,8 @@ def test_the_worst_host_and_the_gate_decide(hosts, gate_failed, result):
 
 
 def test_each_volume_is_a_test_with_a_printable_name():
-    assert stated(host("db01"), host("db01", volume="log2"), host("x\n\u202e"))["passedTests"] == ["db01", "db01/log2", "x\\x0a\\u202e"]
+    assert stated(host("db01"), host("db01", volume="log2"), host("x\n\u202e"))["passedTests"] == [
+        "db01",
+        "db01/log2",
+        "x\\x0a\\u202e",
+    ]

@@ -17,7 +17,12 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._tester import sourc
 def folder(tmp_path):
     for name in (*_sources.FOLDERS, "tests"):
         (tmp_path / name).mkdir(exist_ok=True)
-    for name, text in (("main.c", "int main(void){}"), ("base/a.h", "#define A"), ("Makefile", "all:"), ("tests/unit.c", "")):
+    for name, text in (
+        ("main.c", "int main(void){}"),
+        ("base/a.h", "#define A"),
+        ("Makefile", "all:"),
+        ("tests/unit.c", ""),
+    ):
         (tmp_path / name).write_text(text)
     return tmp_path
 
@@ -37,7 +42,9 @@ def test_sources_and_flags_decide_the_build(folder):
     assert flags[-2:] == ["-march=native", "-DX=a b"]
     assert _sources.build_name(flags) != _sources.build_name(_sources.compiler_flags(sources, ""))
     (folder / "base/a.h").write_text("#define B")
-    assert _sources.build_name(_sources.compiler_flags(_sources.read_sources(str(folder)), "")) != _sources.build_name(_sources.compiler_flags(sources, ""))
+    assert _sources.build_name(_sources.compiler_flags(_sources.read_sources(str(folder)), "")) != _sources.build_name(
+        _sources.compiler_flags(sources, "")
+    )
 
 
 def test_an_archive_holds_the_bytes(folder):

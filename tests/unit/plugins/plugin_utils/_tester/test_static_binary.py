@@ -8,7 +8,12 @@ import platform
 import subprocess
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._tester.static_binary import BinaryError, cached_binaries, read_binary, static_binary
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._tester.static_binary import (
+    BinaryError,
+    cached_binaries,
+    read_binary,
+    static_binary,
+)
 
 SOURCES = {"main.c": b'#include <stdio.h>\nint main(void) { puts("static"); return 0; }\n'}
 

@@ -16,7 +16,10 @@ from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fa
 
 SHIPPED = fabricate.PROJECT / "roles/sweep/files/workloads"
 TESTER = fabricate.PROJECT / "src/build/logdisk"
-BUILT_IN = {"mq-log": ["--bsize=4K", "--qm=2", "--createDirs"], "commit": ["--workload=commit", "--apps=10", "--msgSize=2K"]}
+BUILT_IN = {
+    "mq-log": ["--bsize=4K", "--qm=2", "--createDirs"],
+    "commit": ["--workload=commit", "--apps=10", "--msgSize=2K"],
+}
 FILES = ["--fileSize=8M", "--numFiles=12", "--reserve=0", "--shareDevice", "--duration=1"]
 
 

@@ -11,7 +11,9 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.loads import is_search, read_search
 
 
-@pytest.mark.parametrize(("given", "expected"), [("auto", True), (["auto"], True), ([], False), ([1, "auto"], False), ("1,auto", False)])
+@pytest.mark.parametrize(
+    ("given", "expected"), [("auto", True), (["auto"], True), ([], False), ([1, "auto"], False), ("1,auto", False)]
+)
 def test_only_the_word_alone_asks_for_a_search(given, expected):
     assert is_search(given) is expected
 
@@ -33,7 +35,9 @@ def test_a_search_begins_with_the_target_or_else_with_the_workloads_own_load(var
     assert (load, search["group"], search["rounds"], search["largest"]) == (first, group, rounds, 400)
 
 
-@pytest.mark.parametrize("variables", [{"sweep_climb": "all"}, {"sweep_rounds": 25}, {"sweep_rounds": -1}, {"sweep_rounds": "many"}])
+@pytest.mark.parametrize(
+    "variables", [{"sweep_climb": "all"}, {"sweep_rounds": 25}, {"sweep_rounds": -1}, {"sweep_rounds": "many"}]
+)
 def test_another_value_is_refused_with_its_variable(variables):
     with pytest.raises(OptionError, match=rf"^{next(iter(variables))} must be"):
         read_search(variables, 1, 10)

@@ -28,7 +28,12 @@ def load(*streams, **more):
 
 def nearest_job(arguments):
     """Return what the tester says to arguments. It reads all of them, and writes nothing."""
-    return subprocess.run([TESTER, *arguments, "--showFio", "--fileSize=64M", "--numFiles=16"], check=False, capture_output=True, text=True)
+    return subprocess.run(
+        [TESTER, *arguments, "--showFio", "--fileSize=64M", "--numFiles=16"],
+        check=False,
+        capture_output=True,
+        text=True,
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -51,17 +56,29 @@ def test_a_workload_becomes_arguments():
           - {name: data, share: 90 %}
           - {name: wal, share: 10%, direct: false}
         streams:
-          - {name: db, place: data, pattern: random, size: {8K: 60%, 4096: 39.5%, 64 KiB: 0.5%}, align: 128K, read: 75%, sync: none, workers: 4*load, pause: 10}
-          - {name: scan, place: data, pattern: runs, size: 1M, read: 100%, start: 0% - 90%, run: 10%, arrival: even, rate: 1.5}
-          - {name: log, place: wal, pattern: ring, size: 2300, sync: fdatasync, workers: load, arrival: exponential, rate: 1.75 * load}
+          - {name: db, place: data, pattern: random, size: {8K: 60%, 4096: 39.5%, 64 KiB: 0.5%}, align: 128K, read: 75%,
+             sync: none, workers: 4*load, pause: 10}
+          - {name: scan, place: data, pattern: runs, size: 1M, read: 100%, start: 0% - 90%, run: 10%, arrival: even,
+             rate: 1.5}
+          - {name: log, place: wal, pattern: ring, size: 2300, sync: fdatasync, workers: load, arrival: exponential,
+             rate: 1.75 * load}
     """
     workload = load_workload(yaml.safe_load(text))
     assert command_line(workload.told) == [
         "--place=name=data,share=90%,direct=yes",
         "--place=name=wal,share=10%,direct=no",
-        "--stream=name=db,place=data,pattern=random,size=8K:60+4K:39.5+64K:0.5,read=75%,sync=none,workers=4*load,pause=10,align=128K",
-        "--stream=name=scan,place=data,pattern=runs,size=1M,read=100%,sync=dsync,arrival=even,rate=1.5,start=0%-90%,run=10%",
-        "--stream=name=log,place=wal,pattern=ring,size=2300,sync=fdatasync,workers=1*load,arrival=exponential,rate=1.75*load",
+        (
+            "--stream=name=db,place=data,pattern=random,size=8K:60+4K:39.5+64K:0.5,read=75%,sync=none,"
+            "workers=4*load,pause=10,align=128K"
+        ),
+        (
+            "--stream=name=scan,place=data,pattern=runs,size=1M,read=100%,sync=dsync,arrival=even,"
+            "rate=1.5,start=0%-90%,run=10%"
+        ),
+        (
+            "--stream=name=log,place=wal,pattern=ring,size=2300,sync=fdatasync,workers=1*load,"
+            "arrival=exponential,rate=1.75*load"
+        ),
         "--loadUnit=clients",
     ]
     assert nearest_job(command_line(workload.told)).returncode == 0
@@ -71,7 +88,11 @@ def test_a_workload_becomes_arguments():
 
 def test_what_is_left_out_is_as_in_the_tester():
     workload = load(DATABASE)
-    assert command_line(workload.told) == ["--place=name=data,direct=yes", "--stream=name=db,place=data,pattern=random,size=8K,sync=dsync", "--loadUnit=load"]
+    assert command_line(workload.told) == [
+        "--place=name=data,direct=yes",
+        "--stream=name=db,place=data,pattern=random,size=8K,sync=dsync",
+        "--loadUnit=load",
+    ]
     assert workload.loads == (1,)
 
 
@@ -89,20 +110,40 @@ def test_a_stream_of_the_log_stands_for_its_keys():
         ([DATABASE], {"source": "a book"}, "mine: source must be a list"),
         ([DATABASE], {"load_unit": "threads!"}, "mine: load_unit 'threads!' is not allowed"),
         ([DATABASE], {"loads": [1, 1]}, r"mine: loads \[1, 1\] must be a list of whole numbers, each once"),
-        ([DATABASE], {"load_unit": "queue managers"}, "mine: load_unit 'queue managers' is that of a workload without streams; choose another one"),
+        (
+            [DATABASE],
+            {"load_unit": "queue managers"},
+            "mine: load_unit 'queue managers' is that of a workload without streams; choose another one",
+        ),
         ([DATABASE], {"loads": [0]}, "^mine: loads must be 1 to 1000 load points from 1 to 100000"),
-        ([DATABASE], {"built_in": "mq-log"}, "unknown key 'streams': allowed are name, version, description, source, is_not, built_in"),
+        (
+            [DATABASE],
+            {"built_in": "mq-log"},
+            "unknown key 'streams': allowed are name, version, description, source, is_not, built_in",
+        ),
         ([], {}, "mine: streams must be a list of 1 to 16, not of 0"),
         (["db"], {}, "mine: stream 1 must be a dictionary"),
         ([{**DATABASE, "sise": "4K"}], {}, "mine: stream db has the unknown key 'sise'"),
         ([{"pattern": "random", "size": "8K"}], {}, "mine: stream 1: missing key name, for example name: db"),
         ([{"name": "db", "size": "8K"}], {}, "mine: stream db: missing key pattern"),
         ([{"name": "db", "pattern": "random"}], {}, "mine: stream db: missing key size"),
-        ([{**DATABASE, "name": "all"}], {}, "mine: stream all: name: 'all' is not allowed: allowed are up to 32 letters"),
-        ([{**DATABASE, "name": "commit"}], {}, "mine: stream commit: name: limits on commit are those on the commits of sweep_workload commit"),
+        (
+            [{**DATABASE, "name": "all"}],
+            {},
+            "mine: stream all: name: 'all' is not allowed: allowed are up to 32 letters",
+        ),
+        (
+            [{**DATABASE, "name": "commit"}],
+            {},
+            "mine: stream commit: name: limits on commit are those on the commits of sweep_workload commit",
+        ),
         ([{**DATABASE, "name": "../x"}], {}, "name: '../x' is not allowed"),
         ([DATABASE, DATABASE], {}, "mine: stream db: the name is given twice"),
-        ([{**DATABASE, "pattern": "zipf"}], {}, "mine: stream db: pattern: 'zipf' is not allowed: allowed are ring, random, walk, runs"),
+        (
+            [{**DATABASE, "pattern": "zipf"}],
+            {},
+            "mine: stream db: pattern: 'zipf' is not allowed: allowed are ring, random, walk, runs",
+        ),
         ([{**DATABASE, "workers": 0}], {}, "mine: stream db: workers: 0 is not allowed: allowed are 1 to 4096, load"),
         ([{**DATABASE, "workers": "2*laod"}], {}, r"workers: '2\*laod'"),
         ([{**DATABASE, "workers": 1.5}], {}, "workers: 1.5"),
@@ -130,10 +171,18 @@ def test_a_stream_of_the_log_stands_for_its_keys():
             "size: .* is not allowed: allowed are a size from 512 to 64M, or up to 16 of them",
         ),
         ([{**DATABASE, "size": {"8K": "50%", 8192: "50%"}}], {}, "size: .* is not allowed"),
-        ([{**DATABASE, "size": {"4K": "50%", "6K": "50%"}}], {}, "size: 6144 is not a multiple of the smallest size, 4096"),
+        (
+            [{**DATABASE, "size": {"4K": "50%", "6K": "50%"}}],
+            {},
+            "size: 6144 is not a multiple of the smallest size, 4096",
+        ),
         ([{**WALK, "size": {"4K": "50%", "8K": "50%"}}], {}, "size: a walk has one size"),
         ([{**WALK, "start": "15%-20%"}], {}, "start: a walk has one start"),
-        ([{**DATABASE, "align": "12K"}], {}, "mine: stream db: align: 12288 is not a multiple of the largest size, 8192"),
+        (
+            [{**DATABASE, "align": "12K"}],
+            {},
+            "mine: stream db: align: 12288 is not a multiple of the largest size, 8192",
+        ),
         ([{**WALK, "align": "8K"}], {}, "mine: stream db: align is not for pattern: walk"),
         ([{**WALK, "start": "96%"}], {}, "start and width go beyond the end of the place"),
         ([{**RUNS, "start": "60%-20%"}], {}, "start: '60%-20%' is not allowed"),
@@ -142,15 +191,31 @@ def test_a_stream_of_the_log_stands_for_its_keys():
         ([{**DATABASE, "place": "log"}], {}, "mine: stream db: place: there is no place 'log': allowed are data"),
         ([DATABASE], {"places": TWO}, "mine: stream db: missing key place, for example place: a"),
         ([{**DATABASE, "place": "a"}], {"places": TWO}, "mine: place b: no stream has it"),
-        ([DATABASE], {"places": [{"name": "a", "share": "40%"}, {"name": "b", "share": "50%"}]}, "mine: places: the shares add up to 90%: allowed is 100%"),
+        (
+            [DATABASE],
+            {"places": [{"name": "a", "share": "40%"}, {"name": "b", "share": "50%"}]},
+            "mine: places: the shares add up to 90%: allowed is 100%",
+        ),
         ([DATABASE], {"places": [{"name": "a", "share": "40%"}, {"name": "b"}]}, "mine: place b: missing key share"),
         ([DATABASE], {"places": [{"name": "a"}, {"name": "a"}]}, "mine: place a: the name is given twice"),
-        ([DATABASE], {"places": [{"name": "a", "direct": "yes"}]}, "mine: place a: direct: 'yes' is not allowed: allowed are true and false"),
+        (
+            [DATABASE],
+            {"places": [{"name": "a", "direct": "yes"}]},
+            "mine: place a: direct: 'yes' is not allowed: allowed are true and false",
+        ),
         ([DATABASE], {"places": [{"name": "a", "dir": "/x"}]}, "mine: place a has the unknown key 'dir'"),
-        ([DATABASE, {**DATABASE, "name": "x", "sync": "none"}], {}, "stream x: sync: none is not possible beside sync: dsync of stream db"),
+        (
+            [DATABASE, {**DATABASE, "name": "x", "sync": "none"}],
+            {},
+            "stream x: sync: none is not possible beside sync: dsync of stream db",
+        ),
         ([{**DATABASE, "workload": "mq-log"}], {}, "stream db: pattern is not for workload: mq-log"),
         ([{"name": "log", "size": "4K", "workload": "commit"}], {}, "stream log: workload: 'commit' is not allowed"),
-        ([{"name": "log", "size": "4K", "workload": "mq-log"}], {"places": [{"name": "a", "direct": False}]}, "place a has direct: false"),
+        (
+            [{"name": "log", "size": "4K", "workload": "mq-log"}],
+            {"places": [{"name": "a", "direct": False}]},
+            "place a has direct: false",
+        ),
     ],
 )
 def test_what_the_tester_would_refuse_is_refused_before_and_named(streams, more, said):
@@ -160,7 +225,13 @@ def test_what_the_tester_would_refuse_is_refused_before_and_named(streams, more,
 
 @pytest.mark.parametrize("source", [None, 5, "", [], "mail", "no/such.yml"])
 def test_a_workload_that_is_not_there_is_said(source):
-    with pytest.raises(DefinitionError, match=r"A workload is a name|There is no workload 'mail': allowed are act-3x, |no/such\.yml: The file cannot be read"):
+    with pytest.raises(
+        DefinitionError,
+        match=(
+            r"A workload is a name|There is no workload 'mail': allowed are act-3x, "
+            r"|no/such\.yml: The file cannot be read"
+        ),
+    ):
         load_workload(source, str(SHIPPED))
 
 
@@ -176,14 +247,18 @@ def test_a_file_of_ones_own_is_named_in_the_message(tmp_path):
 def test_another_workload_must_not_have_the_name_of_a_shipped_one():
     shipped = yaml.safe_load((SHIPPED / "etcd-wal.yml").read_text())
     assert load_workload({**shipped, "loads": [1, 3]}, str(SHIPPED)).loads == (1, 3)
-    with pytest.raises(DefinitionError, match="name: etcd-wal is the name of a workload of this collection, but this one differs"):
+    with pytest.raises(
+        DefinitionError, match="name: etcd-wal is the name of a workload of this collection, but this one differs"
+    ):
         load_workload({**shipped, "streams": [{**shipped["streams"][0], "size": "4K"}]}, str(SHIPPED))
 
 
 def test_a_built_in_workload_has_no_other_name():
     """A profile would certify it under one name, and the preflight deny that under the other."""
     assert load_workload({"name": "mq-log", "built_in": "mq-log"}, str(SHIPPED)).tester_name == "mq-log"
-    with pytest.raises(DefinitionError, match=r"mine: built_in: mq-log has only one form; .* name it: sweep_workload: mq-log"):
+    with pytest.raises(
+        DefinitionError, match=r"mine: built_in: mq-log has only one form; .* name it: sweep_workload: mq-log"
+    ):
         load_workload({"name": "mine", "built_in": "mq-log"}, str(SHIPPED))
 
 
