@@ -136,12 +136,13 @@ class ActionModule(ControllerAction):
             "image": self._options["image"],
             **workload_facts(dict(volume)),
         }
-        claim = self._claim(directory, host, number, volume)
+        told = told_of(directory, host, volume)
+        claim = self._claim(directory, host, number, volume, told)
         self._may_exist = False
         try:
             refuse_what_claims_cannot(volume)
             facts.update(self._storage_class(volume["name"]))
-            self._measured(directory, host, volume, claim, facts)
+            self._measured(directory, host, volume, claim, told, facts)
         except (ClusterError, ManifestError) as error:
             verdict = UNREACHABLE if getattr(error, "unreachable", False) else ERROR
             file_error(directory, host, volume["name"], STAGE, one_line(str(error)), facts, verdict)
@@ -153,20 +154,12 @@ class ActionModule(ControllerAction):
             if self._may_exist and facts.get("storage_reclaim_policy") == "Retain":
                 note(directory, host, volume["name"], [finding(RETAINED, None)])
 
-    def _claim(self, directory: RunDirectory, host: str, number: int, volume: Mapping[str, Any]) -> Claim:
+    def _claim(
+        self, directory: RunDirectory, host: str, number: int, volume: Mapping[str, Any], told: dict[str, Any]
+    ) -> Claim:
         options, run_id = self._options, directory.run["run_id"]
-        name = object_name(run_id, host, number)
-        self._told = {
-            **volume["told"],
-            **counted_for(profile_of(directory.run, host)),
-            "deadline": int(volume["deadline_s"]),
-            "runId": run_id,
-            "dir": ",".join(directories_of(volume)),
-            "createDirs": True,
-            "tables": "-",
-        }
         return Claim(
-            name=name,
+            name=object_name(run_id, host, number),
             run_id=run_id,
             namespace=options["namespace"],
             storage_class=volume["name"],
@@ -174,7 +167,7 @@ class ActionModule(ControllerAction):
             size=options["size"] or claim_size(volume["footprint_bytes"]),
             access_mode=options["access_mode"],
             image=options["image"],
-            arguments=command_line(self._told),
+            arguments=command_line(told),
             fs_group=options["fs_group"],
             pod=options["pod"],
             longest_s=int(options["patience_s"] + volume["deadline_s"] + SPARE_S),
@@ -200,9 +193,15 @@ class ActionModule(ControllerAction):
         }
 
     def _measured(
-        self, directory: RunDirectory, host: str, volume: Mapping[str, Any], claim: Claim, facts: dict[str, Any]
+        self,
+        directory: RunDirectory,
+        host: str,
+        volume: Mapping[str, Any],
+        claim: Claim,
+        told: dict[str, Any],
+        facts: dict[str, Any],
     ) -> None:
-        """Measure a storage class and write its record. Raises ClusterError."""
+        """Measure a storage class with what the tester is told, and write its record. Raises ClusterError."""
         now = time.time()
         known = {**facts, "hostname": claim.name}
         order = make_order(
@@ -211,7 +210,7 @@ class ActionModule(ControllerAction):
             volume["name"],
             known,
             self._source_hash,
-            self._told,
+            told,
             directories_of(volume),
             now,
             now + claim.longest_s,
@@ -359,6 +358,19 @@ def failure_text(answer: Mapping[str, Any]) -> str:
 def named(found: Mapping[str, Any], claim: Claim) -> bool:
     """Whether this is the object of a claim, among those of its run."""
     return found.get("metadata", {}).get("name") == claim.name
+
+
+def told_of(directory: RunDirectory, host: str, volume: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the tester is told on a storage class: its job is started with it, and its order records it."""
+    return {
+        **volume["told"],
+        **counted_for(profile_of(directory.run, host)),
+        "deadline": int(volume["deadline_s"]),
+        "runId": directory.run["run_id"],
+        "dir": ",".join(directories_of(volume)),
+        "createDirs": True,
+        "tables": "-",
+    }
 
 
 def directories_of(volume: Mapping[str, Any]) -> list[str]:
