@@ -58,7 +58,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import ab
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import new_run_id
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.parameters import parameters_of_hosts
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.playbooks import playbooks_in
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.invocation import playbooks_in
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import of_hosts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import REPORTS, report_directory

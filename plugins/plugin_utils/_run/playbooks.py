@@ -16,8 +16,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-from ansible import context
-
 FOLDER = "playbooks"
 _PLAYBOOKS = frozenset(path.name for path in (Path(__file__).parents[3] / FOLDER).glob("*.yml"))
 _NAMED = re.compile(rf"(?<![\w./-]){FOLDER}/({'|'.join(sorted(name[:-4] for name in _PLAYBOOKS))})\.yml\b")
@@ -25,15 +23,7 @@ _PLAIN = re.compile(r"[\w./+-]+")
 """A directory whose name needs no quotes, whether in a shell or on a page."""
 
 
-def playbooks_in() -> str | None:
-    """Return the directory of the playbooks as this command names it,
-    empty if it uses their names in the collection; None if there is no command."""
-    arguments = context.CLIARGS.get("args") or ()
-    directories = (os.path.dirname(argument) or "." for argument in map(str, arguments) if argument.endswith(".yml"))
-    return next(filter(_has_playbooks, directories), "") if arguments else None
-
-
-def _has_playbooks(directory: str) -> bool:
+def has_playbooks(directory: str) -> bool:
     """Whether a directory has the playbooks of this collection. In a project of AWX,
     it is another copy than the one whose plugins run."""
     return bool(_PLAIN.fullmatch(directory)) and os.path.isdir(directory) and set(os.listdir(directory)) >= _PLAYBOOKS

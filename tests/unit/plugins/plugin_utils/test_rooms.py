@@ -110,5 +110,16 @@ def test_a_kind_of_run_does_not_know_the_others(folder):
     assert {room for room in rooms if room.startswith("_kinds/")} <= {f"_kinds/{folder}"}
 
 
+def test_only_the_fleet_knows_of_the_command_of_ansible():
+    of_ansible = {
+        path.relative_to(PLUGINS / "plugin_utils").parts[0]
+        for room in MAY_IMPORT
+        for path in files(PLUGINS / "plugin_utils" / room)
+        for _level, module in imports(path)
+        if module.split(".")[0] == "ansible" and not module.startswith("ansible.module_utils.")
+    }
+    assert of_ansible == {"_fleet"}
+
+
 def test_nothing_is_imported_by_a_relative_name():
     assert [path for path in files(PLUGINS) if any(level for level, _module in imports(path))] == []
