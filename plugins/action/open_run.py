@@ -27,6 +27,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation i
     check_play,
     is_slice,
 )
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.invocation import playbooks_in
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import INTERNAL, make_outcome, write_outcome
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import (
@@ -58,7 +59,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import ab
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import new_run_id
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.parameters import parameters_of_hosts
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.invocation import playbooks_in
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import of_hosts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import REPORTS, report_directory

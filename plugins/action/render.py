@@ -23,6 +23,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation i
     check_count,
     check_slices,
 )
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.invocation import playbooks_in
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import (
     INTERNAL,
     USAGE,
@@ -54,7 +55,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import DEFAUL
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import REPORT, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import MANIFEST, latest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.invocation import playbooks_in
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import report_directory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run_sources import RunSources

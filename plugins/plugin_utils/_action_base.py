@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 from ansible.errors import AnsibleActionFail, AnsibleConnectionFailure, AnsibleError
 from ansible.plugins.action import ActionBase
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import Expectation, expectation
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.invocation import playbooks_in
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import (
     USAGE,
     artifacts,
@@ -23,7 +24,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome impor
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import CHECK_MODE, DEFAULT
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import is_empty, read_list
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.invocation import playbooks_in
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.playbooks import as_started
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import as_dict
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import report_directory

@@ -17,8 +17,8 @@ from typing import Any
 
 from ansible import constants
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import ENDED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.invocation import playbooks_in
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import ENDED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.playbooks import as_started
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import host_label
 

@@ -11,8 +11,8 @@ import shutil
 
 import pytest
 from ansible import context
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import finish, summary
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.invocation import playbooks_in
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import finish, summary
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.playbooks import as_started
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
