@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // What the measuring loops share. There is one loop for each kind of stream, so that none pays for what another needs:
-// that of mq-log in worker.c, commit_loop.c, and stream_loop.c.
+// log_loop.c, commit_loop.c and stream_loop.c.
 #pragma once
 
 #include "base/clock.h"
@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 // The loops. False if main has abandoned the worker: nothing of it may be touched any more.
+bool loop_of_log(struct worker *worker);
 bool loop_of_commits(struct worker *worker);
 bool loop_of_stream(struct worker *worker);
 

@@ -1,13 +1,6 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "measure/loop.h"
-
-#include <sched.h>
-#include <sys/prctl.h>
-
-#define STOP_CHECK_NS UINT64_C(50000000)        // the longest sleep without a look at plan->stop
-#define RECORDER_WAIT_NS 200000
-#define RETURN_WAIT_NS 20000
+#include "measure/worker.h"
 
 void figures_clear(struct figures *figures, const struct stream_step *stream) {
     distribution_clear(&figures->slot);
@@ -105,25 +98,6 @@ void worker_pass_cut(struct worker *worker) {
     atomic_store_explicit(&worker->passed, worker->cut.index, memory_order_release);
 }
 
-static bool recorders_are_free(const struct worker *worker) {
-    bool all_free = true;
-    for (int i = 0; i < OPERATIONS; i++) {
-        const struct recorder *recorder = worker->stream->recorders[i];
-        all_free = all_free && (recorder == NULL || recorder_is_free(recorder, worker->cut.index));
-    }
-    return all_free;
-}
-
-// Before the worker itself passes a cut: waits if main is far behind.
-static void wait_for_recorders(struct worker *worker) {
-    if (!recorders_are_free(worker)) {
-        worker->waits_for_recorder++;
-        do {
-            (void)nanosleep(&(struct timespec){.tv_nsec = RECORDER_WAIT_NS}, NULL);
-        } while (!recorders_are_free(worker));
-    }
-}
-
 struct schedule worker_schedule(const struct worker *worker) {
     const struct stream_step *step = worker->stream;
     uint64_t rate = step->stream->arrival.rate_micro_per_s;
@@ -201,146 +175,4 @@ void worker_finish(struct worker *worker, uint64_t end_ns) {
     }
     worker->finish_ns = end_ns;
     atomic_store_explicit(&worker->passed, UINT32_MAX, memory_order_release);
-}
-
-void loop_pass_own_cut(struct worker *worker) {
-    wait_for_recorders(worker);
-    worker_pass_cut(worker);
-}
-
-void loop_finish(struct worker *worker, uint64_t end_ns) {
-    pass_cuts_until(worker, end_ns);
-    wait_for_recorders(worker);
-    worker_finish(worker, end_ns);
-}
-
-bool loop_end(struct worker *worker, uint64_t start_ns, uint64_t end_ns) {
-    if (!leave_call(worker)) {
-        return false;
-    }
-    uint64_t planned_ns = start_ns < worker->stream->plan->end_ns ? start_ns : worker->stream->plan->end_ns;
-    loop_finish(worker, end_ns > planned_ns ? end_ns : planned_ns);
-    return true;
-}
-
-void loop_wait_for_main(void) {
-    (void)nanosleep(&(struct timespec){.tv_nsec = RETURN_WAIT_NS}, NULL);
-}
-
-void loop_sleep_until(const struct step_plan *plan, uint64_t instant_ns) {
-    uint64_t now = now_ns();
-    while (now < instant_ns && !atomic_load_explicit(&plan->stop, memory_order_relaxed)) {
-        uint64_t check_ns = now + STOP_CHECK_NS;
-        sleep_until_ns(check_ns < instant_ns ? check_ns : instant_ns);
-        now = now_ns();
-    }
-}
-
-int loop_flush(int fd, enum sync_mode sync) {
-    int result;
-    while ((result = sync == SYNC_FSYNC ? fsync(fd) : fdatasync(fd)) < 0 && errno == EINTR) {
-    }
-    return result;
-}
-
-void loop_note_first_pass(struct worker *worker) {
-    for (int i = 0; i < OPERATIONS; i++) {
-        struct figures *figures = worker->figures[i];
-        if (figures != NULL && worker->cut.index > 0) {
-            figures->first_pass_operations = figures->latency.count + figures->slot.count;
-            figures->first_pass_sum_ns = figures->latency.sum_ns + figures->slot.sum_ns;
-        }
-    }
-}
-
-void loop_fail(struct worker *worker, bool in_flush, int error, uint64_t end_ns) {
-    const char *flush_call = worker->stream->stream->sync == SYNC_FSYNC ? "fsync" : "fdatasync";
-    pass_cuts_until(worker, end_ns);
-    worker->error = (struct worker_error){
-        .call = in_flush ? flush_call : worker->operation == OPERATION_READ ? "preadv" : "pwritev", .error = error,
-        .in_warmup = worker->cut.index == 0, .ordinal = worker->operations - worker->warmup_operations + 1};
-    atomic_store_explicit(&worker->stream->plan->stop, true, memory_order_relaxed);
-    loop_finish(worker, end_ns);
-}
-
-static inline void *next_block(struct worker *worker) {
-    worker->operation = stream_next(worker->stream->stream, &worker->random);
-    return worker->operation == OPERATION_READ ? worker->read_block : payload_next(&worker->payload);
-}
-
-// The loop of mq-log.
-static bool loop_of_log(struct worker *worker) {
-    const struct step_plan *plan = worker->stream->plan;
-    const struct stream *stream = worker->stream->stream;
-    const bool flushes = stream_flushes(stream);
-    const struct schedule schedule = worker_schedule(worker);
-    const bool open_loop = schedule.rate_micro_per_s > 0;
-    uint64_t end_ns = 0;
-    for (;;) {
-        void *block = next_block(worker);
-        int fd = worker->fds[worker->pattern.file];
-        uint64_t due_ns =
-            open_loop ? schedule_due_ns(&schedule, worker->operations) : end_ns + stream->arrival.pause_ns;
-        enter_call(worker);
-        if (due_ns > end_ns) {
-            loop_sleep_until(plan, due_ns < plan->end_ns ? due_ns : plan->end_ns);
-        }
-        uint64_t start_ns = now_ns();
-        if (is_over(plan, start_ns)) {
-            return loop_end(worker, start_ns, end_ns);
-        }
-        uint64_t flush_ns;
-        enum outcome outcome = operate(worker, fd, worker->pattern.offset_bytes, block, flushes, start_ns, &end_ns,
-                                       &flush_ns);
-        if (__builtin_expect(outcome != OUTCOME_DONE, 0)) {
-            return outcome == OUTCOME_FAILED;
-        }
-        struct figures *figures = worker->figures[worker->operation];
-        atomic_store_explicit(&worker->returned, worker->operations + 1, memory_order_release);
-        record(worker, figures, start_ns, end_ns);
-        if (flushes || open_loop) {
-            record_flush_and_response(worker, figures, flush_ns, end_ns - due_ns);
-        }
-        pattern_advance(&worker->pattern);
-    }
-}
-
-static bool run_loop(struct worker *worker) {
-    return worker->commits != NULL ? loop_of_commits(worker)
-           : stream_is_described(worker->stream->stream) ? loop_of_stream(worker) : loop_of_log(worker);
-}
-
-// False if main has abandoned the worker.
-static bool work_step(struct worker *worker) {
-    struct step_plan *plan = worker->stream->plan;
-    // A descriptor table of its own saves the kernel two atomic operations per call, as in a single-threaded process.
-    if (plan->own_fd_tables) {
-        (void)unshare(CLONE_FILES);
-    }
-    struct thread_figures before = thread_figures_now();
-    loop_sleep_until(plan, plan->begin_ns);
-    worker->cut = timeline_first(&plan->timeline);
-    if (!run_loop(worker)) {
-        return false;
-    }
-    struct thread_figures after = thread_figures_now();
-    worker->thread_figures = (struct thread_figures){
-        .known = before.known && after.known,
-        .run_queue_wait_ns = after.run_queue_wait_ns - before.run_queue_wait_ns,
-        .involuntary_switches = after.involuntary_switches - before.involuntary_switches,
-    };
-    (void)atomic_fetch_add(&plan->finished, 1);
-    return true;
-}
-
-void *worker_main(void *argument) {
-    struct worker *worker = argument;
-    (void)prctl(PR_SET_TIMERSLACK, 1L, 0L, 0L, 0L);
-    for (;;) {
-        while (sem_wait(&worker->start) != 0) {
-        }
-        if (worker->ends || !work_step(worker)) {
-            return NULL;
-        }
-    }
 }

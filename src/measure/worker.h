@@ -166,7 +166,7 @@ static inline uint64_t worker_offset(const struct worker *worker) {
     return place_offset(worker->target, worker->first_file + pattern->file, pattern->offset_bytes);
 }
 
-// The thread: waits for each step's start, works until plan->end_ns, an error or plan->stop, and waits again.
+// The thread (worker_thread.c): waits for each step's start, works until plan->end_ns, an error or plan->stop, and waits again.
 void *worker_main(void *worker);
 
 // Prepares the worker for a step; main calls it while the thread waits.
