@@ -19,12 +19,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store impor
     HistoryError,
 )
 
-try:
-    import psycopg
-    import psycopg.conninfo
-except ImportError:  # only those who use PostgreSQL need it
-    psycopg = None
-
 SCHEMES = ("postgresql://", "postgres://")
 CONNECT_TIMEOUT_S = 10
 _UNLESS_IN_URL = {
@@ -52,10 +46,7 @@ class PostgresqlHistory(History):
     def __init__(self, url: str, password: str = "", migrate: bool = True, patience_s: float = PATIENCE_S) -> None:
         refuse_password(url)
         super().__init__(url)
-        if psycopg is None:
-            raise HistoryError(
-                f"the history {url} needs psycopg 3 on the controller: install it with pip install 'psycopg[binary]'"
-            )
+        psycopg = _psycopg(url)
         self.errors = (psycopg.Error,)
         self._patience_ms = round(patience_s * 1000)
         with self._reported("cannot be opened"):
@@ -108,3 +99,15 @@ def refuse_password(url: str) -> None:
             "name, and must not contain a password, because every report shows it: set LOGDISK_HISTORY_PASSWORD or "
             "PGPASSWORD in the environment, or use a password file"
         )
+
+
+def _psycopg(url: str) -> Any:
+    """Return the library, which only those who use PostgreSQL need, and which takes long to import."""
+    try:
+        import psycopg
+        import psycopg.conninfo
+    except ImportError as error:
+        raise HistoryError(
+            f"the history {url} needs psycopg 3 on the controller: install it with pip install 'psycopg[binary]'"
+        ) from error
+    return psycopg

@@ -15,6 +15,7 @@ import os
 import random
 import signal
 import socket
+import sys
 import threading
 import time
 
@@ -633,7 +634,7 @@ def test_a_server_that_never_answers_is_reported_in_the_time_of_the_url():
 
 
 def test_without_psycopg_it_says_what_to_install(monkeypatch):
-    monkeypatch.setattr(postgresql_store, "psycopg", None)
+    monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(HistoryError, match="pip install"):
         open_history("postgresql://h/db")
 
