@@ -5,6 +5,8 @@
 docs/variables.md   from the argument specs of the roles
 docs/playbooks.md   from the comments at the top of the playbooks
 docs/limit_ids.md   from the profiles of this collection
+docs/metrics.md     from the figures that a profile can limit
+docs/next_steps.md  from the advice that the report gives
 
     PYTHONPATH=collections .venv-dev/bin/python tools/write_reference.py
 
@@ -18,8 +20,10 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge import metrics
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import RUN, names_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import advice
 
 PROJECT = Path(__file__).resolve().parents[1]
 GENERATED = "<!-- Written by `make reference`: change {source} instead of this page. -->\n"
@@ -96,10 +100,47 @@ These tests check them: `test_a_tester_that_ends_early_names_its_criterion`, `te
 `test_each_kind_of_damage_has_a_criterion_of_its_own`.
 """
 
+QUANTITIES = {metrics.DURATION: "duration", metrics.RATE: "rate"}
+"""What limits on these kinds are written as, instead of the unit of their figures."""
+
+METRICS_HEAD = """# Metrics
+
+The figures that a [profile](writing_profiles.md#limits) can limit. *takes* is `max` or `min`, the one direction that
+makes sense (`below` is allowed wherever `max` is). *judged* says which rows a limit applies to:
+
+* *each*: the rows of the single queue managers, and the row of all of them together;
+* *all*: only the row of all together;
+* *highest*: the same, at the highest load point that keeps all other limits. Such a limit has no `load_point`;
+* *run*: the value of the whole run, from run.csv;
+* *target*, *capacity*: one value for the volume ([headroom](writing_profiles.md#headroom), [capacity](capacity.md)).
+
+A limit on a metric of *run*, *target* or *capacity* cannot have a `stream`, a size or a `load_point`.
+[writing_profiles.md](writing_profiles.md#metrics) describes other percentiles.
+"""
+
+NEXT_STEPS_HEAD = """# Next steps
+
+What the report says to do next, and whom to ask, for each cause. [causes.md](causes.md) explains how the causes are
+found.
+"""
+
+NEXT_STEPS = {
+    "A limit was broken": ("", advice.SYMPTOMS),
+    "The host was disturbed": ("Each disturbance has its own next step.", advice.DISTURBANCES),
+    "Other causes": ("", advice.OTHERS),
+}
+"""The sections of the page, each with the text before its table, and its advice."""
+
 
 def pages() -> dict[Path, str]:
     """Return the text of each generated page by its path."""
-    made = {"playbooks.md": playbooks_page(), "variables.md": variables_page(), "limit_ids.md": limits_page()}
+    made = {
+        "playbooks.md": playbooks_page(),
+        "variables.md": variables_page(),
+        "limit_ids.md": limits_page(),
+        "metrics.md": metrics_page(),
+        "next_steps.md": next_steps_page(),
+    }
     return {PROJECT / "docs" / name: text for name, text in made.items()}
 
 
@@ -117,6 +158,27 @@ def limits_page() -> str:
         rows.append(f"| `{limit.id}` | {name} | `{limit.text}`{where} | {limit.source} |")
     table = ["| id | profile | limit | source |", "| --- | --- | --- | --- |", *rows, ""]
     return "\n".join([GENERATED.format(source="the profile"), LIMITS_HEAD, *table]) + CRITERIA
+
+
+def metrics_page() -> str:
+    rows = [
+        f"| `{each.name}` | {QUANTITIES.get(each.kind, each.kind.unit)} "
+        f"| {each.bound} | {each.scope} | {each.description} |"
+        for each in metrics.METRICS.values()
+    ]
+    table = ["| metric | unit | takes | judged | meaning |", "| --- | --- | --- | --- | --- |", *rows, ""]
+    return "\n".join([GENERATED.format(source="plugins/plugin_utils/_judge/metrics.py"), METRICS_HEAD, *table])
+
+
+def next_steps_page() -> str:
+    parts = [GENERATED.format(source="plugins/plugin_utils/_report/advice.py"), NEXT_STEPS_HEAD]
+    for title, (introduction, advices) in NEXT_STEPS.items():
+        rows = [
+            f"| {each.seen} | {linked(each.next_step)} | {', '.join(each.who) or '-'} |" for each in advices.values()
+        ]
+        table = ["| what was seen | next step | talk to |", "| --- | --- | --- |", *rows, ""]
+        parts.append("\n".join([f"## {title}", "", *([introduction, ""] if introduction else []), *table]))
+    return "\n".join(parts)
 
 
 def playbooks_page() -> str:

@@ -91,7 +91,7 @@ class Metric:
 
 NOT_STARTED = "operations_not_started_share"
 """What shows that a load cannot be kept."""
-TARGET_SHARE = "operations_per_s over what sweep_target asks for, at the highest load point that keeps all other limits"
+TARGET_SHARE = "operations_per_s divided by what sweep_target asks for"
 RESPONSES = "response_"
 """Prefix of the metrics of response times."""
 
@@ -108,7 +108,7 @@ def _response(name: str) -> Metric:
         return _latency(name, f"{what} since the intended start of an operation, at a fixed rate")
     percent = name.rpartition("_p")[2].replace("_", ".")
     metric = _latency(
-        name, f"time since the intended start that {percent} % of the operations stay within, at a fixed rate"
+        name, f"time since the intended start that {percent} % of the operations do not exceed, at a fixed rate"
     )
     return replace(metric, allowed_share=1 - Fraction(percent) / 100)
 
@@ -118,9 +118,12 @@ def _percentile(name: str, scope: str = EACH) -> Metric:
     percent = name.rpartition("_p")[2].replace("_", ".")
     share = 1 - Fraction(percent) / 100
     if name.startswith("latency_time_weighted_"):
-        method, description = SHARE_OF_TIME, f"latency that a random instant stays within in {percent} % of the cases"
+        method, description = (
+            SHARE_OF_TIME,
+            f"latency of the write in progress that is not exceeded at {percent} % of all instants",
+        )
     else:
-        method, description = SHARE_OF_OPERATIONS, f"latency that {percent} % of the writes stay within"
+        method, description = SHARE_OF_OPERATIONS, f"latency that {percent} % of the writes do not exceed"
     return Metric(name, f"{name}_ns", DURATION, "max", scope, description, method=method, allowed_share=share)
 
 
@@ -169,7 +172,7 @@ _TABLE = (
         RATIO,
         "max",
         EACH,
-        "coefficient of variation of the latency (standard deviation over mean)",
+        "coefficient of variation of the latency (standard deviation divided by mean)",
     ),
     _latency("latency_min", "fastest write"),
     _percentile("latency_p50"),
@@ -178,23 +181,23 @@ _TABLE = (
     _percentile("latency_p99_9"),
     _percentile("latency_p99_99"),
     _percentile("latency_p99_999"),
-    _latency("latency_max", "slowest write, counting one still in flight at the end", "latency_max_in_flight"),
-    _latency("latency_time_weighted_mean", "mean latency that a random instant sees"),
+    _latency("latency_max", "slowest write, including one that has not returned at the end", "latency_max_in_flight"),
+    _latency("latency_time_weighted_mean", "mean latency of the write that is in progress at a random instant"),
     _percentile("latency_time_weighted_p50"),
     _percentile("latency_time_weighted_p99"),
     _percentile("latency_time_weighted_p99_9"),
     _latency("flush_mean", "mean time of the flush alone, in sync modes that have one"),
-    _latency("flush_p99", "time that 99 % of the flushes stay within"),
-    _latency("flush_p99_9", "time that 99.9 % of the flushes stay within"),
+    _latency("flush_p99", "time that 99 % of the flushes do not exceed"),
+    _latency("flush_p99_9", "time that 99.9 % of the flushes do not exceed"),
     _latency("flush_max", "slowest flush"),
     _response("response_mean"),
     _response("response_p50"),
     _response("response_p99"),
     _response("response_p99_9"),
     _response("response_max"),
-    _rate("bytes_per_s", RATE, "bytes over elapsed time, all workers together", BATCH_MEANS),
-    _rate("interval_bytes_per_s_min", RATE, "bytes in the slowest whole second", figure=_slowest_second),
-    _rate("operations_per_s", FREQUENCY, "operations over elapsed time, all workers together", BATCH_MEANS),
+    _rate("bytes_per_s", RATE, "bytes divided by elapsed time, all workers together", BATCH_MEANS),
+    _rate("interval_bytes_per_s_min", RATE, "bytes in the slowest complete second", figure=_slowest_second),
+    _rate("operations_per_s", FREQUENCY, "operations divided by elapsed time, all workers together", BATCH_MEANS),
     Metric(
         "target_operations_share",
         "operations_per_s",
@@ -211,7 +214,7 @@ _TABLE = (
         RATIO,
         "max",
         ALL,
-        "operations that were due and did not start, at a fixed rate, over all that were due",
+        "operations that were due and did not start, divided by all that were due, at a fixed rate",
         adds_up=True,
         figure=_not_started_share,
     ),
@@ -224,7 +227,7 @@ _TABLE = (
         MARGIN,
         "min",
         TARGET,
-        "how much more than sweep_target asks the volume carries",
+        "how much more than sweep_target requires the volume carries: 20 % is a fifth more",
     ),
     Metric(
         "capacity",

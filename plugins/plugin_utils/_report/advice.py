@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What to do next and with whom, by what was seen: the table of docs/causes.md, which a test compares with this one."""
+"""What to do next and whom to ask, by what was seen. `make reference` writes docs/next_steps.md from it."""
 
 from __future__ import annotations
 
