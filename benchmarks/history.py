@@ -10,7 +10,7 @@ in a file and in PostgreSQL.
 
 (`make link lint` makes both.) The limits to reach are 30 s for storing the certificates of 10,000 hosts with 7 rows
 each, from their content on, and 2 s for the status of 10,000 hosts in all its forms, from opening the history on. With
-more runs the history is older; the newest run is held against the limit.
+more runs the history is older; the newest run is compared with the limit.
 """
 
 from __future__ import annotations

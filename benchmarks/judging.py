@@ -11,7 +11,7 @@ slow in bursts; and change points.
 (`make link lint` makes both.) The limit to reach is 10 ms of processor for a judgement of 600 s with its bound, the
 dearest of the disks, 50 ms for one of a host with 16 queue managers, and 20 ms for the change points of 200
 certificates, the dearest of the histories. So that a busy machine does not decide, the fastest of several rounds is
-held against them.
+compared with them.
 """
 
 from __future__ import annotations

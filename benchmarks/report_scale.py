@@ -9,7 +9,7 @@
 
 (`make link lint` makes both.) Making the run directory is not part of what is measured; rendering runs in a process of
 its own, so that its peak memory is its own. The limits to reach are 60 s of one processor and 1 GiB for 10,000 hosts;
-processor time is what is held against the limit, so that a busy machine does not decide.
+processor time is what is compared with the limit, so that a busy machine does not decide.
 """
 
 from __future__ import annotations

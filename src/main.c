@@ -283,7 +283,7 @@ static void go(struct run *run) {
 }
 
 // If standard output is the only result, failing to write it fails the run. If there is another result, a reader that
-// has gone (a pipe into head) is not worth a message.
+// has disappeared (a pipe into head) is not worth a message.
 static void judge_screen(struct run *run, bool drained) {
     bool alone = run->tables.printed ||
                  (run->options->tables_dir == NULL && (run->csvfile.path == NULL || run->csvfile.on_screen));

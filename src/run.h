@@ -79,7 +79,7 @@ void run_warn(struct run *run, const char *format, ...) __attribute__((format(pr
 // Fills run->failure from why the supervisor stopped the run.
 void run_note_stop(struct run *run);
 
-// Runs a job of the work thread and waits for it; progress goes on.
+// Runs a job of the work thread and waits for it; progress continues.
 // Sets thread_hangs if it lasts that long after the run was to end.
 void run_job(struct run *run, void (*work)(void *), void *argument, uint64_t patience_ns);
 

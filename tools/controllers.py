@@ -3,7 +3,7 @@
 """The versions of ansible-core that the collection is tested with, each in a virtual environment below build/venv.
 
 controllers.py list            what is covered on this machine and what is not
-controllers.py names           the versions that this machine can run, the newest first
+controllers.py names           the versions that this machine can run, newest first
 controllers.py venv            make the environments of the oldest and the newest; versions for which no Python is found
                                are left out
 controllers.py venv all        make all

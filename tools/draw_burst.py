@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Draws docs/images/burst.svg: what bursts of slow writes do to a p99 and to its confidence bounds while a run goes on.
+"""Draws docs/images/burst.svg: what bursts of slow writes do to a p99 and to its confidence bounds while a run
+continues.
 
     PYTHONPATH=collections .venv-dev/bin/python tools/draw_burst.py > docs/images/burst.svg
 

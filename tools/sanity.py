@@ -8,7 +8,7 @@ that this machine lacks the tool or the Python for it; those are listed as not c
 
 They run under the newest ansible-core for which there is a Python, and with --all under every one that the collection
 is tested with. The oldest alone knows Python 3.6. The two tests that take as long as all others together run beside
-them; the import test takes its time for each Python anew, so without --all it runs with one Python.
+them; the import test takes its time for each Python again, so without --all it runs with one Python.
 """
 
 import argparse

@@ -101,7 +101,7 @@ class ActionModule(RemoteAction):
 
     def _look(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         """Return what the host says over a new connection: the one before may have died with the host,
-        without anybody noticing."""
+        unnoticed."""
         renew(self._connection)
         # The directory of the last call may be gone.
         self._connection._shell.tmpdir = None

@@ -31,7 +31,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import wr
 JSON_FILE = "drift.json"
 PAGE = "drift.html"
 SINCE = "drift_since"
-"""The variable with the day from which on the certificates of a host are looked at,
+"""The variable with the day from which the certificates of a host are looked at,
 for example after a change that was meant."""
 
 

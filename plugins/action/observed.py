@@ -211,7 +211,7 @@ class _OfHost:
             return []
 
     def final_lines(self, *, histograms: bool) -> list[str]:
-        """Return the lines that the observation shows when it is over."""
+        """Return the lines that the observation shows when it has ended."""
         try:
             return text.final_lines(self._read(self._samples()), histograms=histograms)
         except RunDirectoryError:

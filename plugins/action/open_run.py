@@ -102,7 +102,7 @@ class ActionModule(ControllerAction):
             check_count(expected.hosts, settings["gate_expected_count"])
             kind.opening.check(settings, plans)
             run = {**self._run(kind, options, expected, settings, plans), "controller": self._controller(task_vars)}
-            # Without a history nothing can be held against a baseline: better to know that before measuring.
+            # Without a history nothing can be compared with a baseline: better to know that before measuring.
             history = {**run["history"], "required": run["history"]["required"] or bool(run["baseline"]["kind"])}
             create = not self._task.check_mode and (kind.is_remembered or settings["gate_keep_report"])
             warning = tried_history(history, absolute(settings["gate_report_dir"] or REPORTS), create)
@@ -218,7 +218,7 @@ def tried_history(history: Mapping[str, Any], report_dir: str, create: bool) -> 
 
 
 def _baseline(settings: Mapping[str, Any], place: str, migrate: bool) -> dict[str, Any]:
-    """Return what the hosts are to be held against, for run.json. Raises SelectionError and HistoryError if a
+    """Return what the hosts are to be compared with, for run.json. Raises SelectionError and HistoryError if a
     certificate or run that is named is unknown.
 
     A preflight changes nothing, so it does not migrate the history either.

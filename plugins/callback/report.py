@@ -58,7 +58,7 @@ _COLOURS = {
 class CallbackModule(CallbackBase):
     """A thin adapter: it learns the run directories from events, and renders them at the end.
 
-    What renders is imported only by the commands that come to it. Ansible compiles the files of a collection anew for
+    What renders is imported only by the commands that come to it. Ansible compiles the files of a collection again for
     each command, and a refused command would spend most of its time on that.
     """
 

@@ -54,7 +54,7 @@ class Observation(_runs.Run):
         self._samples_path = os.path.join(self.path, "samples")
 
     def renew_lease(self, lease_s):
-        """Let the observation go on without a poll for ``lease_s`` seconds."""
+        """Let the observation continue without a poll for ``lease_s`` seconds."""
         _runs.write_aside(self._lease_path, "%.1f" % (time.monotonic() + lease_s))
 
     def lease_is_over(self):
@@ -140,7 +140,7 @@ def observations_below(state_dir):
 
 
 def remove_forgotten(state_dir):
-    """Remove the state of observations without a process whose lease is over: their processes were killed,
+    """Remove the state of observations without a process whose lease has ended: their processes were killed,
     or the host was restarted."""
     for observation in observations_below(state_dir):
         boot_id = observation.read_start().get("boot_id")
@@ -198,7 +198,7 @@ class _Stopped:
 
 
 def _observe(observation, source, duration_s, samples):
-    """Write samples until the end, and wait until they are collected or the lease is over."""
+    """Write samples until the end, and wait until they are collected or the lease has ended."""
     stopped = _Stopped()
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     # A source that hangs is killed, and what it started ends with it.

@@ -64,7 +64,7 @@ def keep_alive(connection: Any) -> None:
 
 def renew(connection: Any) -> None:
     """Make the next call over a new connection: the one before may have died with the host,
-    without anybody noticing."""
+    unnoticed."""
     if connection.transport != "local":
         connection.reset()
 
@@ -108,7 +108,7 @@ def returned_of(before: Mapping[str, Any], given: Mapping[str, Any]) -> Returned
 
 
 def read_rows(content: bytes) -> list[dict[str, str]]:
-    """Return the rows of durability.csv, which nobody vouches for. Raises ValueError."""
+    """Return the rows of durability.csv, which is untrusted. Raises ValueError."""
     try:
         header, *lines = csv.reader(io.StringIO(content.decode("utf-8", "replace"), newline=""), strict=True)
     except csv.Error as error:

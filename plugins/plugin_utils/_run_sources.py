@@ -28,7 +28,7 @@ class RunSources:
     """``report_dir`` and the history at ``place``, which need not exist.
     What only the history has is brought to ``fetched_dir``.
 
-    ``problems`` says what could not be read, a sentence each, and ``unopened`` why the history could not be opened.
+    ``problems`` says what could not be read, one sentence each, and ``unopened`` why the history could not be opened.
     """
 
     def __init__(self, report_dir: str, place: str, fetched_dir: str) -> None:

@@ -67,7 +67,7 @@ struct options {
     uint64_t rate_micro_per_s;          // writes per second in millionths; 0: closed loop
     uint64_t alignment_bytes;           // of the memory buffer; 0: the file system's preferred block
     uint64_t background_threads;
-    uint64_t monitor_s;                 // 0: not asked for
+    uint64_t monitor_s;                 // 0: not requested
     uint64_t start_at_ns;               // since the epoch; 0: at once
     uint64_t deadline_s;                // 0: the default
     uint64_t reserve_bytes;
@@ -79,7 +79,7 @@ struct options {
     bool create_dirs, keep_files, verify, mlock, share_device;
     bool acknowledge;                   // keep_files then is as well
     bool remove_acknowledged;           // instead of a run
-    const char *check_acknowledged;     // instead of a run: the file of acknowledgements; NULL: not asked for
+    const char *check_acknowledged;     // instead of a run: the file of acknowledgements; NULL: not requested
     const char *not_for_check;          // the first option given that makes no sense with it; NULL: none
     const char *run_id;                 // empty: a run of its own
     struct number_list cpus;            // empty: not pinned

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// From single operations to seconds, batches and rounds, while workers go on. One recorder serves all workers of a
+// From single operations to seconds, batches and rounds, while workers continue. One recorder serves all workers of a
 // stream and one operation. One of zeros (calloc) can start its first step.
 //
 // A step's time is cut into slots (see struct cut). Every worker counts its operations in a slot of its own. When one
@@ -113,7 +113,7 @@ struct stream_step;
 struct round_figures {
     uint64_t operations, bytes, elapsed_ns, latency_sum_ns, latency_p99_ns;
     bool has_p99;
-    bool partial;                       // cut short: the last one of a step that did not go on to its end
+    bool partial;                       // cut short: the last one of a step that did not continue to its end
 };
 
 // Where finished rows go; called by the main thread only.

@@ -20,7 +20,7 @@ struct traced {
 _Static_assert(sizeof(struct traced) == 40, "the manual says so");
 
 struct trace {
-    const char *path;                   // NULL: nobody asked for it
+    const char *path;                   // NULL: not requested
     int fd;
     struct traced *operations;
     uint64_t room;                      // what is left of --traceOperations

@@ -37,7 +37,7 @@ struct step_plan {
     uint64_t begin_ns;                  // when the first operation starts: the warm-up
     uint64_t end_ns;                    // no operation starts at or after this
     bool own_fd_tables;                 // see work_step
-    struct trace *trace;                // NULL: nobody asked for it
+    struct trace *trace;                // NULL: not requested
     atomic_bool stop;                   // end after the operation in flight
     atomic_uint finished;               // workers
 };

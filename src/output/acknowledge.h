@@ -23,7 +23,7 @@ struct acknowledge {
     uint64_t ticked_ns;
     struct outlet outlet;               // the thread's
     pthread_t thread;
-    _Atomic(const char *) end;          // how the run ended; NULL while it goes on
+    _Atomic(const char *) end;          // how the run ended; NULL while it continues
     atomic_bool drained;                // the thread has nothing left to do
     // once it is drained: because standard output takes nothing; outlet.error says why
     bool gone;

@@ -18,7 +18,7 @@ static uint32_t whole_percent(uint32_t ppm) {
 static void print_global(FILE *out, const struct options *options) {
     (void)fprintf(out, "[global]\nioengine=psync\nthread=1\ntime_based=1\nruntime=%" PRIu64 "\nramp_time=%" PRIu64 "\n",
                   options->duration_s, options->warmup_s);
-    // Without refill_buffers: fio alters each block a little by default, as the tester does. Filling a large one anew
+    // Without refill_buffers: fio alters each block a little by default, as the tester does. Filling a large one again
     // takes longer than some writes. Without its hints to the page cache, and without dropping that for each pass
     // through a file.
     (void)fprintf(

@@ -25,7 +25,7 @@ struct mqldt_row mqldt_row_of(const struct result *all);
 const char *mqldt_title(enum mqldt_column column, uint32_t queue_managers);
 
 struct csvfile {
-    const char *path;       // NULL: not asked for
+    const char *path;       // NULL: not requested
     int fd;                 // -1: not open, since on_screen or unread
     bool on_screen;         // it is what standard output is
     // a named pipe that nobody had open for reading at the start: whoever writes waits for a reader

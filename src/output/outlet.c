@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// O_NONBLOCK belongs to the open file, which we share with others, so pipes and terminals are opened anew. If that is
+// O_NONBLOCK belongs to the open file, which we share with others, so pipes and terminals are opened again. If that is
 // not permitted, poll(2) and small pieces have to do.
 static void look_at(struct outlet *outlet) {
     struct stat status;

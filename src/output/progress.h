@@ -12,10 +12,10 @@
 #include <sys/types.h>
 
 struct progress {
-    const char *path;                   // NULL: not asked for
+    const char *path;                   // NULL: not requested
     char path_aside[PATH_MAX + 8];      // under which it is written before it is renamed
     mode_t mode;                        // of the file that exists; 0: none does
-    dev_t device;                       // of the file system that it is on; 0: not asked for
+    dev_t device;                       // of the file system that it is on; 0: not requested
     atomic_bool busy;                   // the thread that writes files has the line
     struct text line;
 };
@@ -24,7 +24,7 @@ struct progress {
 // the file cannot be created.
 bool progress_open(struct progress *progress, const char *path, struct failure *failure);
 
-// The line to fill; NULL if it is to be left out: nobody asked for it, or an earlier one is still being written.
+// The line to fill; NULL if it is to be left out: not requested, or an earlier one is still being written.
 struct text *progress_line(struct progress *progress);
 // Hands it to the thread that writes files.
 void progress_write(struct progress *progress, struct job_thread *files);

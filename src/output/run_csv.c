@@ -183,7 +183,7 @@ static void put_verified(struct csv *csv, const struct run *run) {
     }
 }
 
-// Of --checkAcknowledged: which run it was, and whether the host has started anew since.
+// Of --checkAcknowledged: which run it was, and whether the host has started again since.
 static void put_checked(struct csv *csv, const struct run *run) {
     const struct witness *witness = &run->witness;
     char boot_id[MARK_BOOT_ID_MAX + 1];

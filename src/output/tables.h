@@ -3,8 +3,8 @@
 //
 // The full result as CSV tables in a directory; docs/columns.md explains every column. The files are created
 // exclusively at the start. run.csv gets its name last: if it exists, the tables are complete, and it names those that
-// could not be written. Such a table is given up at once and costs no other. results.csv and run.csv, which are small,
-// have their space reserved from the start.
+// could not be written. Such a table is given up at once and affects no other. results.csv and run.csv, which are
+// small, have their space reserved from the start.
 //
 // A container has no place for files, and its log is all that is kept of it. There the files are in memory
 // (memfd_create), and at the end they are printed.
@@ -63,7 +63,7 @@ struct table_file {
 };
 
 struct tables {
-    const char *path;                   // NULL: nobody asked for tables, and every call does nothing
+    const char *path;                   // NULL: not requested tables, and every call does nothing
     bool printed;                       // TABLES_PRINTED is their path; there is no directory
     bool made_directory;
     int dir_fd;

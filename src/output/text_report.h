@@ -31,6 +31,6 @@ void screen_stream(const struct result *all);
 void screen_commits(const struct result *all);
 void screen_log_of_commits(const struct result *all);
 
-// All steps once more at the end, a row each, as the last lines of a log.
+// All steps once more at the end, one row each, as the last lines of a log.
 void screen_summarize(struct screen *screen, const struct result *all);
 void screen_summary(const struct screen *screen);

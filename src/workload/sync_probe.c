@@ -39,7 +39,7 @@ static int write_some(int fd, uint64_t file_bytes, struct payload *payload, cons
     return 0;
 }
 
-// The flag O_DSYNC of an open file cannot be changed, and the file may have no name, so it is opened anew.
+// The flag O_DSYNC of an open file cannot be changed, and the file may have no name, so it is opened again.
 static int
 write_with(int flags, int fd, uint64_t file_bytes, struct payload *payload, const atomic_bool *stop, uint64_t *p50_ns) {
     char path[40];

@@ -139,7 +139,7 @@ def controllers_of(runner: Runner) -> list[str]:
 def test_what_a_cancelled_job_and_one_that_runs_out_of_time_leave(
     start: Start, runner_of: Callable[..., Runner], tmp_path: Path
 ) -> None:
-    """Nothing can be decided any more. The output says which run goes on, and two jobs end it and clean up."""
+    """Nothing can be decided any more. The output says which run continues, and two jobs end it and clean up."""
     cancelled = runner_of(controllers.newest().name, "cancelled")
     late = runner_of(controllers.newest().name, "late")
     bed = start("h1", "h2")

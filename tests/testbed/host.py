@@ -262,7 +262,7 @@ class Host:
     # Hurting it
 
     def link_down(self) -> None:
-        """Nobody reaches the host; what runs on it goes on."""
+        """Nobody reaches the host; what runs on it continues."""
         run("ip", "link", "set", self.net, "down")
         self.is_linked = False
 

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Watches the kernel by bpftrace: the writes to a queue manager's log, and calls of the MQI in applications.
 
-bpftrace ends with this process whatever ends it, its program ends itself when its time is over, and the kernel drops
+bpftrace ends with this process whatever ends it, its program ends itself when its time has ended, and the kernel drops
 all probes of a bpftrace that has ended.
 
 Private to this collection; it may change at any time.

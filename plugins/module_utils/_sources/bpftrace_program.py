@@ -27,7 +27,7 @@ last flush, together with the next flush: one operation, which takes as long as 
 between them. MQ opens the files of its log with O_DSYNC.
 
 An operation counts in the slot of the second in which it returned, that second modulo SLOTS, so the kernel itself
-decides which second it belongs to. When a second is over, its slot is read; the difference from what the slot had
+decides which second it belongs to. When a second has ended, its slot is read; the difference from what the slot had
 before is that second, exactly, if it is read before the slot's next turn.
 
 Private to this collection; it may change at any time.
@@ -256,7 +256,7 @@ _RECORD = """$second = ($now - @base) / 1000000000;
   }"""
 
 # Last, so that everything else is attached when the time begins. A tick looks ten times per second whether
-# a second is over.
+# a second has ended.
 _CLOCK = """
 interval:ms:100
 {

@@ -7,7 +7,7 @@ connection breaks.
 
 It runs beside the tasks that cut the power, so it outlives the task that starts it. It ends when its stream ends, when
 it is told to, or when Ansible is gone. What it has seen lies in the run directory. It writes there when the tester is
-ready, when the first write is acknowledged, and when the stream is over, and never while it measures how late
+ready, when the first write is acknowledged, and when the stream has ended, and never while it measures how late
 acknowledgements come.
 """
 
@@ -174,7 +174,7 @@ class _Witness:
                         self._lost_ns = time.monotonic_ns()
                         self._status = process.wait(LET_END_S)
                 except subprocess.TimeoutExpired:
-                    pass  # it closed its output and goes on; nobody reads it any more
+                    pass  # it closed its output and continues; nobody reads it any more
                 finally:
                     end(process)
             self._write(OVER)
@@ -187,7 +187,7 @@ class _Witness:
         self._told_to_end = True
 
     def _read(self, process: subprocess.Popen[bytes]) -> bool:
-        """Read until the streams are over, or there is a reason to read no more; return whether they are over."""
+        """Read until the streams have ended, or there is a reason to read no more; return whether they have ended."""
         with selectors.DefaultSelector() as selector:
             for stream in filter(None, (process.stdout, process.stderr)):
                 selector.register(stream, selectors.EVENT_READ)
@@ -320,7 +320,7 @@ def stop(files: Files) -> State:
 
 
 def wait(files: Files, until: Any, longest_s: float, pause_s: float = 0.05) -> State:
-    """Return the state of a witness as soon as it is as wanted, or else when the time is over."""
+    """Return the state of a witness as soon as it is as wanted, or else when the time has ended."""
     end_s = time.monotonic() + longest_s
     while True:
         state = look(files)

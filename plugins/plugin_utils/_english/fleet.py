@@ -29,7 +29,7 @@ def told_fleet(verdict: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def host_reasons(host: Mapping[str, Any]) -> list[str]:
-    """Return why one host's volume does not pass or does not certify, a sentence each; none if it does both."""
+    """Return why one host's volume does not pass or does not certify, one sentence each; none if it does both."""
     if host["verdict"] != PASS:
         return [
             f"{verdict}: {reason}"

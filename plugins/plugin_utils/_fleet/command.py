@@ -5,7 +5,7 @@
 """The variables that concern a whole command: such as where its reports are, or which runs it compares.
 
 A template at the level of a play or under ``run_once`` has the variables of the first host of the play, which may be of
-another group. So these variables are read here alone, from all hosts of the play, and each has one value.
+another group. So these variables are read only here, from all hosts of the play, and each has one value.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ class Log:
 
 @dataclass(frozen=True)
 class Refused:
-    """A volume that cannot be planned: how it is called in the report, and why."""
+    """A volume that cannot be planned: what it is called in the report, and why."""
 
     name: str
     reason: str
@@ -77,7 +77,7 @@ class Refused:
 
 @dataclass(frozen=True)
 class Skipped:
-    """A queue manager whose log is not on this host: how it is called in the report, its name, and what is missing."""
+    """A queue manager whose log is not on this host: what it is called in the report, its name, and what is missing."""
 
     name: str
     queue_manager: str
@@ -101,7 +101,7 @@ class Discovered:
 
 
 def plan_volumes(answer: Mapping[str, Any], block_sizes_bytes: Sequence[int], skip_absent: bool = False) -> Discovered:
-    """Return the plan from the answer of ``queue_manager_info``, which nobody vouches for.
+    """Return the plan from the answer of ``queue_manager_info``, which is untrusted.
     Raises DiscoveryError if there is nothing to plan.
 
     ``skip_absent`` leaves queue managers out whose logs are not on this host.

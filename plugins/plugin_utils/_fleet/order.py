@@ -111,7 +111,7 @@ def names(order: Mapping[str, Any]) -> dict[str, str]:
 
 
 def machine_differences(order: Mapping[str, Any], start: Mapping[str, Any], machine: Mapping[str, Any]) -> list[str]:
-    """Return how the machine that answers differs from the one that was started, a few words each:
+    """Return how the machine that answers differs from the one that was started, in a few words each:
     by its identity now, and by its start.json."""
     ordered, kept = order["machine"], as_dict(start.get("order"))
     then = as_dict(start.get("machine"))
@@ -126,7 +126,7 @@ def machine_differences(order: Mapping[str, Any], start: Mapping[str, Any], mach
 
 
 def table_differences(order: Mapping[str, Any], tables: Tables) -> list[str]:
-    """Return how tables differ from the order, a few words each."""
+    """Return how tables differ from the order, in a few words each."""
     rows = _row_differences(order, tables) if tables.layout.described and tables.exit_status == 0 else ()
     return [
         *_differing(_run_pairs(order, tables.run)),

@@ -31,7 +31,7 @@ USAGE = "usage"
 """Variables or the inventory are wrong; nothing was measured."""
 INTERNAL = "internal"
 """The run did not reach its verdict, its report cannot be written, its certificates cannot be stored, its
-hosts were not held against their baseline, it cannot be signed, kept or uploaded, or a run that belongs to
+hosts were not compared with their baseline, it cannot be signed, kept or uploaded, or a run that belongs to
 a merged one cannot be read."""
 
 STATUS, COMPARED, DRIFT = "status", "comparison", "drift"

@@ -31,7 +31,8 @@ GRACE_S = 30.0
 LEASE_MIN_S = 120.0
 LEASE_INTERVALS = 6
 LEASE_POLLS = 3
-"""An observation goes on without a poll for the longest of so many seconds, intervals, and times between two polls."""
+"""An observation continues without a poll for the longest of so many seconds, intervals, and times between two
+polls."""
 HOST_CALL_S = 1.0
 """How long a call of one host is assumed to take if all hosts share one fork."""
 
@@ -107,7 +108,7 @@ def duration_text(mode: str, plans: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def lease_s(interval_s: float, duration_s: float, hosts: int) -> float:
-    """Return how long an observation goes on without a poll, which comes in a round over all hosts."""
+    """Return how long an observation continues without a poll, which comes in a round over all hosts."""
     poll_s = max(interval_s, duration_s / (MAX_POLLS // 2)) + hosts * HOST_CALL_S
     return max(LEASE_MIN_S, LEASE_INTERVALS * interval_s, LEASE_POLLS * poll_s)
 

@@ -31,7 +31,7 @@ class SettingsError(Exception):
 
 
 def _baseline(value: Any) -> list[str]:
-    """Return what hosts are held against: nothing, LAST alone, or certificates and runs by name."""
+    """Return what hosts are compared with: nothing, LAST alone, or certificates and runs by name."""
     names = [str(name) for name in read_list(value)]
     if len(names) > 1 and {NO_BASELINE, LAST} & set(names):
         raise ValueError(f"{NO_BASELINE} and {LAST} stand alone")

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which certificates a volume is held against, and which ones count with this run.
+"""Which certificates a volume is compared with, and which ones count with this run.
 
 A baseline is what somebody said is normal: certificates that were made without a comparison, or that were accepted by
-hand. What was held against a baseline never becomes one, so that neither a slow decline nor an improvement moves it. A
+hand. What was compared with a baseline never becomes one, so that neither a slow decline nor an improvement moves it. A
 run that is inconclusive counts with the next ones, until one is decided.
 """
 
@@ -40,7 +40,7 @@ def named_certificates(history: History, names: Iterable[str]) -> list[str]:
 
 
 def own_entries(own: Entry, entries: Iterable[Entry]) -> list[Entry]:
-    """Return an entry for each earlier run that is about the same volume of the same machine, the oldest first;
+    """Return an entry for each earlier run that is about the same volume of the same machine, oldest first;
     a clone's are not among them."""
     (volume,) = (volume for volume in volumes([*entries, own]) if own in volume.entries)
     return newest_of_each_run(
@@ -76,8 +76,8 @@ def last_baseline(comparable: Sequence[Entry]) -> list[Entry]:
 
 
 def counting_with(comparable: Sequence[Entry], before: Sequence[Entry]) -> list[Entry]:
-    """Return the entries of the runs directly before this one that were held against the same certificates and are
-    inconclusive, the oldest first."""
+    """Return the entries of the runs directly before this one that were compared with the same certificates and are
+    inconclusive, oldest first."""
     baseline, found = baseline_of(before), []
     for entry in reversed(comparable):
         if entry.baseline != baseline or entry.outcome != INCONCLUSIVE or len(found) == MOST_AFTER - 1:
@@ -87,13 +87,13 @@ def counting_with(comparable: Sequence[Entry], before: Sequence[Entry]) -> list[
 
 
 def baseline_of(before: Sequence[Entry]) -> str:
-    """Return what stands for a baseline in the entries that were held against it."""
+    """Return what stands for a baseline in the entries that were compared with it."""
     return fingerprint([entry.sha256 for entry in before])
 
 
 def earlier_periods(comparable: Sequence[Entry], used: Iterable[Entry]) -> list[list[Entry]]:
     """Return the other entries in periods within which nothing was decided, accepted,
-    or held against something else."""
+    or compared with something else."""
     taken = set(used)
     left = [entry for entry in comparable if entry not in taken][-MOST_EARLIER:]
     periods: list[list[Entry]] = []

@@ -189,7 +189,7 @@ class Certificate:
 
     @property
     def content(self) -> dict[str, Any]:
-        """The content as plain data: read anew each time, because that of a whole fleet would not fit into memory."""
+        """The content as plain data: read again each time, because that of a whole fleet would not fit into memory."""
         return json.loads(self.text)
 
     @classmethod
@@ -204,7 +204,7 @@ class Certificate:
 
     @classmethod
     def parse(cls, text: bytes) -> Certificate:
-        """Return the certificate with this text, which nobody vouches for. Raises CertificateError."""
+        """Return the certificate with this text, which is untrusted. Raises CertificateError."""
         try:
             content = json.loads(text)
             certificate = cls(canonical(content))
@@ -258,8 +258,8 @@ class Entry:
 
     volume_id is None if it is not known which volume it was. valid_from and valid_until (the last day) are None unless
     it certifies. parameters stands for those of the sweep. limits_verdict is the verdict without a comparison; outcome
-    and baseline say what the comparison found and stand for the certificates that it was held against; baseline is None
-    if no comparison was asked for, and outcome also if none could be made. accepted: whether it begins a baseline.
+    and baseline say what the comparison found and stand for the certificates that it was compared with; baseline is
+    None if no comparison was asked for, and outcome also if none could be made. accepted: whether it begins a baseline.
     disk_id stands for what the volume held. volume_facts are what is true of the volume under every profile, separated
     by blanks. verified: whether all data was read back. can_certify: whether the profile ever certifies.
     """
@@ -296,7 +296,7 @@ class Entry:
 
     @property
     def order(self) -> tuple[str, str, str]:
-        """What certificates are sorted by, the oldest first; it is the same in every history that holds them."""
+        """What certificates are sorted by, oldest first; it is the same in every history that holds them."""
         return self.judged_at, self.run_id, self.sha256
 
     @property
@@ -307,7 +307,7 @@ class Entry:
 
 
 def newest_of_each_run(entries: Iterable[Entry]) -> list[Entry]:
-    """Return of some entries of one volume the last one of each run, the oldest first: a run that was collected and
+    """Return of some entries of one volume the last one of each run, oldest first: a run that was collected and
     judged again is still one observation."""
     by_run: dict[str, Entry] = {}
     for entry in sorted(entries, key=lambda entry: entry.order):

@@ -5,7 +5,7 @@
 """Which hosts of a class of alike volumes became worse between two sets of runs, by how much, and how certain that is.
 
 The unit is one run of a host, never a round or a second of it: the difference between two runs of the same disk is the
-error that a change is held against. What all hosts of a class have in common, a night for example, is no host's fault,
+error that a change is compared with. What all hosts of a class have in common, a night for example, is no host's fault,
 so a host is named worse by its change beyond the median of its class. It is shown to be non-inferior by its change as
 it stands, because a change that slows all hosts alike must not vanish. Everything is computed from logarithms.
 
@@ -39,9 +39,9 @@ Vector = list[float]
 _LEAST_DEVIATION = 0.005
 """Two runs of the same disk differ at least so much, whatever a few of them say."""
 _FEWEST_DEGREES = 4
-"""Degrees of freedom from which on a host's own runs tell how much its runs differ."""
+"""Degrees of freedom from which a host's own runs tell how much its runs differ."""
 _FEWEST_EARLIER = 5
-"""Earlier runs of a host from which on they say something about its noise."""
+"""Earlier runs of a host from which they say something about its noise."""
 _MOST_DEGREES_OF_SINGLE_RUNS = 4
 _MOST_DEGREES_OF_A_SINGLE_RUN = 8
 """The degrees of freedom with which a host is named are at most as many if both sides have a single run, or one of
@@ -110,7 +110,7 @@ class ClassChange:
     confidence bounds on both sides.
 
     It compares these two sets of nights: only several of them on each side, in turn, tell the change from the night.
-    shift is the median change of each row, which hosts are held against; it is empty if there are too few hosts to
+    shift is the median change of each row, which hosts are compared with; it is empty if there are too few hosts to
     tell. The bounds are None if fewer than two hosts are left.
     """
 

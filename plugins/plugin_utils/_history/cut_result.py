@@ -38,7 +38,7 @@ class CutResult:
 
     @property
     def order(self) -> tuple[str, str, str]:
-        """What results are sorted by, the oldest first."""
+        """What results are sorted by, oldest first."""
         return self.judged_at, self.run_id, self.sha256
 
     def valid_until(self, valid_days: int) -> datetime.date:
@@ -57,7 +57,7 @@ def newest_kept(results: Iterable[CutResult], valid_days: int, day: datetime.dat
 
 
 def standing_loss(results: Sequence[CutResult], wanted: int = 0) -> CutResult | None:
-    """Return the newest loss among the results of a volume, the oldest first, that counts; None if there is none.
+    """Return the newest loss among the results of a volume, oldest first, that counts; None if there is none.
 
     A loss counts until a later run keeps everything in at least as many cuts, and in as many as are wanted.
     """
@@ -79,7 +79,7 @@ class CutResults:
             self._by_volume.setdefault(_key(result), []).append(result)
 
     def of(self, host: str, volume: str, volume_id: str | None, disk_id: str | None) -> list[CutResult]:
-        """Return the results of a volume, the oldest first, and the losses of its name of which more is not known.
+        """Return the results of a volume, oldest first, and the losses of its name of which more is not known.
         A clone has another host."""
         placed = self._by_volume.get((host, volume_id, disk_id), []) if volume_id else []
         losses = [result for result in self._by_volume.get((host, None, volume), []) if result.verdict == FAIL]

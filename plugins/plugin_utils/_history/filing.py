@@ -52,7 +52,7 @@ def store(place: str, certificates: list[Certificate], remembered: Remembered | 
 
     Raises HistoryError.
 
-    The run made the history when it was opened. If it is not there any more, for example because a file system is not
+    The run made the history when it was opened. If it no longer exists, for example because a file system is not
     mounted, a new one would hide that.
     """
     with open_history(place) as history:

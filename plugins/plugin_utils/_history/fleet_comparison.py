@@ -173,7 +173,7 @@ def _read(history: History, before: Selection, after: Selection, hosts: Collecti
 def _by_volume(
     before: Selection, after: Selection, hosts: Collection[str]
 ) -> dict[str, tuple[list[Entry], list[Entry]]]:
-    """Return the selected certificates of each volume before and after, the oldest first,
+    """Return the selected certificates of each volume before and after, oldest first,
     by what people call the volume.
 
     What was imported does not name its mount point: it belongs to every volume of its name.
@@ -431,7 +431,7 @@ def _common_changes(hosts: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _side(selection: Selection, hosts: Collection[str]) -> dict[str, Any]:
-    """Return what was asked for on one side and which runs that is, the oldest first."""
+    """Return what was asked for on one side and which runs that is, oldest first."""
     runs: dict[str, list[Entry]] = {}
     for entry in sorted(selection.entries.values(), key=lambda entry: entry.order):
         if entry.host in hosts:

@@ -4,9 +4,9 @@
 
 """The drift of the volumes of a fleet over their certificates, as the plain data of drift.json.
 
-Which certificates can be held against each other is up to figures.py, what is conspicuous up to nights.py, when figures
-moved up to drift.py. Here certificates become series and nights, and the changes of the environment are put beside what
-the figures did.
+Which certificates can be compared with each other is up to figures.py, what is conspicuous up to nights.py, when
+figures moved up to drift.py. Here certificates become series and nights, and the changes of the environment are put
+beside what the figures did.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ some time, they did not, too few tell."""
 
 _Kind = tuple[str, str, str, str]
 """The class, the figure, the version of the method and the parameters:
-what series have in common that are held against one another."""
+what series have in common that are compared with one another."""
 
 
 @dataclass
@@ -103,7 +103,7 @@ class _Series:
 
 @dataclass
 class _Volume:
-    """A host's volume with the certificates that have figures, the oldest first, as plain data."""
+    """A host's volume with the certificates that have figures, oldest first, as plain data."""
 
     host: str
     volume: str
@@ -222,7 +222,7 @@ def _series(group: str, contents: Sequence[Content], figure: str) -> _Series:
 
 @dataclass
 class _ClassNights:
-    """The nights of a class, the oldest first: of each volume that was certified the place of the certificate,
+    """The nights of a class, oldest first: of each volume that was certified the place of the certificate,
     and what is said about all."""
 
     days: list[str]
@@ -234,7 +234,7 @@ class _ClassNights:
 
 
 def _by_kind(found: Iterable[_Volume]) -> dict[_Kind, dict[str, tuple[_Volume, _Series]]]:
-    """Return the series that can be held against one another, by volume."""
+    """Return the series that can be compared with one another, by volume."""
     members: dict[_Kind, dict[str, tuple[_Volume, _Series]]] = {}
     for volume in found:
         for series in volume.series:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Holds what was observed of a live queue manager against the certificate of its volume.
+"""Compares what was observed of a live queue manager with the certificate of its volume.
 
 A certificate has the mean latency by the size of the write. The line through these means says what the live queue
 manager should get for the size that it writes. As the mean over a line is the line at the mean, this holds for a
@@ -324,7 +324,7 @@ def _words(live: Live, outcome: str, ratio: float, explained: int | None) -> str
 def _caveats(
     live: Live, certified: Certified, expected: _Expected, load: int, sizes: tuple[float, float]
 ) -> Iterator[str]:
-    """Yield what is to be said against the comparison, a sentence each."""
+    """Yield what is to be said against the comparison, one sentence each."""
     if certified.state != VALID:
         yield f"It is compared with {certified.words}, of {certified.entry.judged_at[:10]}."
     if certified.matched_by == "name":

@@ -6,7 +6,7 @@
 and on which nights the whole class was.
 
 A night that is slow for all of them says nothing about any one: what they have in common is taken away before a volume
-is held against its own usual certificates, and such a night is one finding, of the fleet. Figures are logarithms, the
+is compared with its own usual certificates, and such a night is one finding, of the fleet. Figures are logarithms, the
 higher the worse. Nothing that comes later changes what is said of a night, and what was conspicuous never counts as
 usual: else the first of two slow nights would hide the second.
 """
@@ -23,7 +23,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics import stu
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics.likeness import FEWEST_ALIKE
 
 FEWEST_EARLIER = 4
-"""Usual certificates, or nights, that must lie before the one that is held against them."""
+"""Usual certificates, or nights, that must lie before the one that is compared with them."""
 IN_A_ROW = 2
 """Conspicuous certificates in a row that gate, or nights."""
 
@@ -85,9 +85,9 @@ class FleetNight:
 @dataclass
 class Watched:
     """What is said about a class. conspicuous are the numbers of nights by volume and row, usual and limit what the
-    newest certificate was held against.
+    newest certificate was compared with.
 
-    fleet has the nights on which enough volumes could be held against their usual certificates.
+    fleet has the nights on which enough volumes could be compared with their usual certificates.
     """
 
     conspicuous: dict[tuple[Volume, Row], list[int]] = field(default_factory=dict)
@@ -102,7 +102,7 @@ class Watched:
 
 
 def watch(nights: Sequence[Night], *, margin: float) -> Watched:
-    """Return what is said about a class after some nights, the oldest first. margin is the change that matters,
+    """Return what is said about a class after some nights, oldest first. margin is the change that matters,
     as a share."""
     state, watched = _State(math.log1p(margin)), Watched()
     for number, night in enumerate(nights):
@@ -126,7 +126,7 @@ def watch(nights: Sequence[Night], *, margin: float) -> Watched:
                         watched.conspicuous.setdefault((volume, row), []).append(number)
                         continue
                 usual.append((volume, row, figure))
-        # All of a night are held against the nights before.
+        # All of a night are compared with the nights before.
         for each in () if slow else usual:
             state.add(*each)
         if change is not None and not slow:

@@ -84,7 +84,7 @@ def look_up(directory: RunDirectory) -> None:
 
 @dataclass(frozen=True)
 class Current:
-    """The results of a volume, the oldest first. Those of ``expired`` were kept too long ago to count on the day of a
+    """The results of a volume, oldest first. Those of ``expired`` were kept too long ago to count on the day of a
     run, by its ``valid_days``."""
 
     results: Sequence[CutResult]
@@ -146,7 +146,7 @@ def _said(verdict: str, reason: str, result: CutResult | None = None) -> dict[st
 
 
 def cuts_of(history: History, record: HostRecord) -> list[CutResult]:
-    """Return the results of the volume of a record, the oldest first. Raises HistoryError."""
+    """Return the results of the volume of a record, oldest first. Raises HistoryError."""
     identity = identity_of_record(record)
     known = (identity.volume_id, identity.disk_id) if identity else (None, None)
     return CutResults(history.power_cuts_of(record.host, record.volume)).of(

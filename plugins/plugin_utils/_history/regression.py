@@ -66,7 +66,7 @@ _BEGIN = "certify it with gate_baseline_accept: true to begin a baseline, or wit
 
 
 class _NothingToCompareError(Exception):
-    """Why a volume cannot be held against its baseline."""
+    """Why a volume cannot be compared with its baseline."""
 
 
 @dataclass(eq=False)
@@ -106,7 +106,7 @@ class _Volume:
 
 
 def hold_against_baseline(directory: RunDirectory) -> str:
-    """Hold each measured volume of a run against its baseline and write what that says; volumes that were held against
+    """Hold each measured volume of a run against its baseline and write what that says; volumes that were compared with
     it before are left as they are.
 
     Returns what kept the comparison from being made, empty if nothing did; the hosts are inconclusive then, for that
@@ -285,7 +285,7 @@ class _Fleet:
 
     def _members(self, asked: Sequence[_Volume]) -> list[_Volume]:
         """Return the volumes of which the same is asked, and those of their class that have the same runs, whatever
-        they are held against themselves."""
+        they are compared with themselves."""
         example, found, known = asked[0], list(asked), set(asked)
         for volume in self._volumes.values():
             if volume not in known and volume.alike == example.alike and not why_unusable(volume.content):

@@ -89,7 +89,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE TRIGGER logdisk_power_cuts_left BEFORE DELETE ON logdisk_power_cuts {refuse}",
     ),
     (
-        # What certificates are looked up by is made from their contents anew: the identity of a volume has another
+        # What certificates are looked up by is made from their contents again: the identity of a volume has another
         # definition, and there is more to look up.
         "DROP TABLE logdisk_certificates",
         """

@@ -92,7 +92,7 @@ def _state(entry: Entry, later: Collection[str], revoked: Collection[str], today
 
 @dataclass(frozen=True)
 class Chain:
-    """The entries of one volume and one profile, the oldest first."""
+    """The entries of one volume and one profile, oldest first."""
 
     profile: str
     entries: tuple[Entry, ...]
@@ -114,7 +114,7 @@ class Chain:
 
 @dataclass(frozen=True)
 class Volume:
-    """One volume with what it holds: its entries, the oldest first, and the inventory names of other machines that have
+    """One volume with what it holds: its entries, oldest first, and the inventory names of other machines that have
     the same identity."""
 
     volume_id: str

@@ -206,12 +206,12 @@ class History(abc.ABC):
             return self._execute_many(_INSERT_CUTS, rows) if rows else 0
 
     def power_cuts(self) -> list[CutResult]:
-        """Return what all power cuts came to, the oldest first. They are never pruned: a loss must not be forgotten.
+        """Return what all power cuts came to, oldest first. They are never pruned: a loss must not be forgotten.
         Those that were revoked do not count."""
         return self._cut_results("TRUE")
 
     def power_cuts_of(self, host: str, volume: str) -> list[CutResult]:
-        """Return what all power cuts of a host's volumes of one name came to, the oldest first."""
+        """Return what all power cuts of a host's volumes of one name came to, oldest first."""
         return self._cut_results("host = ? AND volume = ?", printable(host), printable(volume))
 
     def _cut_results(self, condition: str, *values: str) -> list[CutResult]:
@@ -255,7 +255,7 @@ class History(abc.ABC):
         return self._entries(_NEWEST)
 
     def of_name(self, host: str, volume: str) -> list[Entry]:
-        """Return all entries of a host's volume, the oldest first; a replaced volume's are among them."""
+        """Return all entries of a host's volume, oldest first; a replaced volume's are among them."""
         sql = (
             f"SELECT {_ALL_COLUMNS} FROM logdisk_certificates WHERE host = ? AND volume = ? ORDER "
             "BY judged_at, run_id, sha256"
@@ -263,7 +263,7 @@ class History(abc.ABC):
         return self._entries(sql, (printable(host), printable(volume)))
 
     def of_volume(self, volume_id: str) -> list[Entry]:
-        """Return all entries of a volume, under whichever name, the oldest first."""
+        """Return all entries of a volume, under whichever name, oldest first."""
         return self._entries(
             f"SELECT {_ALL_COLUMNS} FROM logdisk_certificates WHERE volume_id = ? ORDER BY judged_at, run_id, sha256",
             (volume_id,),
@@ -276,7 +276,7 @@ class History(abc.ABC):
         )
 
     def between(self, first: datetime.date = datetime.date.min, last: datetime.date = datetime.date.max) -> list[Entry]:
-        """Return all entries that were judged from one day to another, the oldest first."""
+        """Return all entries that were judged from one day to another, oldest first."""
         sql = (
             f"SELECT {_ALL_COLUMNS} FROM logdisk_certificates WHERE judged_at >= ? AND judged_at < ? ORDER "
             "BY judged_at, run_id, sha256"

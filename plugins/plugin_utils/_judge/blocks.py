@@ -29,7 +29,7 @@ class Blocks:
 
 
 def choose_blocks(spare: Sequence[int]) -> Blocks:
-    """Return the shortest blocks from which on the excesses of neighbours are not correlated,
+    """Return the shortest blocks from which the excesses of neighbours are not correlated,
     however much longer the blocks are made.
 
     spare is how far each second stays below what is allowed, below 0 if it does not. Only excesses count: a slow drift

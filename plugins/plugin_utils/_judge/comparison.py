@@ -29,7 +29,7 @@ def can_be_compared(record: HostRecord) -> bool:
 
 
 def not_made(reason: str) -> dict[str, Any]:
-    """Return the comparison of a volume that was not held against anything, for a reason; it can be made later."""
+    """Return the comparison of a volume that was not compared with anything, for a reason; it can be made later."""
     return {"schema": SCHEMA_VERSION, "outcome": None, "verdict": INCONCLUSIVE, "reason": reason}
 
 

@@ -465,7 +465,7 @@ def _claim(limit: Limit, row: Row, case: Case, comparison: Comparison) -> dict[s
 
 
 def findings_of(judgements: list[dict[str, Any]]) -> list[Finding]:
-    """Return a finding for each limit that does not pass, the worst first: its worst row,
+    """Return a finding for each limit that does not pass, worst first: its worst row,
     and how many more there are."""
     groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for judgement in judgements:

@@ -68,7 +68,7 @@ class Evidence:
 
     outcome is pass, fail or inconclusive. value is the observed share or ratio, bound its confidence bound on the side
     of the limit (None if there are too few seconds, if their blocks hang together, or of one row among several),
-    allowed the share or limit that it is held against. block_s is how many seconds the test took together, in so many
+    allowed the share or limit that it is compared with. block_s is how many seconds the test took together, in so many
     blocks; they are not resolved if even these hang together. episode_s is the longest slow phase that a pass covers
     (of a mean: the longest standstill), None without one, and crowded_s the most slow time that was seen within 30 s,
     None for means. seconds_needed is how long a run must be in all if this one decides nothing. log_evidence is the
@@ -309,7 +309,7 @@ def _crowded(spare: Sequence[int]) -> int:
 
 
 def _blocks_needed(products: Sequence[float], bets: Sequence[tuple[float, float]], target: float, blocks: int) -> float:
-    """Return after how many blocks the best bet alone reaches the target if it goes on to grow as in these."""
+    """Return after how many blocks the best bet alone reaches the target if it continues to grow as in these."""
     return min(
         (
             blocks * (target - math.log(weight)) / product

@@ -18,6 +18,6 @@ def worst(verdicts: Iterable[str]) -> str:
 
 
 def badness(judgement: Mapping[str, Any]) -> tuple[int, float]:
-    """Return what sorts the judgements of a limit, the worst first: by their verdicts, and then by their values."""
+    """Return what sorts the judgements of a limit, worst first: by their verdicts, and then by their values."""
     value = judgement["value"] or 0
     return rank(judgement["verdict"]), value if judgement["bound"] == "min" else -value

@@ -44,7 +44,7 @@ class Kind:
     """How the names of the variables begin, of those that a run has one value of, on which its hosts must agree."""
 
     tests_storage = False
-    """Whether it measures storage. Only such runs are held against a baseline, sliced and merged."""
+    """Whether it measures storage. Only such runs are compared with a baseline, sliced and merged."""
 
     certifies = False
     """Whether a record of it can become a certificate: the one that ``memory`` makes."""
@@ -73,7 +73,7 @@ class Kind:
     """What such a run stores in the history."""
 
     held_against = "certificates"
-    """What its hosts are held against before they are judged."""
+    """What its hosts are compared with before they are judged."""
 
     why_untested = ""
     """Why such a run cannot be merged: what follows "The run ... ". Only a kind that tests no storage says so."""

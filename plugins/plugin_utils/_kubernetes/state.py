@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the objects of a test say about it: that it goes on, that the tester has ended,
+"""What the objects of a test say about it: that it continues, that the tester has ended,
 or in one sentence why nothing will come of it."""
 
 from __future__ import annotations
@@ -206,7 +206,7 @@ def _terminated(pod: Object) -> Object:
 
 
 def _warnings(seen: Seen) -> list[Object]:
-    """Return the warnings about the objects of this test, the oldest first."""
+    """Return the warnings about the objects of this test, oldest first."""
     return sorted(_own_warnings(seen), key=lambda event: _text(event.get("lastTimestamp") or event.get("eventTime")))
 
 

@@ -74,7 +74,7 @@ class _SoFar:
 
 def live_lines(observation: Observation) -> list[str]:
     """Return the table of intervals with a line at each new maximum, in order of time:
-    an observation that goes on only adds lines at the end."""
+    an observation that continues only adds lines at the end."""
     if not observation.intervals and not observation.maxima:
         return []
     lines = [_SO_FAR, *([_ESTIMATED] if observation.facts.get("operations_are_estimated") else [])]
@@ -106,7 +106,7 @@ def newest_lines(lines: Sequence[str], shown: int, room: int) -> list[str]:
 
 
 def final_lines(observation: Observation, *, histograms: bool = True) -> list[str]:
-    """Return what is known when an observation is over: the histogram of each stream, the utilisation of the logger,
+    """Return what is known when an observation has ended: the histogram of each stream, the utilisation of the logger,
     and its slowest write since restart."""
     lines = (
         [line for stream in observation.streams for line in histogram_lines(observation, stream)] if histograms else []

@@ -86,7 +86,7 @@ class Cause:
     measured"). statement says in one sentence what is wrong and which hosts it concerns; detail is the full sentence of
     the host that is worst, empty if the statement says as much. consequence says what follows for MQ, seen what the
     figures of the hosts look like, next_step what to do; each is empty if nothing is known.
-    hosts are the labels of the hosts, the worst first. key is for anchors and the same in each rendering of a run.
+    hosts are the labels of the hosts, worst first. key is for anchors and the same in each rendering of a run.
     limit is the limit that the statement begins with, None if it begins with none. limit_id is the id of the criterion
     if no limit of a profile holds it, else empty.
     """
@@ -265,7 +265,7 @@ def _count(model: Model, labels: Sequence[str]) -> str:
 @dataclass(slots=True)
 class _Broken:
     """A limit that hosts do not keep for the same kind of reason: for each of them its entry and the rows that have its
-    verdict, the worst first."""
+    verdict, worst first."""
 
     limit: dict[str, Any]
     verdict: str

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The drift of a fleet as a self-contained page: a chart for each volume, the worst first."""
+"""The drift of a fleet as a self-contained page: a chart for each volume, worst first."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.drift_txt im
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.template import render_page
 
 DRAWN_VOLUMES = 1000
-"""The largest number of volumes with a chart, the worst first; the others are in drift.json."""
+"""The largest number of volumes with a chart, worst first; the others are in drift.json."""
 OPEN_VOLUMES = 10
 CLASSES = {"drifting": "fail", "conspicuous": "warn", "changed": "inconclusive", "steady": "pass", "short": "none"}
 LEVELS = {"drift": "fail", "no drift": "pass", "unknown": "inconclusive"}

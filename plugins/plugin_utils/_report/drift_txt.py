@@ -33,7 +33,7 @@ STATES = {
     "steady": "nothing moved",
     "short": "too few certificates tell",
 }
-"""The states of a volume, the worst first, and what they mean."""
+"""The states of a volume, worst first, and what they mean."""
 
 
 def drift_outcome(drift: Mapping[str, Any]) -> str:

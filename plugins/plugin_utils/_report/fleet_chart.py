@@ -70,7 +70,7 @@ class Strip:
     figures: str = ""
 
     def worst(self) -> list[Mark]:
-        """Return the hosts to name, the worst first: of a few all, else those that fail and those that are
+        """Return the hosts to name, worst first: of a few all, else those that fail and those that are
         far from the others."""
         known = sorted(
             (mark for mark in self.marks if mark.p99_ns), key=lambda mark: (not mark.fails, -(mark.p99_ns or 0))

@@ -396,7 +396,7 @@ class Model:
 
     @property
     def verdicts_told(self) -> list[str]:
-        """How many hosts have each verdict, the worst first."""
+        """How many hosts have each verdict, worst first."""
         return [f"{count} {verdict}" for verdict, count in counts_worst_first(self.fleet["counts"])]
 
     @property
@@ -497,7 +497,7 @@ def build_model(run_directory: RunDirectory) -> Model:
 
 
 def counts_worst_first(counts: Mapping[str, int]) -> list[tuple[str, int]]:
-    """Return the verdicts that occur with their counts, the worst first."""
+    """Return the verdicts that occur with their counts, worst first."""
     return [(verdict, counts[verdict]) for verdict in WORST_FIRST if counts.get(verdict)]
 
 

@@ -20,7 +20,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import
 
 
 def counts_of(model: Model) -> list[tuple[str, int]]:
-    """Return every verdict with its count, the worst first, and what was not measured,
+    """Return every verdict with its count, worst first, and what was not measured,
     or was observed without a verdict."""
     counts = model.fleet.get("counts") or {}
     without = [(word, sum(host.verdict == word for host in model.hosts)) for word in UNJUDGED]
@@ -75,7 +75,7 @@ def _qualifies(model: Model, asked: Mapping[str, Any], whose: str) -> str:
 
 
 def waivers_of(model: Model) -> list[str]:
-    """Return the waivers of all profiles, a sentence each."""
+    """Return the waivers of all profiles, one sentence each."""
     waivers = (waiver for profile in model.profiles for waiver in profile.data.get("waivers") or [])
     sentences = (
         f"{waiver.get('host')}: {waiver.get('metric') or waiver.get('id')} until "

@@ -57,7 +57,7 @@ def _stream_of(row: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def stalls(seconds: Sequence[Mapping[str, Any]], slowest: Sequence[Mapping[str, Any]]) -> list[tuple[float, float]]:
-    """Return the start in seconds and the latency of the writes of a step that are stalls, the longest first."""
+    """Return the start in seconds and the latency of the writes of a step that are stalls, longest first."""
     known = sorted(second["latency_p99_ns"] for second in seconds if second["latency_p99_ns"])
     least = max(STALL_NS, STALL_TIMES * known[len(known) // 2] if known else 0)
     found = [(write["start_offset_ns"] / 1e9, write["latency_ns"]) for write in slowest if write["latency_ns"] >= least]

@@ -62,7 +62,7 @@ def pack(path: str) -> bytes:
 
 
 def unpack(packed: bytes, base: str, run_id: str) -> RunDirectory:
-    """Make the directory of a run below base from its archive, which nobody vouches for. Raises ArchiveError,
+    """Make the directory of a run below base from its archive, which is untrusted. Raises ArchiveError,
     also if the directory exists."""
     if not is_run_id(run_id):
         raise ArchiveError(f"{run_id!r} is not a run ID")

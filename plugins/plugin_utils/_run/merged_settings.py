@@ -28,7 +28,7 @@ def merged_settings(runs: Sequence[Mapping[str, Any]], judged_by: Iterable[Mappi
     """Return the keys of run.json that say how hosts were measured and by what they are judged,
     as the newest run says it that expects the host.
 
-    ``runs`` are the run.json of the runs, the oldest first; ``judged_by`` is what the merged records say of
+    ``runs`` are the run.json of the runs, oldest first; ``judged_by`` is what the merged records say of
     their profiles.
     """
     newest = {str(host): run for run in runs for host in run.get("expected_hosts") or []}

@@ -147,7 +147,7 @@ class HostRecord:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> HostRecord:
-        """Return the record that ``data``, which nobody vouches for, holds. Raises RecordError."""
+        """Return the record that ``data``, which is untrusted, holds. Raises RecordError."""
         if data.get("schema") != SCHEMA_VERSION:
             raise RecordError(f"is not a record of schema {SCHEMA_VERSION}")
         check(data, _SHAPE, lambda part: RecordError(f"has no usable {part}"))

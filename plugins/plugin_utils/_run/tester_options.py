@@ -105,7 +105,7 @@ OPTIONS = (
     ),
     Option("startAt", "", "number", "option_start_at_epoch_s", "", "start", compared=False, of_one_run=True),
 )
-"""The options that are ordered, so that what run.csv repeats of them is held against the order."""
+"""The options that are ordered, so that what run.csv repeats of them is compared with the order."""
 
 ALL = (
     *OPTIONS,

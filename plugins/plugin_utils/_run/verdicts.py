@@ -15,7 +15,7 @@ ERROR = "error"
 FAIL = "fail"
 
 WORST_FIRST = (FAIL, ERROR, UNREACHABLE, MISSING, INCONCLUSIVE, WARN, PASS)
-"""Verdicts, the worst first: what is proven bad outranks what nobody could measure,
+"""Verdicts, worst first: what is proven bad outranks what nobody could measure,
 and that outranks what was measured but decides nothing."""
 
 GOOD = (PASS, WARN)

@@ -33,7 +33,7 @@ from support import (
 
 
 def read_all(master):
-    """Everything that a terminal shows until its last user has gone."""
+    """Everything that a terminal shows until its last user has disappeared."""
     seen = b""
     with contextlib.suppress(OSError):
         while True:

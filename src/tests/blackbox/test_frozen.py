@@ -85,7 +85,7 @@ def frozen_while_the_files_are_made(place):
 
 @root_test
 def frozen_for_a_while(place):
-    """A stall that ends: rows of 0 writes come out during it, and the run goes on."""
+    """A stall that ends: rows of 0 writes come out during it, and the run continues."""
     with mounted(place) as point:
         process = place.start("--duration=5", "--progress=" + place.path + "/progress", dir=point)
         wait_until_measuring(place, process)
@@ -160,7 +160,7 @@ def own_files_on_the_frozen_disk(place):
 
 @root_test
 def tables_on_a_frozen_disk(place):
-    """Measuring goes on, the deadline and signals end the run, and message and exit status say that results
+    """Measuring continues, the deadline and signals end the run, and message and exit status say that results
     are missing."""
     with mounted(place) as point:
         for number, (options, signals, status, text) in enumerate(

@@ -280,7 +280,7 @@ def seen_by_a_cache(operations):
 
 @test
 def walk_goes_where_the_published_one_goes(place):
-    """The addresses of asu1-2 at 200 BSU, held against the published algorithm:
+    """The addresses of asu1-2 at 200 BSU, compared with the published algorithm:
     as many distinct blocks and hits of a cache."""
     stream = (
         "--stream=name=asu1-2,pattern=walk,start=15%,width=5%,size=4K,read=50%,sync=none,arrival=exponential,"

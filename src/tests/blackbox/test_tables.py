@@ -38,7 +38,7 @@ def run_table_comes_last(place):
 
 @test
 def run_table_of_another_origin_is_kept(place):
-    """It appears while the run goes on; also on file systems that cannot rename without replacing."""
+    """It appears while the run continues; also on file systems that cannot rename without replacing."""
     for broken in ([], ["renameat2:error=EINVAL"]):
         shutil.rmtree(place.tables, ignore_errors=True)
         before = strace(place, *broken, calls="renameat,renameat2") if broken else []
@@ -87,7 +87,7 @@ def without_tables(result, *missing):
 
 @test
 def table_that_cannot_be_written_costs_no_other(place):
-    """A message says so at once, while the run goes on."""
+    """A message says so at once, while the run continues."""
     command = strace(place, "write:error=ENOSPC", calls="write") + ["-P", place.tables + "/histogram.csv"]
     process = subprocess.Popen(
         command + place.command("--bsize=4K,8K", "--duration=2"),
@@ -112,7 +112,7 @@ def fill(point):
 
 @root_test
 def full_file_system_of_the_tables(place):
-    """Somebody fills it while the run goes on: what is small has its place from the start."""
+    """Somebody fills it while the run continues: what is small has its place from the start."""
     with tmpfs(place, "size=1m") as point:
         place.tables = point + "/tables"
         process = place.start("--bsize=4K,8K", "--duration=3", "--progress=" + place.path + "/progress")

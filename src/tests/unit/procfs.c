@@ -175,7 +175,7 @@ void test_cgroup(void) {
     }
 }
 
-// Of a FUSE file system whose program has gone: what it stands on cannot be seen. Only root mounts one,
+// Of a FUSE file system whose program has disappeared: what it stands on cannot be seen. Only root mounts one,
 // where there is one.
 static void test_fuse(void) {
     char point[] = "/tmp/logdisk-unit-XXXXXX", options[80];

@@ -32,7 +32,7 @@ class Plans(Remembered):
 
 
 class Memory(memory.Memory):
-    """Its hosts are held against their baseline, by what power cuts came to,
+    """Its hosts are compared with their baseline, by what power cuts came to,
     and by what else is known of their volumes."""
 
     def look_up(self, directory: RunDirectory) -> str:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The observation: a live queue manager is watched, and what it gets is held against the certificate of its volume. It
+"""The observation: a live queue manager is watched, and what it gets is compared with the certificate of its volume. It
 writes nothing and certifies nothing."""
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL
 
 SHOWN = 5
-"""The largest number of hosts that have lines of their own, the worst first."""
+"""The largest number of hosts that have lines of their own, worst first."""
 
 _UNDECIDED = "Nothing is claimed: this storage may keep what it acknowledged or lose it."
 _CUT_AGAIN = "Correct what is named, and run playbooks/power_cut.yml."

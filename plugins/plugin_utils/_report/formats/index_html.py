@@ -40,7 +40,7 @@ from markupsafe import Markup
 FILE = "index.html"
 
 SHOWN_HOSTS = 1000
-"""The largest number of hosts in the matrix, the worst first; the picture of the fleet always has all."""
+"""The largest number of hosts in the matrix, worst first; the picture of the fleet always has all."""
 MOST_CELLS = 20_000
 """The largest number of cells of the matrix, for sweeps with many load points."""
 MOST_DETAILS = 8_000_000

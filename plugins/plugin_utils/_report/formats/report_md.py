@@ -25,7 +25,7 @@ FILE = "report.md"
 
 MOST_LINES = 60
 SHOWN_HOSTS = 20
-"""The largest number of hosts that are listed, the worst first."""
+"""The largest number of hosts that are listed, worst first."""
 
 _FEWEST_CAUSE_LINES = 12
 _ELSEWHERE = "index.html and report.json"

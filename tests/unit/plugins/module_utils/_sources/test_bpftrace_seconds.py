@@ -76,7 +76,7 @@ def test_a_slot_that_comes_round_again_gives_only_what_it_gained():
 
 
 def test_operations_of_a_second_that_is_not_over_wait_for_its_turn():
-    """The kernel goes on counting while the maps are read."""
+    """The kernel continues counting while the maps are read."""
     lines = [
         printed(f"base {BASE}"),
         *maps(n0={"0,513": 1, "1,513": 7}),

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which certificates a volume is held against, and which count with this run: told from entries alone."""
+"""Which certificates a volume is compared with, and which count with this run: told from entries alone."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def numbers(entries, kept):
     [
         ("", []),
         ("nnn", [0, 1, 2]),
-        ("nnniwoi", [0, 1, 2]),  # what was held against a baseline never becomes one
+        ("nnniwoi", [0, 1, 2]),  # what was compared with a baseline never becomes one
         ("nnnoon", [0, 1, 2, 5]),
         ("nnnia", [4]),  # accepted by hand, and then it alone
         ("nnniaonn", [4, 6, 7]),
@@ -62,7 +62,7 @@ def test_the_last_baseline(kinds, before):
         ("nnniiw", []),  # a decided one ends the window
         ("nnniiwi", [6]),
         ("nnniioii", [6, 7]),
-        ("nnniin", []),  # held against something else
+        ("nnniin", []),  # compared with something else
         ("nnniiaii", [6, 7]),
         ("nnn" + "i" * 9, [8, 9, 10, 11]),  # five with this run
     ],

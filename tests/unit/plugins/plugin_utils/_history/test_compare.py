@@ -388,7 +388,7 @@ def test_a_known_variance_decides_one_run_against_one():
 
 
 def test_earlier_periods_may_lie_at_other_levels():
-    """Only runs of one period are held against each other, whatever came between two of them."""
+    """Only runs of one period are compared with each other, whatever came between two of them."""
     periods = [[run_of([[level + night]]) for night in NIGHTS] for level in (3, -2)]
     (host,) = compared([[[0.0]]], [[[0.3]]], earlier=periods).hosts
     assert (host.outcome, host.error.host.degrees) == (WORSE, 4)

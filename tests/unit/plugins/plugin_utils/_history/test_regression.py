@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Runs are held against their baseline by the gate: what is compared with what, and what becomes of verdict,
+"""Runs are compared with their baseline by the gate: what is compared with what, and what becomes of verdict,
 report, certificate and history."""
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ def test_a_class_of_eight_decides_by_fewer_runs_and_knows_a_common_night(tmp_pat
 
 
 def test_hosts_of_one_class_may_have_different_windows(tmp_path):
-    """One that was disturbed in a run is held against its class by the runs that it has."""
+    """One that was disturbed in a run is compared with its class by the runs that it has."""
     nights = Nights(tmp_path, [f"h{number}" for number in range(9)])
     for _ in range(3):
         nights.certify("")
