@@ -83,13 +83,17 @@ link:
 
 ##@ Develop (the tests make all they need, as root also Debian packages)
 
-# What waits for a network or for one processor runs beside something else; tests that use all processors run alone.
+# What waits for a network or for hosts runs beside something else; tests that use all processors run alone.
 .PHONY: test
 test: packages ## what every change needs: each promise, playbook, kind of run and verdict once
 	$(TOGETHER) environments test-tester
 	$(MAKE) test-unit
-	$(TOGETHER) lint sanity
-	$(MAKE) integration
+	$(MAKE) --jobs 2 integration checks
+
+# At the lowest priority, so that they take only the time that integration tests leave.
+.PHONY: checks
+checks:
+	nice -n 19 $(MAKE) --output-sync=target lint sanity
 
 .PHONY: test-all
 test-all: ## everything: a release needs it
