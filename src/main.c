@@ -39,7 +39,7 @@ static void plan_run(struct run *run) {
     run->clock_read_ns = measure_clock_read_ns();
     const struct number_list *sizes = run->workload.sizes, *load_points = run->workload.load_points;
     run->steps = (uint32_t)(sizes->count * load_points->count);
-    // Whoever starts several hosts at one instant with the same options gets the same plan on each.
+    // Hosts that start at one instant with the same options have the same plan.
     uint64_t footprint = workload_footprint(&run->workload);
     uint64_t verify_s = options->verify ? footprint / PASS_BYTES_PER_S : 0;
     run->step_gap_s = options->start_at_ns > 0 ? STEP_GAP_S + verify_s : 0;
@@ -150,7 +150,7 @@ static void run_steps(struct run *run) {
     }
 }
 
-// In a thread, because files may hang. What cannot be noted may have been said all the same.
+// In a thread, because files may hang. If the mark cannot be changed, the line `end` may have been sent nevertheless.
 static void note_end(void *argument) {
     struct run *run = argument;
     for (uint32_t i = 0; i < run->workload.places_count; i++) {
@@ -174,7 +174,8 @@ static void say_end(struct run *run) {
     }
 }
 
-// Tables first: whoever waits for the run waits for them. In the thread that writes files, while main only waits.
+// Tables come first, because the caller of the tester waits for them. In the thread that writes files, while main only
+// waits.
 static void write_results(void *argument) {
     struct run *run = argument;
     bool complete = tables_complete(&run->tables);
@@ -192,7 +193,7 @@ static bool await_reader(void *argument) {
     return supervisor_await(argument, console_is_drained, NULL, RESULTS_PATIENCE_NS);
 }
 
-// Tables that are printed, and behind them what a person looks for, so that it is the end of a log.
+// Prints the tables, and then the summary for people, so that a log ends with it.
 static void print_results(struct run *run) {
     if (run->tables.printed) {
         console_release();
@@ -294,7 +295,7 @@ static void judge_screen(struct run *run, bool drained) {
     }
 }
 
-// The end that nobody was told of: a reader that is slow beyond all patience, or gone.
+// The line `end` could not be sent: the reader is too slow or has disappeared.
 static void judge_acknowledge(struct run *run) {
     struct acknowledge *acknowledge = &run->acknowledge;
     bool started = atomic_load(&acknowledge->end) != NULL;
@@ -307,7 +308,7 @@ static void judge_acknowledge(struct run *run) {
     }
 }
 
-// Waits for what is still being written, unless that hangs, and says last why the run failed.
+// Waits for pending output, unless it hangs, and then prints why the run failed.
 static void close_outputs(struct run *run) {
     struct supervisor *supervisor = &run->supervisor;
     console_release();
@@ -348,7 +349,7 @@ static enum exit_status remove_acknowledged(struct options *options) {
     return EXIT_MEASURED;
 }
 
-// What was asked for instead of a run.
+// Options that replace a run, such as --help.
 static enum exit_status print(enum options_outcome outcome, const struct run *run) {
     if (outcome == OPTIONS_HELP) {
         options_help(stdout);

@@ -64,8 +64,7 @@ struct run {
     uint64_t in_flight_age_ns;          // at that time
     atomic_bool opened;                 // tables, csvFile and progress are; until then none of them may be touched
     bool results_written;
-    // Those of our own files that are on a file system under test: they hang with it,
-    // and writing them disturbs the test.
+    // Our own files that are on a file system under test: they hang with it, and writing them disturbs the test.
     char under_test[128];               // for people; empty: none
     bool progress_under_test, console_under_test;
     atomic_bool own_files_known;        // the three above are
@@ -83,7 +82,7 @@ void run_note_stop(struct run *run);
 // Sets thread_hangs if it lasts that long after the run was to end.
 void run_job(struct run *run, void (*work)(void *), void *argument, uint64_t patience_ns);
 
-// Does what is due once per second: writes the progress, hands rows over to be written, and prints.
+// Performs the work of each second: writes the progress, hands over rows to be written, and prints.
 void run_progress(void *run);
 
 // preflight.c: what is refused before the first byte is written. Both run in a thread,
@@ -97,11 +96,11 @@ bool preflight_disks(void *context, struct failure *failure);
 // Warns of what is not refused.
 void preflight_warn(struct run *run);
 
-// check.c: --checkAcknowledged. Reads the files of a run that was cut off, and tells what it finds.
+// check.c: --checkAcknowledged. Reads the files of a run that was cut off, and reports the findings.
 void check_acknowledged(struct run *run);
 
-// output/run_csv.c: what was run, where, and how it ended, one key per row. Unknown is empty, never guessed; keys that
-// do not apply, such as those of an error, are left out. Writes all rows, or lists all keys; the "_n" of a listed key
+// output/run_csv.c: what was run, where, and how it ended, one key per row. Unknown values are empty. Keys that do not
+// apply, such as those of an error, are left out. Writes all rows, or lists all keys; the "_n" of a listed key
 // stands for numbers from 1.
 void run_csv_put(struct csv *csv, const struct run *run);
 

@@ -15,7 +15,7 @@ static uint64_t least(uint64_t one, uint64_t other) {
     return one < other ? one : other;
 }
 
-// Calls act for every operation of every stream.
+// Calls act() for every operation of every stream.
 static void each_operation(struct run *run, void (*act)(struct run *, struct stream_step *, enum operation)) {
     for (uint32_t i = 0; i < run->workload.streams_count; i++) {
         for (int operation = 0; operation < OPERATIONS; operation++) {
@@ -34,8 +34,8 @@ static uint64_t planned_begin_ns(const struct run *run) {
     return run->first_begin_ns > 0 ? run->first_begin_ns + (run->workers.plan.key.step - 1) * step_s * NS_PER_S : 0;
 }
 
-// Sets the step's instants from its first one on. A step that is late by plan ends where it was planned to, but keeps
-// at least half of its time: the warm-up goes first.
+// Sets the step's instants from its first one on. A step that starts late still ends at its planned time, but keeps at
+// least half of its duration. The warm-up is shortened first.
 static void set_times(struct run *run, uint64_t begin_ns) {
     struct step_plan *plan = &run->workers.plan;
     uint64_t warmup_ns = run->options->warmup_s * NS_PER_S, duration_ns = run->options->duration_s * NS_PER_S;
@@ -261,7 +261,7 @@ static uint64_t next_look_ns(const struct run *run, uint64_t now) {
     uint64_t cut_ns = stream_recorder(&run->workers.streams[0])->cut.end_ns + GRACE_NS;
     bool stops = run->supervisor.reason != STOP_NONE || atomic_load(&plan->stop);
     uint64_t next_ns = least(least(now + MONITOR_NS, cut_ns), plan->end_ns);
-    // A worker that was running at the cut will have passed it very soon.
+    // A worker that was running at the cut will pass it very soon.
     return stops || next_ns < now + END_MONITOR_NS ? now + END_MONITOR_NS : next_ns;
 }
 
@@ -275,7 +275,7 @@ static void monitor_workers(struct run *run) {
             atomic_store(&plan->stop, true);
         }
         run->look_ns = now_ns();
-        // If it is later than that, no disk is the cause: main makes no call in between.
+        // If it wakes later than that, the cause is not a disk, because main makes no call in between.
         if (run->look_ns > until_ns + run->oversleep_max_ns) {
             run->oversleep_max_ns = run->look_ns - until_ns;
             run->oversleep_max_step = plan->key.step;
@@ -430,7 +430,7 @@ static void add_fidelity(void *context, const struct fidelity *fidelity) {
     tables_add(&run->tables, TABLE_FIDELITY, &row);
 }
 
-// The row of all streams of --stream together, and how far they did what was asked for.
+// The row of all streams of --stream together, and how closely they kept to what was requested.
 static void report_workload(struct run *run) {
     if (run->workers.whole == NULL) {
         return;
@@ -472,7 +472,7 @@ static uint64_t on_sampled_device(const struct run *run, const struct worker *wo
     return bytes / directories * sampled;
 }
 
-// Adds what the workers know of their own share in the disturbance. Returns when the last one ended.
+// Adds the tester's own share in the disturbance, as the workers counted it. Returns when the last worker ended.
 static uint64_t add_workers(struct run *run) {
     struct disturbance *disturbance = &run->disturbance;
     const struct step_plan *plan = &run->workers.plan;

@@ -19,7 +19,7 @@ enum kind {
 enum only { ONLY_NONE, ONLY_MQ_LOG = 1 + WORKLOAD_MQ_LOG, ONLY_COMMIT = 1 + WORKLOAD_COMMIT,
             ONLY_STREAMS = 1 + WORKLOAD_STREAMS };
 
-// An option in full. What is not named is 0 or NULL: no letter, no default, no row in run.csv.
+// An option in full. Members that are not named are 0 or NULL: no letter, no default, no row in run.csv.
 struct rule {
     const char *name;
     char letter;
@@ -414,8 +414,8 @@ static bool refuse_foreign(struct options *options) {
                                                          : "operations are those of --stream");
 }
 
-// What another machine is to check needs writes that are on the disk when they return, and a layout that its one line
-// describes. Standard output is for that line and the counts.
+// A check by another machine needs writes that are on the disk when they return, and a layout that the mark's single
+// line describes. Standard output carries that line and the counts.
 static bool check_acknowledge(struct options *options) {
     if (!options->acknowledge) {
         return true;
@@ -453,7 +453,7 @@ static bool check_acknowledge(struct options *options) {
                              "acknowledgements; try --tables=./result");
 }
 
-// What the files hold is said by the run that made them.
+// The run that created the files determines their content.
 static bool check_check(struct options *options) {
     return options->not_for_check == NULL ||
            complain(options,
@@ -531,7 +531,8 @@ static void insert_once(struct number_list *sorted, uint64_t value) {
     }
 }
 
-// Sorts --over, keeps what was asked for, and adds what is always in it: 1, 2 and 5 in every decade from 100 us to 5 s.
+// Sorts the thresholds of --over, keeps a copy of the given ones, and adds those that are always included: 1, 2 and 5
+// in every decade from 100 us to 5 s.
 static void complete_over(struct number_list *over, struct number_list *asked_for) {
     size_t asked = over->count;
     over->count = 0;

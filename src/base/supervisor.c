@@ -25,7 +25,7 @@ bool supervisor_start(struct supervisor *supervisor) {
            sigaction(SIGXFSZ, &ignore, NULL) == 0;
 }
 
-// The first reason counts; a later signal only hurries.
+// The first reason counts. A later signal only shortens the wait.
 static void stop(struct supervisor *supervisor, enum stop_reason reason, int signal) {
     supervisor->deadline_ns = UINT64_MAX;
     if (supervisor->reason == STOP_NONE) {
@@ -67,7 +67,7 @@ bool supervisor_await(struct supervisor *supervisor, bool (*done)(void *), void 
     for (int signal; (signal = sigtimedwait(&supervisor->signals, NULL, &at_once)) > 0;) {
         stop(supervisor, STOP_SIGNAL, signal);
     }
-    supervisor->hurried = false;        // what was sent earlier was meant for what was going on then
+    supervisor->hurried = false;        // earlier signals were meant for the earlier work
     while (!done(argument)) {
         if (supervisor_wait(supervisor, now_ns() + SUPERVISOR_POLL_NS)) {
             uint64_t from_ns = begin_ns > supervisor->stopped_at_ns ? begin_ns : supervisor->stopped_at_ns;

@@ -20,7 +20,7 @@ struct supervisor {
     sigset_t signals;
     uint64_t deadline_ns;               // of CLOCK_MONOTONIC
     enum stop_reason reason;
-    atomic_bool stop;                   // there is a reason: for other threads, which end their work early
+    atomic_bool stop;                   // set if the run is to end, so that other threads end their work early
     int signal;
     uint64_t stopped_at_ns;
     bool hurried;                       // a later signal, more than a second after the first: do not wait for results
@@ -41,8 +41,8 @@ bool supervisor_patience_over(const struct supervisor *supervisor);
 // (hurried). Signals within a second of the first are the same request.
 bool supervisor_await(struct supervisor *supervisor, bool (*done)(void *), void *argument, uint64_t patience_ns);
 
-// Work that may hang in a system call, such as anything that touches a file, is done in a thread of its own, one job
-// after the other, so that the main thread can always react to signals and to the deadline.
+// Work that may hang in a system call, such as any access to a file, runs in a separate thread, one job after the
+// other, so that the main thread can always react to signals and to the deadline.
 
 #define JOBS_MAX 16
 

@@ -19,7 +19,7 @@ struct geometry {
     uint64_t seed, block_bytes, file_bytes, files;
     uint32_t queue_managers;
     uint64_t blocks_a_file, positions;
-    struct payload writes, preformat;   // only how their windows lie; the pools are not needed
+    struct payload writes, preformat;   // only the positions of their windows; the pools are not needed
 };
 
 // Of a run with that mark.
@@ -28,11 +28,11 @@ void geometry_of(struct geometry *geometry, const struct mark *mark);
 // Where a position begins.
 struct spot geometry_spot(const struct geometry *geometry, uint32_t worker, uint64_t position);
 
-// False if the sector is not of this run. If it is, of which write, and where that write put it.
+// False if the sector is not from this run. Otherwise reports which write it is from, and where that write put it.
 bool geometry_trace(const struct geometry *geometry, const unsigned char *sector, uint64_t *write, struct spot *spot);
 
-// Whether a sector that cannot be traced holds some of what the run put at that spot, in whatever pass:
-// then it is damaged, and not foreign.
+// Whether a sector that cannot be traced holds some of the run's data for that spot, from any pass: then it is
+// damaged, not foreign.
 bool geometry_is_damaged(const struct geometry *geometry, const unsigned char *sector, const struct spot *at);
 
 // The greatest number of writes whose stamps can be told apart.

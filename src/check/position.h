@@ -1,7 +1,7 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What stands at a position of a ring: the sum of what its sectors say.
+// The content of a position of a ring, derived from its sectors.
 #pragma once
 
 #include "check/geometry.h"
@@ -25,13 +25,13 @@ struct stray {
 };
 
 struct position {
-    uint64_t sectors[CONTENTS];         // by what each sector alone shows; in their place: whole
+    uint64_t sectors[CONTENTS];         // by what each sector shows; in their place: whole
     // of the writes that have a sector in its place; newest 0: the preformat or none
     uint64_t oldest, newest;
     struct stray stray;                 // the first
 };
 
-// Takes one more sector, which was read from that spot. NULL: it could not be read.
+// Adds a sector that was read from that spot. NULL: it could not be read.
 void position_add(struct position *position, const struct geometry *geometry, const struct spot *at,
                   const unsigned char *sector);
 

@@ -23,7 +23,7 @@ void reader_path(const struct reader *reader, const struct spot *spot, char path
     (void)snprintf(path, PATH_MAX, "%.*s/%s", PATH_MAX - NAME_MAX - 2, directory, name);
 }
 
-// What the cut took, if an open or a read says that: a name, or data of the file system or the file.
+// Whether the error of an open or a read means that the cut destroyed a name, or data of the file system or file.
 static bool says_gone(int error) {
     return error == ENOENT || error == ENOTDIR || error == EUCLEAN || error == EIO || error == EBADMSG;
 }
@@ -35,8 +35,8 @@ static bool says_unreadable(int error) {
 
 // Reading.
 
-// One part of a file. What the disk does not give is found by halves, down to a sector, or a page if the disk has
-// larger sectors. False if something other than the disk is in the way.
+// One part of a file. Finds unreadable data by halving, down to a sector, or a page if the disk has larger sectors.
+// False if the cause is not the disk.
 static bool read_part(struct reader *reader, int fd, uint64_t offset_bytes, uint64_t at, uint64_t bytes) {
     ssize_t done;
     while ((done = pread(fd, reader->memory + at, bytes, (off_t)(offset_bytes + at))) < 0 && errno == EINTR) {
@@ -144,8 +144,8 @@ static bool open_directory(struct reader *reader, uint32_t worker, int *fd) {
     return *fd >= 0 || says_gone(errno) || refuse(reader, "cannot open %s: %s", path, strerror(errno));
 }
 
-// A mark that is gone, or holds something else than a mark, is a finding. One of another run is not: then these are not
-// the files that the witness saw.
+// A mark that is missing or malformed is a finding. A mark of another run is not: then these are not the files that
+// the witness saw.
 static bool check_mark(struct reader *reader, int dir_fd, uint32_t worker) {
     struct mark mark;
     char path[PATH_MAX], found[MARK_LINE_BYTES], wanted[MARK_LINE_BYTES];

@@ -3,9 +3,9 @@
 //
 // Reads the rings of all queue managers once, each from its beginning to its end, and has them judged.
 //
-// Nothing may come from memory. After a power cut there is nothing of before in the page cache, but a disk alone may
-// have been cut, and the check may be made twice. So files are read with O_DIRECT; if their file system has no such
-// thing, what the page cache holds of them is dropped before.
+// Nothing may come from memory. After a power cut of the host the page cache holds no earlier data. But the power of a
+// disk alone may have been cut, and the check may be repeated. So files are read with O_DIRECT. If their file system
+// does not support it, their pages are dropped from the page cache first.
 #pragma once
 
 #include "check/verdict.h"

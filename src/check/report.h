@@ -6,7 +6,7 @@
 
 #include "check/reader.h"
 
-// Every row that says something else than "kept", or the only one, and the verdict.
+// Prints every row that is not "kept", or the only row, and the verdict.
 void report_text(struct text *text, const struct reader *reader);
 
 // The first finding in a sentence; empty if all is kept.

@@ -65,7 +65,7 @@ void ring_add_missing(struct ring *ring, uint64_t count) {
     add(ring, count, CONTENT_MISSING, 0);
 }
 
-// No disk exchanges most of what two queue managers wrote, block by block; a list of directories in another order does.
+// A disk does not exchange most of the blocks of two queue managers, but a list of directories in another order does.
 uint32_t ring_owner(const struct ring *ring) {
     return ring->of_another > ring->positions / 2 ? ring->strays[0].from.worker : 0;
 }
@@ -164,7 +164,7 @@ static void judge_lost(const struct judgement *judgement, uint64_t position, uin
     const struct ring *ring = judgement->ring;
     bool tail = expected > ring->newest;        // nothing after it survived
     enum finding finding = tail ? FINDING_LOST_TAIL : FINDING_LOST_OUT_OF_ORDER;
-    // Of a tail, also those of earlier passes: nothing was found of them either.
+    // For a tail, the writes of earlier passes count as well, because they were not found either.
     judgement->durability->counts[finding] += tail ? (expected - ring->newest - 1) / ring->geometry->positions + 1 : 1;
     note(judgement, finding, position, expected, &found);
 }

@@ -4,11 +4,10 @@
 // What a queue manager's ring proves after a power cut, given how many of its writes were acknowledged. No I/O.
 //
 // A queue manager has one write outstanding. So all writes up to A had returned, of which A acknowledgements arrived;
-// and so had all writes before any write W that is found, because W was issued only after them. Of honest storage all
-// these are there, unless a later write took their place. Anything may stand where the one write lies that was in
-// flight. It is W, the last that is found, if that is beyond A and not whole; otherwise it is the one after W or A,
-// whichever is greater.
-// Every other deviation is a loss: no state of honest storage has it.
+// and so had all writes before any write W that is found, because W was issued only after them. On honest storage all
+// of these are present, unless a later write took their place. The place of the one write in flight may hold anything.
+// That write is W, the last one found, if it is beyond A and not whole; otherwise it is the one after W or A,
+// whichever is greater. Every other deviation is a loss, because honest storage cannot be in such a state.
 #pragma once
 
 #include "check/position.h"
@@ -48,8 +47,8 @@ struct durability {
     struct evidence first;              // FINDING_NONE: kept
 };
 
-// What was read of one queue manager, position after position. Neighbours alike are kept once:
-// a ring of honest storage is five stretches at most.
+// What was read of one queue manager, position after position. Equal neighbours are stored once: a ring of honest
+// storage has at most five stretches.
 struct stretch {
     uint64_t position;                  // the first of it
     uint64_t pass;                      // whole: of its writes, from 1; 0: the preformat. Torn: of the oldest

@@ -4,7 +4,7 @@
 // What a witness kept of the lines that `logdisk --acknowledge` sends: the line `ready`, and then in any order, and any
 // number of times, `ack QUEUE_MANAGER COUNT` and `tick NANOSECONDS`, and `end REASON` at most once. Counts only grow,
 // so the greatest one of each queue manager is all that is needed. The time from the first to the last tick is that of
-// writing. Anything else is refused: whoever judges a disk by this text must have all of it understood.
+// writing. Anything else is refused, because a disk must not be judged by text that is only partly understood.
 #pragma once
 
 #include "workload/mark.h"

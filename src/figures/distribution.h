@@ -69,8 +69,8 @@ static inline void distribution_add_equal(struct distribution *distribution, uin
     distribution->buckets[distribution_bucket(ns)] += count - 1;
 }
 
-// Both touch only the occupied buckets, and do nothing for NULL. A distribution of zeros (calloc)
-// has to be cleared before its first use.
+// Both touch only the occupied buckets, and do nothing for NULL. A distribution that is all zeros (calloc) must be
+// cleared before its first use.
 void distribution_clear(struct distribution *distribution);
 void distribution_merge(struct distribution *into, const struct distribution *from);
 
@@ -83,9 +83,9 @@ double distribution_deviation_ns(const struct distribution *distribution);      
 double distribution_time_weighted_mean_ns(const struct distribution *distribution);     // sum of squares / sum
 struct bucket_range distribution_range(const struct distribution *distribution);
 
-// Durations above a threshold below DISTRIBUTION_MAX_NS: all of the buckets whose upper bound is above it, but none if
-// the maximum is not. So more than a share of 1 - q are above it exactly if the percentile q is. Their sum is that of
-// the middles of their buckets.
+// Counts the durations above a threshold below DISTRIBUTION_MAX_NS: those of all buckets whose upper bound is above
+// it, but none if the maximum is not above it. So more than a share of 1 - q are above it exactly if the percentile q
+// is. Their sum is computed from the middles of their buckets.
 struct distribution_over {
     uint64_t count, sum_ns;
 };

@@ -1,8 +1,9 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// From single operations to seconds, batches and rounds, while workers continue. One recorder serves all workers of a
-// stream and one operation. One of zeros (calloc) can start its first step.
+// Groups single operations into seconds, batches and rounds while the workers continue to write. One recorder serves
+// all workers of a
+// stream and one operation. A recorder that is all zeros (calloc) can start its first step.
 //
 // A step's time is cut into slots (see struct cut). Every worker counts its operations in a slot of its own. When one
 // completes past the slot's end, the worker adds the slot to the pending slot that all workers share: atomic additions
@@ -10,8 +11,8 @@
 // thread takes a pending slot over when every worker has passed it. So that rows appear during a stall, main passes a
 // cut for a worker that is in a system call (measure/worker.h).
 //
-// An operation belongs to the slot in which it completes. There are RECORDER_PENDING pending slots; should main fall
-// that many slots behind, workers wait for it between two operations, outside the timed interval.
+// An operation belongs to the slot in which it completes. There are RECORDER_PENDING pending slots; if main falls that
+// many slots behind, workers wait for it between two operations, outside the timed interval.
 #pragma once
 
 #include "base/clock.h"

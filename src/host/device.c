@@ -13,7 +13,7 @@
 #define DEPTH_MAX 8                     // mapped devices on mapped devices, loop devices on files on loop devices ...
 #define PATH_BYTES (PATH_MAX + 64)      // of a file in a directory of sysfs
 
-// Block devices. Each has a directory in sysfs, which stands for it here.
+// Block devices. Each is represented by its directory in sysfs.
 
 // False if there is none.
 static bool find_directory(struct block_number number, char device[PATH_MAX]) {
@@ -201,8 +201,8 @@ static uint64_t number_fact(const char *directory, const char *name) {
     return read_fact(directory, name, text, sizeof text) && parse_integer(text, &value) ? value : 0;
 }
 
-// The path is one of the namespace that set the loop device up: it is believed only if a file of the
-// device's size lies there.
+// The path is one of the namespace that set the loop device up: it is used only if a file of the device's size exists
+// there.
 static int open_backing_file(const char *loop) {
     char path[PATH_MAX];
     struct stat status;

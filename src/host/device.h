@@ -1,9 +1,9 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What is tested, as /proc and sysfs show it: the mount, the file system, the block device, and what that stands on,
-// because memory may hide behind overlays and loop devices, and shared disks behind anything. What the kernel does not
-// show stays empty; nothing is guessed.
+// Describes the storage under test, as /proc and sysfs show it: the mount, the file system, the block device, and the
+// devices below it, because there may be memory behind overlays and loop devices, and shared disks behind any device.
+// Values that the kernel does not show are empty.
 #pragma once
 
 #include "base/options.h"
@@ -59,7 +59,7 @@ struct backing {
     struct disks disks;         // whole disks, or the st_dev of a file system without a block device
 };
 
-// Adds what the file system of that open file or directory stands on, or that open device.
+// Adds the disks below the file system of that open file or directory, or below that open device.
 void backing_add(struct backing *backing, int fd);
 
 bool disks_contain(const struct disks *disks, struct block_number disk);
@@ -80,15 +80,16 @@ struct device_use {
     const char *next;                   // what to do about it
 };
 
-// What the kernel says of a device that speaks against overwriting it. False: nothing.
+// The reasons not to overwrite a device, as the kernel shows them. False: nothing.
 bool device_find_use(struct block_number number, struct device_use *use);
 
 // device_lock.c.
 
-// Two testers at one disk would measure each other. Each holds, for every disk under its directories, an abstract
+// Two testers on one disk would measure each other's load. Each holds, for every disk under its directories, an
+// abstract
 // socket that is named mqops-logdisk/<major:minor>/<pid>.<instant>/<run id>, and looks for those of other runs. It
-// needs no root, and the kernel lets go of it with the process, whatever ends that. It reaches as far as the network
-// namespace: neither another container nor another host that has the disk.
+// needs no root, and the kernel lets go of it with the process, whatever ends that. It works within a network
+// namespace: it does not see another container or another host with the same disk.
 
 #define INSTANCE_BYTES 24
 
@@ -104,7 +105,7 @@ struct lock_name {
     char instance[INSTANCE_BYTES];                      // pid.instant
 };
 
-// One line of /proc/net/unix; false if it is not that of a tester's socket. Whatever is taken from it can be printed.
+// One line of /proc/net/unix; false if it is not that of a tester's socket. The extracted values are printable.
 bool parse_lock_name(const char *line, struct lock_name *name);
 
 // Takes the lock and fills the record. Two that do so within milliseconds may find each other, and both refuse.

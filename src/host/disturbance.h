@@ -1,7 +1,7 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What else happened on the host while the tester measured, from the kernel's counters. They are sampled before and
+// Other activity on the host while the tester measured, from the kernel's counters. They are sampled before and
 // after each step, and the differences are added up.
 #pragma once
 
@@ -38,14 +38,14 @@ void disturbance_end_step(struct disturbance *disturbance);
 // What a counter counted in all steps; NAN if that is unknown.
 double disturbance_sum(const struct disturbance *disturbance, enum counter counter);
 
-// Share of what a counter counts of another or of the time (0 to 1); NAN if it is unknown.
+// One counter divided by another one, or by the time (0 to 1); NAN if it is unknown.
 double disturbance_share(const struct disturbance *disturbance, enum counter part, enum counter whole);
 double disturbance_time_share(const struct disturbance *disturbance, enum counter microseconds);
 
 // How long a quota kept the tester's cgroup or one above it from running, and that as a share of the time;
 // NAN if unknown.
-// The largest of all levels, and no sum: while a group is kept from running, so are those below it, whatever their own
-// quotas say. The kernel adds up what each processor was kept from, so it can be longer than the time; the share ends
+// This is the largest value of all levels, not their sum: while a group is throttled, the groups below it are as well.
+// The kernel adds up what each processor was kept from, so it can be longer than the time; the share ends
 // at 1.
 double disturbance_throttled_ns(const struct disturbance *disturbance);
 double disturbance_throttled_share(const struct disturbance *disturbance);

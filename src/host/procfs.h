@@ -1,7 +1,7 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Small files of /proc and /sys. Whatever text they contain, the parser only fails.
+// Small files of /proc and /sys. Unexpected text only makes the parser fail.
 #pragma once
 
 #include "base/standard.h"
@@ -39,6 +39,6 @@ bool parse_mount_option(const char *options, const char *name, char *value, size
 // The mount that the open file or directory lies on; false if /proc does not say.
 bool mount_of(int fd, struct mount *mount);
 
-// The same, looked through overlays to the file system of the upper directory. False if that cannot be seen from here:
-// its path is one of the namespace that mounted the overlay, so it is believed only if what lies there is what is open.
+// The same, but follows overlays to the file system of the upper directory. False if that cannot be seen: its path
+// belongs to the namespace that mounted the overlay, so it is used only if the open file is found there.
 bool mount_behind_overlay(int fd, struct mount *mount);

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Whether a step did what --place and --stream ask for: shares of capacity, reads, sizes and operations, and rates,
-// asked and achieved. Judging them is up to whoever reads the table.
+// Compares what a step did with what --place and --stream ask for: shares of capacity, reads, sizes and operations,
+// and rates. The reader of the table judges the differences.
 #pragma once
 
 #include "measure/worker.h"

@@ -9,7 +9,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#define TOUCHES_PER_PAGE 4              // leaves 2 % of the pages to be touched in the order of their addresses
+#define TOUCHES_PER_PAGE 4              // 2 % of the pages are still touched in the order of their addresses
 
 // The kernel gives one page after the other to whoever touches them, so they are touched in random order.
 static void scatter(unsigned char *pages, size_t bytes, size_t page_bytes, bool locked) {

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // Memory that measured operations write from and read into. The kernel splits a large direct write into requests, each
-// of which takes a limited number of physically contiguous pieces (max_segments). Memory as it comes is contiguous here
-// and there, differently in each process, and the latency of large writes differs with it. In this memory no page
+// of which takes a limited number of physically contiguous pieces (max_segments). Ordinary memory is partly
+// contiguous, differently in each process, and the latency of large writes varies with that. In this memory no page
 // follows another one physically, except by chance, so the same write makes the same requests in every process. A queue
-// manager's log buffer, shared memory in ordinary pages, comes near that on a host that has run for long. No layout
-// takes more requests.
+// manager's log buffer, shared memory in ordinary pages, comes near that on a host that has run for long. No other
+// layout needs more requests.
 #pragma once
 
 #include "base/standard.h"

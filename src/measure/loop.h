@@ -1,7 +1,8 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What the measuring loops share. There is one loop for each kind of stream, so that none pays for what another needs:
+// What the measuring loops share. Each kind of stream has its own loop, so that no loop does work that only another
+// one needs:
 // log_loop.c, commit_loop.c and stream_loop.c.
 #pragma once
 
@@ -20,7 +21,7 @@ bool loop_of_stream(struct worker *worker);
 // Sleeps until that instant, but wakes for plan->stop.
 void loop_sleep_until(const struct step_plan *plan, uint64_t instant_ns);
 int loop_flush(int fd, enum sync_mode sync);
-// Waits a moment, outside the timed interval, while main has borrowed the worker.
+// Waits briefly, outside the timed interval, while main has borrowed the worker.
 void loop_wait_for_main(void);
 void loop_pass_own_cut(struct worker *worker);
 void loop_note_first_pass(struct worker *worker);
@@ -52,8 +53,8 @@ static inline bool leave_call(struct worker *worker) {
     }
 }
 
-// The functions of libc are cancellation points, and pay for that twice per call with an atomic operation inside the
-// timed interval; so the kernel is called directly. The offset is passed as two longs, of which the kernel takes what
+// The functions of libc are cancellation points, which costs two atomic operations per call inside the timed interval.
+// So the kernel is called directly. The offset is passed as two longs, of which the kernel takes what
 // it needs.
 static inline ssize_t transfer(const struct worker *worker, int fd, uint64_t offset_bytes, void *block) {
     struct iovec vector = {.iov_base = block, .iov_len = worker->pattern.block_bytes};
@@ -77,7 +78,7 @@ static inline bool is_over(const struct step_plan *plan, uint64_t instant_ns) {
 enum outcome { OUTCOME_DONE, OUTCOME_FAILED, OUTCOME_ABANDONED };
 
 // Makes the operation that worker and block describe at that offset of the descriptor, for a worker in a call; it
-// starts now, at start_ns. Tells when it ended, and what the flush took of that.
+// starts now, at start_ns. Reports when it ended, and how long the flush took.
 static inline enum outcome operate(struct worker *worker, int fd, uint64_t offset_bytes, void *block, bool flushes,
                                    uint64_t start_ns, uint64_t *end_ns, uint64_t *flush_ns) {
     atomic_store_explicit(&worker->call_start_ns, start_ns, memory_order_relaxed);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // The figures of one row: one worker of a stream in one step, or all of them together, and one operation. A plain
-// record that points to the distributions it was made of; screen, tables and mqldt's table all print from it.
+// record with pointers to its distributions. The screen, the tables and mqldt's table are printed from it.
 #pragma once
 
 #include "measure/worker.h"
@@ -43,7 +43,7 @@ struct result_key result_key_of(const struct stream_step *stream, enum operation
 
 struct result result_of_worker(const struct worker *worker, enum operation operation);
 
-// All streams of --stream together, in workers->whole: stream and operation `all`. Good until the next step. Response
+// All streams of --stream together, in workers->whole: stream and operation `all`. Valid until the next step. Response
 // figures only if every stream has an open loop.
 struct result result_of_workload(const struct workers *workers);
 

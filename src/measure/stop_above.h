@@ -1,8 +1,8 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// --stopAbove=STREAM:OPERATION:FIGURE:TIME: no further step is made once a step has a mean above a limit, because those
-// that follow have more load. Only means: they are exact.
+// --stopAbove=STREAM:OPERATION:FIGURE:TIME: ends the run after a step whose mean is above a limit, because the
+// following steps have more load. Only means are supported, because they are exact.
 #pragma once
 
 #include "measure/result.h"

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// --trace: the operations of the measured time, one by one. They are noted in memory that is there before the first
-// file is made, and written after each step. Which ones, if there are more than fit: the first that ended.
+// --trace: the operations of the measured time, one by one. They are recorded in memory that is allocated before the
+// first file is created, and written after each step. If there are more than fit, those that ended first are kept.
 #pragma once
 
 #include "workload/workload.h"
@@ -42,7 +42,7 @@ static inline void trace_add(struct trace *trace, const struct traced *operation
 
 // Creates the file and takes the memory; true and nothing if path is NULL.
 bool trace_open(struct trace *trace, const char *path, uint64_t operations, struct failure *failure);
-// A job for the thread that may hang: writes what was noted in the step, and forgets it.
+// A job for the thread that may hang: writes the operations of the step, and clears them.
 void trace_write(void *trace);
 // Removes the file of a run that was refused.
 void trace_discard(struct trace *trace);

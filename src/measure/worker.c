@@ -112,7 +112,7 @@ static bool has_started(const struct worker *worker) {
     return worker->error.call != NULL || worker->figures[worker->operation]->in_flight.in_flight;
 }
 
-// Of mq-log: a plan of its own, which is arithmetic. They count as what was to come next.
+// Streams of mq-log have their own plan, which is pure arithmetic. They count as what was to come next.
 static void count_own_not_started(struct worker *worker, uint64_t until_ns, uint64_t end_ns) {
     struct figures *figures = worker->figures[worker->operation];
     struct schedule schedule = worker_schedule(worker);
@@ -124,7 +124,8 @@ static void count_own_not_started(struct worker *worker, uint64_t until_ns, uint
     schedule_add_waits(&schedule, first, figures->not_started, end_ns, figures->response);
 }
 
-// Of a stream with a common plan: what the worker had taken, and what nobody has taken. Who ends first, counts that.
+// Of a stream with a common plan: what the worker had taken, and what nobody has taken. The worker that ends first
+// counts them.
 static void count_common_not_started(struct worker *worker, uint64_t until_ns, uint64_t end_ns) {
     struct arrival_plan *arrivals = &worker->stream->arrivals;
     uint64_t start_ns = worker->stream->plan->timeline.start_ns, due_ns = worker->due_ns;
@@ -149,8 +150,8 @@ static void count_not_started(struct worker *worker, uint64_t end_ns) {
         worker, until_ns, end_ns);
 }
 
-// Applications whose commits no write has ended wait on. Without the longest of them a write that hangs to the end
-// would cost no commit anything.
+// Applications whose commits no write has completed are still waiting. The longest of these waits is counted,
+// otherwise a write that hangs to the end would not delay any commit.
 static void note_waiting_commit(struct worker *worker, uint64_t end_ns) {
     if (worker->commits == NULL || group_commit_oldest_ns(worker->commits) >= end_ns) {
         return;

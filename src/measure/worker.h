@@ -7,8 +7,8 @@
 //
 // Who owns a worker's figures: the worker while it is WORKER_RUNNING. While it is WORKER_IN_CALL (in the system call,
 // or sleeping until its next operation is due) main may borrow them (WORKER_BORROWED) and give them back; a worker that
-// returns in that moment waits, outside the timed interval. WORKER_ABANDONED is for good: the call hung when the run
-// had to end, main has taken over the figures, and the thread must not touch them any more.
+// returns in that moment waits, outside the timed interval. WORKER_ABANDONED is final: the call hung when the run had
+// to end, main has taken over the figures, and the thread must not touch them again.
 #pragma once
 
 #include "figures/recorder.h"
@@ -20,7 +20,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 
-// What every row of every table but run.csv begins with.
+// The first columns of every table except run.csv.
 struct result_key {
     uint32_t step;                      // from 1
     uint64_t block_bytes;
@@ -29,7 +29,7 @@ struct result_key {
     uint32_t worker;                    // from 1; 0: all of the stream together
 };
 
-// What a step asks of all workers; constant while they run, but for the atomics.
+// The parameters of a step for all workers. They are constant while workers run, except the atomics.
 struct step_plan {
     struct result_key key;              // without stream, operation and worker
     struct timeline timeline;           // measured time
@@ -49,8 +49,8 @@ struct batch_sums {
 
 struct stream_step;
 
-// What a worker measured of one operation in a step. Of all workers of a stream together only the
-// distributions and stalls.
+// What a worker measured of one operation in a step. For all workers of a stream together, only the distributions and
+// stalls are filled in.
 struct figures {
     struct distribution slot;           // what completed since the last cut
     struct distribution latency;        // of the measured time
@@ -86,7 +86,7 @@ struct stream_step {
     struct figures *all[OPERATIONS];            // of all workers together
 };
 
-// Whether the operations of its single workers are counted by themselves: those of one worker are those of all.
+// Whether single workers are counted separately: with one worker, its operations are those of all.
 static inline bool stream_counts_workers(const struct stream_step *stream, enum operation operation) {
     return operation == OPERATION_WRITE && !stream_is_described(stream->stream) && stream->workers > 1;
 }
@@ -166,7 +166,8 @@ static inline uint64_t worker_offset(const struct worker *worker) {
     return place_offset(worker->target, worker->first_file + pattern->file, pattern->offset_bytes);
 }
 
-// The thread (worker_thread.c): waits for each step's start, works until plan->end_ns, an error or plan->stop, and waits again.
+// The thread (worker_thread.c): waits for each step's start, works until plan->end_ns, an error or plan->stop, and
+// waits again.
 void *worker_main(void *worker);
 
 // Prepares the worker for a step; main calls it while the thread waits.
@@ -176,16 +177,16 @@ void worker_prepare_step(struct worker *worker, uint64_t alignment_bytes);
 bool worker_take(struct worker *worker, enum worker_state state);
 void worker_give_back(struct worker *worker);
 
-// For the owner: ends the current slot; the recorders must have a free slot for it.
+// Called by the owner: ends the current slot. The recorders must have a free slot for it.
 void worker_pass_cut(struct worker *worker);
-// For the owner: ends the step at that instant, of which every cut before is passed.
+// Called by the owner: ends the step at that instant. All earlier cuts must have been passed.
 void worker_finish(struct worker *worker, uint64_t end_ns);
 
 // When its operations are due. In an open loop the workers of a stream are evenly shifted against each other.
 struct schedule worker_schedule(const struct worker *worker);
 
-// All workers of a run. They and all memory that the greatest load point takes are created once, before the first file;
-// the threads wait at the start of each step.
+// All workers of a run. The workers, and all memory that the largest load point needs, are created once, before the
+// first file. The threads wait at the start of each step.
 struct workers {
     const struct workspace *workspace;
     struct step_plan plan;              // of the step that runs
@@ -201,7 +202,7 @@ struct workers {
 // used; failure says which.
 bool workers_create(struct workers *workers, const struct workspace *workspace, struct failure *failure);
 
-// Prepares a step; the caller then sets the instants of workers->plan and starts it.
+// Prepares a step. The caller then sets the instants of workers->plan and starts the step.
 void workers_prepare_step(struct workers *workers, const struct result_key *key);
 void workers_start_step(struct workers *workers);
 

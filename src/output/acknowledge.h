@@ -1,8 +1,8 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// --acknowledge: what another machine is told about the writes that have returned, so that it knows after a power cut
-// what has to be there. Lines on standard output:
+// --acknowledge: tells another machine which writes have returned, so that it knows what must be there after a power
+// cut. Lines on standard output:
 //
 //   ready ...              see workload/mark.h; the files and their names are on the disk
 //   ack Q COUNT            that many writes of queue manager Q (from 1) have returned, the warm-up's included
@@ -29,14 +29,14 @@ struct acknowledge {
     bool gone;
 };
 
-// Refuses a standard output that nobody could read lines from.
+// Refuses a standard output from which no other process can read lines.
 bool acknowledge_look(struct failure *failure);
 
-// Says ready, and starts the thread. False if there is no memory, or no thread.
+// Prints the line `ready`, and starts the thread. False if there is no memory, or no thread.
 bool acknowledge_start(struct acknowledge *acknowledge, const char *ready, const struct workers *workers);
 
-// Once every worker has finished or is abandoned.
+// Call it when every worker has finished or is abandoned.
 void acknowledge_end(struct acknowledge *acknowledge, const char *how);
 
-// For supervisor_await: the end was said, or nobody takes it.
+// For supervisor_await: true if the line `end` was written, or if standard output takes no more.
 bool acknowledge_is_drained(void *acknowledge);

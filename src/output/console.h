@@ -8,7 +8,7 @@
 
 #include "base/standard.h"
 
-// What is meant for standard output goes to standard error instead; to be said before anything else.
+// Sends the text for standard output to standard error instead. Call it before any output.
 void console_use_standard_error(void);
 
 // Holds text for regular files until console_release, because they may be on a file system under test.
@@ -20,10 +20,10 @@ void console_print(const char *format, ...) __attribute__((format(printf, 1, 2))
 void console_vescape(const char *format, va_list arguments) __attribute__((format(printf, 1, 0)));
 // Writes what can be written without blocking.
 void console_flush(void);
-// True if so much waits for standard output that what is out of date a second later had better be left out.
+// True if so much text waits for standard output that short-lived text should be left out.
 bool console_is_behind(void);
 
-// A line on standard error, after "logdisk: "; what a terminal would take for a command is escaped.
+// A line on standard error, after "logdisk: "; control sequences are escaped.
 void console_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 // For supervisor_await: tries to write, and returns true if nothing is waiting any more.

@@ -4,7 +4,8 @@
 // CSV as in RFC 4180: comma, LF, fields quoted if they need it, UTF-8; bytes that are not UTF-8, and control
 // characters, appear as \xNN. An unknown value is an empty field.
 //
-// A column is declared by the call that writes its value: with its name and its unit. The form says what becomes of it.
+// A column is declared by the call that writes its value: with its name and its unit. The form says what the call
+// writes.
 #pragma once
 
 #include "base/text.h"

@@ -20,7 +20,7 @@ struct monitor {
     struct monitor_figures row, step;   // of the next row; of all rows shown
 };
 
-// These do nothing if not requested.
+// These functions do nothing if not requested.
 void monitor_start_step(struct monitor *monitor, uint64_t start_epoch_ns);
 // A row appears when the second after it is complete, so that the part second at the end of a step joins the last row.
 void monitor_second(struct monitor *monitor, uint32_t second, bool partial, const struct distribution *latency);

@@ -5,7 +5,7 @@
 // a block of rows for each load point.
 // It is written in place to what the user named, as mqldt does, so that links, owner and mode are kept and a pipe, the
 // screen or a mounted file will do as well: replaced if there is never more than one queue manager, else appended to.
-// What is there is kept until there is something to replace it.
+// The old content is kept until there is a result.
 #pragma once
 
 #include "measure/result.h"

@@ -16,5 +16,5 @@ struct outlet {
     struct text text;           // waiting
 };
 
-// Writes what can be written without blocking; nothing into a regular file while those are held.
+// Writes as much as possible without blocking, and nothing to a regular file while regular files are held.
 void outlet_drain(struct outlet *outlet, bool holds_files);

@@ -29,10 +29,10 @@ struct place_report {
     struct place_figures step[WORKLOAD_STREAMS_MAX][OPERATIONS];
 };
 
-// For a workload of --stream; with any other one nothing is shown.
+// Only for workloads of --stream; nothing is shown for others.
 void place_report_start_step(struct place_report *report, const struct workload *workload, uint64_t every_s);
-// A whole second of a stream's operation, from 1. Streams may be some seconds apart:
-// a period appears when all have ended it.
+// A whole second of a stream's operation, from 1. Streams may be some seconds apart: a period is shown when all
+// streams have completed it.
 void place_report_second(struct place_report *report, const struct stream *stream, enum operation operation,
                          uint32_t second, const struct distribution *latency);
 // The last period, if it is shorter.

@@ -66,7 +66,7 @@ static void replace_file(void *argument) {
     if (fd >= 0) {
         bool good = text_write(&progress->line, fd) == 0 && (progress->mode == 0 || fchmod(fd, progress->mode) == 0);
         (void)close(fd);
-        // A file of another origin may have appeared under the name.
+        // Another program may have created a file with this name.
         if (!good || look_at_existing(progress) != 0 || rename(progress->path_aside, progress->path) != 0) {
             (void)unlink(progress->path_aside);
         }

@@ -141,7 +141,7 @@ void tables_add(struct tables *tables, enum table table, const struct table_row 
 
 // Writing.
 
-// A table with a hole is of no use, and its space may be what the others need.
+// An incomplete table is useless, and the other tables may need its space.
 static void give_up(struct table_file *file, int error) {
     atomic_store(&file->error, error);
     (void)ftruncate(file->fd, 0);

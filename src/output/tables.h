@@ -6,8 +6,7 @@
 // could not be written. Such a table is given up at once and affects no other. results.csv and run.csv, which are
 // small, have their space reserved from the start.
 //
-// A container has no place for files, and its log is all that is kept of it. There the files are in memory
-// (memfd_create), and at the end they are printed.
+// In a container, only the log is kept. There the files are in memory (memfd_create), and they are printed at the end.
 //
 // The main thread collects rows in memory; the thread that writes files (base/supervisor.h) does everything else.
 #pragma once
@@ -27,7 +26,7 @@ extern const char *const table_names[TABLES];
 
 #define TABLES_PRINTED "-"              // instead of a directory
 
-// What a row of any table but run.csv is made of: its key, and of the rest what the table needs.
+// The content of a row of any table except run.csv: its key, and the other members that the table needs.
 struct table_row {
     struct result_key key;
     const struct result *result;        // results.csv

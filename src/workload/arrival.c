@@ -70,8 +70,8 @@ void schedule_add_waits(const struct schedule *schedule, uint64_t first, uint64_
     }
 }
 
-// From an operation that is due then, after the origin, to the next one. Drawn from that instant, so `next` is the
-// whole state; never 0, so no instant comes twice.
+// From an operation that is due then, after the origin, to the next one. It depends on that instant alone, so `next`
+// is the whole state. It is never 0, so no instant occurs twice.
 static uint64_t gap_ns(const struct arrival_plan *plan, uint64_t due_ns) {
     uint64_t state = plan->seed ^ due_ns;
     double uniform = ((double)(splitmix64(&state) >> 11) + 0.5) * 0x1p-53;

@@ -1,10 +1,10 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// The commits of many applications of one queue manager, and what its logger gathers of them: pure arithmetic, with the
-// instants of the writes given. docs/commit.md has the model for people.
+// The commits of many applications of one queue manager, and how its logger gathers them. This is pure arithmetic: the
+// caller supplies the instants of the writes. docs/commit.md has the model for people.
 //
-// Every application does the same for ever: it commits, waits until the write that holds the last byte of its commit
+// Every application repeats the same cycle: it commits, waits until the write that holds the last byte of its commit
 // has ended, and thinks. All think for the same time, so they commit in the order in which they were released, and
 // those that were released together are one group: a count. The groups are a ring, from the commit that has waited
 // longest to those that are still thinking. A write creates one group, however many thousand applications it releases.
@@ -40,8 +40,8 @@ bool group_commit_open(struct group_commit *commits, const struct commit_terms *
 // Half of the applications commit at the start, and the other half just after the first write has begun.
 void group_commit_start(struct group_commit *commits, uint64_t applications, uint64_t message_bytes, uint64_t begin_ns);
 
-// Takes what the next write carries, for a logger that is free from that instant on. Returns when the write begins:
-// then, or when the next application commits.
+// Gathers the commits of the next write, for a logger that is free from that instant. Returns when the write begins:
+// at that instant, or when the next application commits.
 uint64_t group_commit_gather(struct group_commit *commits, uint64_t free_ns);
 
 // Bytes of the write that was gathered: whole pages.
@@ -50,14 +50,14 @@ uint64_t group_commit_write_bytes(const struct group_commit *commits);
 // The write begins in the next file, so no page before it is rewritten. For a write that was gathered.
 void group_commit_next_file(struct group_commit *commits);
 
-// The write has ended. Returns how far it moved the place of the next one.
+// The write has ended. Returns how far the place of the next write moved.
 uint64_t group_commit_advance(struct group_commit *commits);
 
-// Commits whose last byte the write held. To be released by as many calls as it takes; then they return.
+// Commits whose last byte the write held. Release them with as many calls as necessary; then they return.
 uint64_t group_commit_done(struct group_commit *commits);
 // Takes commits of one instant, at most that many, from the front. There are at least as many.
 struct commit_group group_commit_take(struct group_commit *commits, uint64_t most);
 void group_commit_return(struct group_commit *commits, uint64_t count, uint64_t released_ns);
 
-// Since when the commit that has waited longest waits.
+// The start of the commit that has waited longest.
 uint64_t group_commit_oldest_ns(const struct group_commit *commits);

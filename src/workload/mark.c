@@ -55,7 +55,7 @@ static bool is_possible(const struct mark *mark) {
 // The widths below.
 _Static_assert(OPTIONS_RUN_ID_MAX == 64 && MARK_BOOT_ID_MAX == 36 && OPTIONS_FILE_PREFIX_MAX == 200, "widths of scanf");
 
-// What is not what mark_format would have written is refused: signs, leading zeros, other blanks, a line that was cut.
+// Refuses anything that mark_format would not write: signs, leading zeros, other blanks, a truncated line.
 bool mark_parse(struct mark *mark, const char *line) {
     char again[MARK_LINE_BYTES];
     int fields = sscanf(
@@ -184,8 +184,8 @@ bool mark_sync_directories(int dir_fd, bool names_own) {
     return sync_upwards(dir_fd, names_own, ANCESTORS_MAX);
 }
 
-// Removal: first a look at all of it, and then the same again with unlink,
-// so that nothing is removed beside what is refused.
+// Removal inspects all files first, and then repeats the same walk with unlink, so that nothing is removed if anything
+// is refused.
 
 #define refuse(failure, ...) failure_set(failure, EXIT_REFUSED, "--removeAcknowledged: " __VA_ARGS__)
 
@@ -251,7 +251,7 @@ static bool remove_marked(struct removal *removal, const struct options *options
     for (uint32_t file = 0; good && file < removal->mark.files; file++) {
         good = remove_file(removal, file);
     }
-    good = good && unlink_open(removal, name, fd);      // last: if anything went wrong, it can be done again
+    good = good && unlink_open(removal, name, fd);      // last, so that the removal can be repeated if anything fails
     (void)close(fd);
     return good;
 }

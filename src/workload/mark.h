@@ -27,7 +27,7 @@ void mark_of_run(struct mark *mark, const struct options *options);
 // "ready RUN_ID BOOT_ID seed=N bsize=N file_size=N files=N qm=N prefix=NAME layout=N" and a line feed.
 // Versions that wrote layout 1 did not name it.
 void mark_format(const struct mark *mark, char line[MARK_LINE_BYTES]);
-// False if the line, of which everything counts, the line feed included, is not such a line.
+// False if the line, including its line feed, does not have exactly this form.
 bool mark_parse(struct mark *mark, const char *line);
 
 // Creates the mark exclusively, and writes and syncs it. Its descriptor holds a lock that others see for as long as the
@@ -38,12 +38,12 @@ void mark_name(char name[NAME_MAX + 1], const char *file_prefix);
 // there is none, EBADMSG if it is not a mark, EBUSY if the run that made it has not ended.
 int mark_open(struct mark *mark, int dir_fd, const char *file_prefix);
 
-// Notes in the mark that the run was told to end. In an orderly shutdown the connection may go before that can be said,
-// and then only the files know that it was no power cut. False and errno if that fails.
+// Notes in the mark that the run was told to end. In an orderly shutdown the connection may break before the line
+// `end` is sent. Then only the mark shows that it was not a power cut. False and errno if that fails.
 bool mark_note_end(int fd);
 
 // Makes the names in a directory survive a power cut, and those of the directory and of what is above it on its file
-// system. A directory above that may not be read ends the way up, unless names_own: this run made the directory.
+// system. Stops at a parent directory that may not be read, unless names_own is true (this run created the directory).
 bool mark_sync_directories(int dir_fd, bool names_own);
 
 // --removeAcknowledged: removes the marked files from all directories of the options, or says why not.

@@ -8,7 +8,7 @@ __extension__ typedef unsigned __int128 wide;
 
 const char *const pattern_names[] = {"ring", "random", "walk", "runs", NULL};
 
-// Without the bias of a remainder that anyone could measure.
+// The bias is too small to measure.
 static uint64_t random_below(uint64_t *random, uint64_t end) {
     return (uint64_t)((wide)splitmix64(random) * end >> 64);
 }
@@ -124,7 +124,8 @@ static void draw_walk(struct pattern *pattern, bool writes, uint64_t *random) {
     pattern->offset_bytes += block * pattern->unit_bytes;
 }
 
-// The first unit at or after that one from which so many lie in one file; in the last file, before it if need be.
+// The first unit at or after this one that is followed by enough units in the same file; in the last file, it may be
+// before this one.
 static uint64_t fit(const struct pattern *pattern, uint64_t at, uint64_t units) {
     uint64_t in_file = pattern->file_bytes / pattern->unit_bytes, all = in_file * pattern->files;
     uint64_t fits = at % in_file + units <= in_file ? at : at - at % in_file + in_file;

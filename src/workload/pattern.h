@@ -75,7 +75,7 @@ static inline void pattern_advance(struct pattern *pattern) {
     }
 }
 
-// Starts a step in the file after the last one used, so that short steps do not rewrite the same megabytes.
+// Starts a step in the file after the last one that was used, so that short steps do not rewrite the same data.
 static inline void pattern_start_step(struct pattern *pattern, uint64_t block_bytes) {
     if (pattern->offset_bytes > 0) {
         pattern_next_file(pattern);
@@ -90,7 +90,7 @@ static inline uint64_t pattern_pass_operations(const struct pattern *pattern) {
     return has_passes ? pattern->file_bytes / pattern->block_bytes * pattern->files : 0;
 }
 
-// Where operation number n (from 0) of the step went, in such a ring.
+// The place of operation number n (from 0) of the step in such a ring.
 static inline void pattern_position(const struct pattern *pattern, uint64_t n, uint32_t *file, uint64_t *offset_bytes) {
     uint64_t in_file = pattern->file_bytes / pattern->block_bytes;
     *file = (uint32_t)((pattern->first_file + n / in_file) % pattern->files);
@@ -112,6 +112,6 @@ pattern_walk_leaves(const struct pattern_terms *terms, uint64_t files, uint64_t 
 // For a pattern whose kind, files, file_bytes, unit_bytes and leaf_reads are set. random: the worker's random numbers.
 void pattern_open(struct pattern *pattern, const struct pattern_terms *terms, uint64_t *random);
 
-// Chooses file, offset and block_bytes of the next operation, whose size is a multiple of unit_bytes. Each reaches no
-// further than the end of a file.
+// Chooses file, offset and block_bytes of the next operation, whose size is a multiple of unit_bytes. No operation
+// crosses the end of a file.
 void pattern_draw(struct pattern *pattern, uint64_t bytes, bool writes, uint64_t *random);

@@ -59,7 +59,7 @@ void payload_start_step(struct payload *payload, uint64_t block_bytes, uint64_t 
     payload->pass_left = UINT64_MAX;
 }
 
-// What the words of a pool are changed by.
+// The value that is XORed with the words of a pool.
 static uint64_t pass_mask(uint64_t pass) {
     return (pass & 0xFF) * UINT64_C(0x0101010101010101);
 }
@@ -106,7 +106,8 @@ bool payload_stamp_of(const unsigned char *sector, uint32_t *worker, uint64_t *n
 
 #define SECTOR_WORDS (PAYLOAD_SECTOR_BYTES / sizeof(uint64_t))
 
-// What the words of a sector are changed by, if they are of that pool. The generator is a counter, so any word of a
+// The value that is XORed with the words of a sector, if they come from that pool. The generator is a counter, so any
+// word of a
 // pool can be made without those before it, and no pool is needed.
 static void find_masks(uint64_t masks[SECTOR_WORDS], const unsigned char *sector, uint64_t seed, uint32_t worker,
                        size_t at_bytes) {

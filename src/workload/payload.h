@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // What is written: incompressible data that is never the same twice. Each worker has a pool of pseudo-random bytes, of
-// which every write takes the next window, so that no bytes repeat within 32 KiB, or within a block. Before each write
-// every 512 bytes of the window get a new 64-bit stamp. Stamps are a Weyl sequence (a counter times an odd constant),
+// which every write takes the next window, so that no bytes repeat within 32 KiB, or within a block. Before each
+// write, each 512 bytes of the window get a new 64-bit stamp. Stamps are a Weyl sequence (a counter times an odd
+// constant),
 // so no two are equal in 2^64, across workers as well; pools differ by seed and worker. The bytes of write number n of
 // a step can be made again afterwards (payload_expect), which is what --verify compares with.
 //
@@ -47,7 +48,7 @@ void payload_open(struct payload *payload, void *pool, size_t pool_bytes, uint64
 
 void payload_start_step(struct payload *payload, uint64_t block_bytes, uint64_t alignment_bytes);
 
-// From here on the step has passes of so many blocks; before its first block.
+// Gives the step passes of that many blocks. Call it before the first block.
 void payload_start_passes(struct payload *payload, uint64_t blocks);
 void __attribute__((cold)) payload_next_pass(struct payload *payload);
 
@@ -83,11 +84,11 @@ static inline unsigned char *payload_next_of(struct payload *payload, size_t byt
 // The bytes that write number n (from 0) of the step carried; good until the next call.
 const unsigned char *payload_expect(struct payload *payload, uint64_t n);
 
-// The way back. A sector says whose stamp it carries, and which one of them (from 0); false if it is nobody's.
+// The way back. Reports which worker's stamp is in the sector, and its number (from 0); false if there is none.
 bool payload_stamp_of(const unsigned char *sector, uint32_t *worker, uint64_t *number);
 // Whether all of a sector but its stamp is what that worker's pool holds from that byte on in that pass.
 bool payload_is_of_pool(const unsigned char *sector, uint64_t seed, uint32_t worker, size_t at_bytes, uint64_t pass);
-// Whether any word of it but the stamp is, in whatever pass: then some of that worker's data is left in it.
+// Whether any word except the stamp is that worker's data, in any pass.
 bool payload_has_words_of_pool(const unsigned char *sector, uint64_t seed, uint32_t worker, size_t at_bytes);
 
 uint64_t splitmix64(uint64_t *state);

@@ -19,7 +19,7 @@ stream_draw(const struct stream *stream, struct pattern *pattern, uint64_t *rand
 
 // Reading the options.
 
-// What --place and --stream say, before it becomes places and streams.
+// The values of --place and --stream, from which places and streams are made.
 struct plan {
     const struct options *options;
     struct workload *workload;

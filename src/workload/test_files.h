@@ -68,7 +68,7 @@ const char *workspace_left_behind(const struct workspace *workspace);
 // The path of a test file, as the user would write it.
 void workspace_file_path(const struct workspace *workspace, uint32_t place, uint32_t file, char path[PATH_MAX]);
 
-// For main: a copy of the activity; false if there is none.
+// Called by main: copies the current activity; false if there is none.
 bool workspace_activity(struct workspace *workspace, struct activity *copy);
 
 // Removes the name if it is still that of the open file; false if it is not.

@@ -111,7 +111,7 @@ def partial_page_is_rewritten_only_if_asked(place):
         agree(result)
         writes = [write for write in writes_of(place) if write[2] in (PAGE, 2 * PAGE)][
             1:
-        ]  # the first one tried whether the disk takes a page
+        ]  # the first write tests whether the disk accepts a page
         assert len(writes) > 50, len(writes)
         tail = 0
         for (fd, offset, size), (next_fd, next_offset, next_size) in zip(writes, writes[1:]):

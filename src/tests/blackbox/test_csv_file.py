@@ -47,7 +47,7 @@ def csv_file_is_what_mqldt_writes_to(place):
     # Several queue managers: appended to whatever is there.
     equal(place.logdisk("--duration=1", "--qm=2", "--createDirs", "--csvFile=" + path).status, 0)
     equal(read(link).splitlines()[2], "Running MQLDT over 2 Queue Managers")
-    # A pipe with a reader, and the screen.
+    # The output can be a pipe with a reader, or the screen.
     pipe = place.path + "/pipe"
     os.mkfifo(pipe)
     reader = subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE, universal_newlines=True)
@@ -64,7 +64,7 @@ def csv_file_is_what_mqldt_writes_to(place):
         text
     )
     assert "\0" not in text
-    # What cannot be written is refused at the start, and nothing is made or changed by it.
+    # An output that cannot be written is refused at the start, before anything is created or changed.
     for wrong in (place.dir, place.path + "/no/where.csv"):
         refused(place, place.logdisk("--duration=1", "--csvFile=" + wrong), "--csvFile=" + wrong, "cannot be written")
     refused(
