@@ -39,7 +39,7 @@ Run = Callable[[], statistics.Evidence]
 
 
 def cases(seconds: int) -> dict[str, Run]:
-    """Return what is measured by name, each a judgement of so many seconds."""
+    """Return what is measured by name, each a judgement of that many seconds."""
     rng = random.Random("judging")
     p99, p99_99 = Fraction(1, 100), Fraction(1, 10_000)
 

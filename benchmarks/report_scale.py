@@ -36,14 +36,14 @@ LIMIT_HOSTS = 10_000
 
 
 def make(base: str, hosts: int, failing_share: float) -> str:
-    """Make a run directory of so many hosts, of which a share misses every latency limit; returns its path."""
+    """Make a run directory of that many hosts, of which a share misses every latency limit; returns its path."""
     names = [f"db{number:05d}.example.com" for number in range(hosts)]
     directory = RunDirectory.create(base, fabricate.run_data(names))
     kinds = [
         fabricate.tables(fabricate.sweep_rows(latency_ns=latency), over=()) for latency in (*LATENCIES_NS, 15_000_000)
     ]
     records = [fabricate.judged(directory.run, "host", files) for files in kinds]
-    # Of so many hosts a report reads these alone, and the others would take gigabytes.
+    # Of that many hosts a report reads these alone, and the others would take gigabytes.
     kinds = [{name: files[name] for name in ("run.csv", "results.csv")} for files in kinds]
     for number, name in enumerate(names):
         kind = -1 if number < hosts * failing_share else number % len(LATENCIES_NS)

@@ -305,7 +305,7 @@ def run_truth(work):
 
 
 def memory_kib(work, program, queue_managers):
-    """The greatest resident memory of a tester while it measures so many queue managers."""
+    """The greatest resident memory of a tester while it measures that many queue managers."""
     files = ["--createDirs", "--numFiles=2", "--fileSize=256K", "--reserve=0", "--delay=1000"]
     return peak_kib([program, *files, "--dir=%s/qm" % work, "--qm=%d" % queue_managers, "--bsize=4K", "--duration=5"])
 

@@ -63,7 +63,7 @@ class Said:
 
 
 class ActionModule(ControllerAction):
-    """Runs on the controller alone, once for all hosts."""
+    """Runs only on the controller, once for all hosts."""
 
     argument_spec = {
         "hosts": {"type": "list", "elements": "str", "required": True},

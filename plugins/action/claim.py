@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """Tests the storage classes of a cluster, one after the other: each with a claim and a job,
-which are removed whatever comes of it."""
+which are removed in any case."""
 
 from __future__ import annotations
 
@@ -268,7 +268,7 @@ class ActionModule(ControllerAction):
 
     def _seen(self, claim: Claim, waited_s: float) -> Seen:
         """Return what there is of a test. Each call of the API is a process on the controller,
-        so only what may say something is asked for."""
+        so only useful objects are requested."""
         pods = self._list(
             POD, "read the pods of the job", namespace=claim.namespace, label_selectors=[f"job-name={claim.name}"]
         )

@@ -35,7 +35,7 @@ PAGE = "comparison.html"
 
 
 class ActionModule(FleetAction):
-    """Runs on the controller alone, once for all hosts. A task fails hosts unless the fleet is shown not to
+    """Runs only on the controller, once for all hosts. A task fails hosts unless the fleet is shown not to
     have become worse."""
 
     kind = "comparison"

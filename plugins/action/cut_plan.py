@@ -28,7 +28,7 @@ or the end of its connection."""
 
 
 class ActionModule(ControllerAction):
-    """Runs on the controller alone."""
+    """Runs only on the controller."""
 
     stage = STAGE
 

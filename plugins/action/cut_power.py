@@ -90,7 +90,7 @@ class ActionModule(RemoteAction):
 
 
 def call(command: str, limit_s: float) -> dict[str, Any]:
-    """Run a command by the shell, and return what became of it. What it leaves running is not waited for."""
+    """Run a command by the shell, and return the outcome. What it leaves running is not waited for."""
     begin_ns = time.monotonic_ns()
     status, problem = None, ""
     with tempfile.TemporaryFile() as output:

@@ -36,7 +36,7 @@ for example after a change that was meant."""
 
 
 class ActionModule(FleetAction):
-    """Runs on the controller alone, once for all hosts. A task fails a host if the newest two certificates of a volume
+    """Runs only on the controller, once for all hosts. A task fails a host if the newest two certificates of a volume
     are beyond the control limit, and the fleet if the newest two nights of a class were slow for all of it."""
 
     kind = "drift"

@@ -39,7 +39,7 @@ METRICS_FILE = "status.prom"
 
 
 class ActionModule(FleetAction):
-    """Runs on the controller alone, once for all hosts. A task fails each host that is not certified."""
+    """Runs only on the controller, once for all hosts. A task fails each host that is not certified."""
 
     kind = "status"
     argument_spec = {

@@ -22,7 +22,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import D
 
 
 class ActionModule(HistoryAction):
-    """Runs on the controller alone."""
+    """Runs only on the controller."""
 
     argument_spec = {
         "import_runs": {"type": "list", "elements": "str"},

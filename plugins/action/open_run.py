@@ -68,12 +68,12 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing.ssh_keygen 
 NO_BASELINE = {"gate_baseline": [], "gate_baseline_accept": False, "gate_margin": None}
 """No earlier run is the baseline of one that does not test storage."""
 RESOLVED = ("sweep_duration",)
-"""Variables whose default depends on the profile: the plan says what became of them."""
+"""Variables whose default depends on the profile: the plan contains their values."""
 USAGE_ERRORS = (ExpectationError, SettingsError, DefinitionError, PolicyError, SelectionError, RunDirectoryError)
 
 
 class ActionModule(ControllerAction):
-    """Runs on the controller alone, once for all hosts. Problems with the options are returned; the task fails only if
+    """Runs only on the controller, once for all hosts. Problems with the options are returned; the task fails only if
     there is a fault in this collection."""
 
     argument_spec = {

@@ -54,7 +54,7 @@ HANDED_ON = {
 
 
 class ActionModule(ControllerAction):
-    """Runs on the controller alone."""
+    """Runs only on the controller."""
 
     stage = STAGE
 

@@ -22,7 +22,7 @@ which install a compiler."""
 
 
 class ActionModule(ControllerAction):
-    """Runs on the controller alone."""
+    """Runs only on the controller."""
 
     argument_spec = {
         "run_path": {"type": "str", "required": True},

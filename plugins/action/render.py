@@ -61,7 +61,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run_sources import 
 
 
 class ActionModule(ControllerAction):
-    """Runs on the controller alone, once for all hosts. It does not fail because of a verdict: a task does,
+    """Runs only on the controller, once for all hosts. It does not fail because of a verdict: a task does,
     for each host."""
 
     argument_spec = {

@@ -29,7 +29,7 @@ NAME_IT = (
 
 
 class ActionModule(ControllerAction):
-    """Runs on the controller alone."""
+    """Runs only on the controller."""
 
     argument_spec = {
         "path": {"type": "str"},

@@ -19,7 +19,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.kept import
 
 
 class ActionModule(ControllerAction):
-    """Runs on the controller alone, once for all hosts."""
+    """Runs only on the controller, once for all hosts."""
 
     stage = "sweep"
 

@@ -19,7 +19,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing.ssh_keygen 
 
 
 class ActionModule(ControllerAction):
-    """Runs on the controller alone, and fails unless every run verifies."""
+    """Runs only on the controller, and fails unless every run verifies."""
 
     argument_spec = {
         "runs": {"type": "list", "elements": "str"},

@@ -23,7 +23,7 @@ enough to notice that a run was stopped."""
 
 
 class ActionModule(ControllerAction):
-    """Runs on the controller alone, once for all hosts: no fork is held while hosts measure."""
+    """Runs only on the controller, once for all hosts: no fork is held while hosts measure."""
 
     stage = "sweep"
 

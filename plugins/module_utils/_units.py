@@ -231,7 +231,7 @@ def _scaled(value, units, digits):
 
 
 def _digits(value, digits):
-    """Write a number with so many significant digits, thousands separators and no trailing zeros; digits left of the
+    """Write a number with that many significant digits, thousands separators and no trailing zeros; digits left of the
     point are never dropped but zeroed."""
     number = decimal.Decimal("%.*g" % (digits, value))
     text = "{0:,f}".format(number)

@@ -257,7 +257,7 @@ def clean_workspace(p, check, known, path, volumes):
 
 
 def clean_place(p, check, known, place):
-    """Return what was found on one file system, and how long its volumes were limited if that is asked for.
+    """Return what was found on one file system, and how long its volumes were limited if that was requested.
     It may never answer."""
     counters = _volume_counters.read_below(place["path"]) if place["volume_counters"] else []
     found = Found().as_dict() if place["stuck"] else clean_workspace(p, check, known, place["path"], place["volumes"])

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The bases of the action plugins: of those that work on the controller alone,
+"""The bases of the action plugins: of those that work only on the controller,
 and of those that call a module on a host."""
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ SCHEMA = 1
 """Schema number of the ``logdisk`` key in the results of this collection's actions."""
 
 RESERVED = frozenset(("logdisk", "ansible_facts", "ansible_stats", "add_host", "add_group", "skipped", "unreachable"))
-"""Keys of a result that are the controller's to set: the callback, the inventory,
-the variables and the artifacts follow them."""
+"""Keys of a result that only the controller may set: the callback, the inventory, the variables and the artifacts
+depend on them."""
 
 SENTENCES = ("failures", "fleet_problems", "problems")
 """Keys of a result whose sentences Ansible prints when it fails hosts."""
@@ -42,8 +42,8 @@ UNASKED_PRIVILEGE = (
     "only workspace_owner may make this task run as a user other than the connecting one, but ansible_become would: "
     "remove it from the extra variables, or set workspace_owner to that user (root is allowed)"
 )
-"""Why a task is refused that would become another user although no owner is set:
-only extra variables override what the roles set."""
+"""Why a task that would become another user although no owner is set is refused: only extra variables override the
+roles' settings."""
 
 NO_USER = (
     "workspace_owner: there is no user {user} on this host: create it, or set workspace_owner to another one, or to an "
@@ -55,7 +55,7 @@ HINTS = {
     "ansible_pipelining: false for this host, so that Ansible provides one, or "
     "exempt the connecting user with 'Defaults:USER !requiretty'",
 }
-"""What to do about failures whose message does not say it, by a part of the message."""
+"""What to do about failures whose message does not suggest anything, by a part of the message."""
 
 
 def failure(stage: str, verdict: str, reason: str) -> dict[str, Any]:
@@ -190,10 +190,9 @@ class RemoteAction(ActionBase):
         return answer
 
     def _unknown_user(self, arguments: Mapping[str, Any]) -> str:
-        """Return that the host does not have the user as whom the module was to run, empty if it has or does not say.
-
-        Without that user, a call fails with what sudo, chown or setfacl say of it,
-        which depends on the host and on pipelining.
+        """Return a message if the module was to run as a user whom the host does not have, empty otherwise. Without
+        this check, the call fails with an error of sudo, chown or setfacl, which depends on the host and on
+        pipelining.
         """
         user = arguments.get("user")
         if not user or not self._connection.become:
@@ -206,7 +205,7 @@ class RemoteAction(ActionBase):
 
     def _without_reserved(self, answer: dict[str, Any]) -> dict[str, Any]:
         """Return the answer without the keys that a host must not set.
-        The interpreter that Ansible itself found there is kept."""
+        The interpreter that Ansible itself found is kept."""
         kept = {key: value for key, value in answer.items() if key not in RESERVED}
         if self._discovered_interpreter_key:
             kept["ansible_facts"] = {self._discovered_interpreter_key: self._discovered_interpreter}

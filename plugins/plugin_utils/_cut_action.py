@@ -36,7 +36,7 @@ MOST_ROWS = 10_000
 
 
 def stream_command(connection: Any, command: list[str]) -> list[bytes | str]:
-    """Return what runs a command on a host beside Ansible, with the arguments of its connection.
+    """Return the command line that runs a command on a host outside of Ansible, with the arguments of its connection.
     Raises AnsibleActionFail."""
     text = shlex.join(command)
     if connection.become:
@@ -56,15 +56,14 @@ def stream_command(connection: Any, command: list[str]) -> list[bytes | str]:
 
 
 def keep_alive(connection: Any) -> None:
-    """Let no call over a new connection hang if the host loses its power."""
+    """Keep calls over a new connection from hanging if the host loses its power."""
     if connection.transport == "ssh":
         given = connection.get_option("ssh_extra_args") or ""
         connection.set_option("ssh_extra_args", f"{given} {KEEP_ALIVE}".strip())
 
 
 def renew(connection: Any) -> None:
-    """Make the next call over a new connection: the one before may have died with the host,
-    unnoticed."""
+    """Make the next call over a new connection, because the previous one may have died with the host unnoticed."""
     if connection.transport != "local":
         connection.reset()
 
@@ -74,7 +73,7 @@ def files_of(directory: RunDirectory, host: str, volume: str, number: int) -> Fi
 
 
 def command_of(given: Mapping[str, Any], problem: str) -> Command:
-    """Return what became of the cut command, from the result of its task and what a task of the user failed with."""
+    """Return the outcome of the cut command, from the result of its task and what a task of the user failed with."""
     return Command(
         done=given.get("go") is True,
         status=given.get("status"),

@@ -31,8 +31,7 @@ CHANGE = {"figure": {"type": "str", "default": "latency_mean"}, "margin": {"type
 
 
 class HistoryAction(ControllerAction):
-    """Runs on the controller alone. What is wrong with the history, a file or an option fails the task with
-    its message."""
+    """Runs only on the controller. A problem with the history, a file or an option fails the task with its message."""
 
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         try:
@@ -56,7 +55,7 @@ class HistoryAction(ControllerAction):
         return open_history(options["place"], create)
 
     def write_to(self, folder: str) -> bool:
-        """Whether files are to be written. Makes the folder for them, which a project that was just cloned has not got.
+        """Whether files are to be written. Makes the folder for them, which a project that was just cloned lacks.
         Raises OSError."""
         if not self._task.check_mode:
             os.makedirs(folder, exist_ok=True)
@@ -72,7 +71,7 @@ class FleetAction(HistoryAction):
     ``artifacts`` are for workflows."""
 
     kind = ""
-    """What the artifact is called after."""
+    """The name that the artifact contains."""
 
     def unanswered(self, error: Exception, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         outcome = make_outcome(INTERNAL if isinstance(error, OSError) else USAGE, str(error))
@@ -86,8 +85,8 @@ class FleetAction(HistoryAction):
         play_hosts: list[str],
         task_vars: dict[str, Any],
     ) -> dict[str, Any]:
-        """Return the artifacts, and who fails. What a host that is not in the play would fail for is a
-        problem of the fleet."""
+        """Return the artifacts, and who fails. The failure of a host that is not in the play becomes a problem of the
+        fleet."""
         elsewhere = [failures[host] for host in sorted(set(failures) - set(play_hosts))]
         return {
             "artifacts": artifacts(task_vars, self.kind, outcome),

@@ -35,5 +35,5 @@ bool geometry_trace(const struct geometry *geometry, const unsigned char *sector
 // damaged, not foreign.
 bool geometry_is_damaged(const struct geometry *geometry, const unsigned char *sector, const struct spot *at);
 
-// The greatest number of writes whose stamps can be told apart.
+// The greatest number of writes whose stamps can be distinguished.
 uint64_t geometry_writes_max(const struct geometry *geometry);

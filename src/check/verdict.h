@@ -16,7 +16,7 @@ enum finding { FINDING_NONE, FINDING_LOST_TAIL, FINDING_LOST_OUT_OF_ORDER, FINDI
                FINDING_UNREADABLE, FINDING_ZEROED, FINDING_CORRUPT, FINDING_METADATA_LOST, FINDINGS };
 extern const char *const finding_names[FINDINGS];       // "" is none
 
-// What became of the write in flight. New: the last write that is found was not acknowledged, and is whole. Old: no
+// The outcome of the write in flight. New: the last write that is found was not acknowledged, and is whole. Old: no
 // write beyond the acknowledged ones is found. Torn: its sectors are mixed with those that were there before. Damaged:
 // something else stands there. None: its file is missing. In rising order of harm.
 enum in_flight { IN_FLIGHT_NONE, IN_FLIGHT_NEW, IN_FLIGHT_OLD, IN_FLIGHT_TORN, IN_FLIGHT_DAMAGED, IN_FLIGHTS };

@@ -81,7 +81,7 @@ class Refused(Exception):
 
 @dataclass
 class Awx:
-    """What is set up, and what was asked for. ``prefix``: the path of the API."""
+    """What is set up, and what was requested. ``prefix``: the path of the API."""
 
     playbooks: Iterable[str]
     prefix: str = "/api/"
@@ -270,7 +270,7 @@ class Awx:
         return {"project_update": self.last_id, **update}
 
     def _advance(self, number: int) -> None:
-        """An update is over when it is asked for the second time."""
+        """An update is over when it is requested the second time."""
         update = self.tables["project_updates"].get(number, {"status": "successful"})
         if update["status"] == "pending":
             update["status"] = "running"

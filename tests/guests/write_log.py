@@ -36,7 +36,7 @@ class Entry:
 
     @property
     def writer(self) -> int:
-        """The queue manager whose write this is; 0 if it is no write of a block of the tester's."""
+        """The queue manager whose write this is; 0 if it is not a write of a block of the tester's."""
         if len(self.data) != 4096 or self.flags & MARK:
             return 0
         number = (struct.unpack_from("<Q", self.data)[0] * STAMP_INVERSE % 2**64) >> 48

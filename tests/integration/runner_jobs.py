@@ -90,7 +90,7 @@ class Job:
         return Certification(only)
 
     def lines_with(self, hosts: int) -> int:
-        """How many lines the job would print if it had so many hosts like its last one,
+        """How many lines the job would print if it had that many hosts like its last one,
         without those of the progress."""
         lines = [line for line in self.lines if not line.startswith(PROGRESS)]
         about = [found[1] or found[2] for line in lines if (found := OF_ONE_HOST.match(line))]

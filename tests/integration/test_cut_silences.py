@@ -58,7 +58,7 @@ class Course:
     silent_s: float | None = None
 
 
-# The host of a name is silent for so many seconds.
+# The host of a name is silent for that many seconds.
 SILENCES = {"h0": Course(10, 10), "h1": Course(10, 10, silent_s=9), "h10": Course(10, 10, silent_s=0)}
 # docs/power_cut.md says what these stand for.
 COMMANDS = {"virsh": Course(0.35, 0.75), "pdu": Course(0.5, 0.2), "bmc": Course(4.0, 0.2)}

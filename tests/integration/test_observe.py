@@ -18,7 +18,7 @@ AMQSRUA = "opt/mqm/samp/bin/amqsrua"
 RECORDED = PROJECT / "tests/fixtures/observe"
 WAIT_S = 28
 """How long the endpoints are read: less than the time after which one that says nothing new is given up.
-amqsrua is asked for four publications."""
+amqsrua is requested four publications."""
 
 OLD, NEW = 598876160 + 601202688 + 590135296, 41943040 + 39845888 + 52428800
 """The bytes that are recorded."""

@@ -417,7 +417,7 @@ def test_a_log_write_ends_when_its_data_are_on_the_disk(observe, log_writer, tmp
     ],
 )
 def test_writes_that_cannot_be_timed_are_named(observe, log_writer, tmp_path, way, sentence):
-    """There is no figure that would be of other writes."""
+    """No figure may come from other writes."""
     log = tmp_path / "log"
     log.mkdir()
     observer = observe(log_path=str(log))

@@ -196,7 +196,7 @@ def answers(host: Host) -> bool:
 
 
 def yaml_lines(value: dict[str, object], indent: int = 0) -> Iterator[str]:
-    """A mapping as YAML in block style; everything below it that is no mapping in YAML's JSON style."""
+    """A mapping as YAML in block style; everything below it that is not a mapping in YAML's JSON style."""
     for key, item in value.items():
         name = key if re.fullmatch(r"[a-zA-Z_]\w*", key) else json.dumps(key)
         if isinstance(item, dict) and item:

@@ -28,7 +28,7 @@ API_VERSION = 2
 
 SECTOR = 512
 BLOCK = 4096
-EVERY = 97  # so many writes of a block for one that is dropped or misdirected
+EVERY = 97  # that many writes of a block for one that is dropped or misdirected
 
 LIARS = ("tail", "reorder", "torn", "unreadable", "zero", "garbage")
 

@@ -295,7 +295,7 @@ class Host:
         self._slow().set(pause=on)
 
     def set_limit(self, bytes_per_s: int, burst_bytes: int) -> None:
-        """The slow disk takes so many bytes per second, once burst_bytes have been written at any rate."""
+        """The slow disk takes that many bytes per second, once burst_bytes have been written at any rate."""
         self._slow().set(limit=(bytes_per_s, burst_bytes))
 
     def _slow(self) -> disk.SlowDisk:

@@ -75,7 +75,7 @@ def take(count, bytes_per_s, burst_bytes):
 
 
 def obey(count):
-    """Do to a write of so many bytes what the controls say."""
+    """Do to a write of that many bytes what the controls say."""
     delay_us, errno, pause, limit, dummy = controls()
     while pause:
         time.sleep(0.02)

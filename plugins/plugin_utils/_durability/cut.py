@@ -4,8 +4,8 @@
 
 """One power cut and what it showed.
 
-Nothing is claimed that was not seen. A cut is kept or lost only if the tester's check of the files says so. Whatever
-went differently than a cut of the power does makes it inconclusive.
+A cut is kept or lost only if the tester's check of the files says so. Any deviation from a plain cut of the power
+makes it inconclusive.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ CHECK_KEPT, CHECK_LOST = 0, 5
 """The exit status of the tester's check if everything was kept, and if something was lost."""
 
 SOONEST_BOOT_NS = 500_000_000
-"""No host boots in less. What ends a connection sooner came from a host that still had power; later,
-a host that has booted may deny it."""
+"""No host boots in less time. A connection that ends sooner was ended by a host that still had power. Later, a host
+that has booted may deny it."""
 
 SAME_VOLUME = ("mount_point", "filesystem_uuid", "mount_source", "filesystem_type")
 """The facts by which the file system is the same after the cut. A device may get another name when the host boots, so a
@@ -45,7 +45,7 @@ UUID says more than its source."""
 
 @dataclass(frozen=True)
 class Command:
-    """What became of the user's command or tasks. ``status`` is None if it was killed after its time, or if tasks took
+    """The outcome of the user's command or tasks. ``status`` is None if it was killed after its time, or if tasks took
     its place. ``ended_ns`` is when it or they had ended, by the monotonic clock of the controller."""
 
     done: bool = False
@@ -170,15 +170,15 @@ def outcome_of(command: Command, witnessed: Witnessed, returned: Returned, check
 
 
 def power_end_ns(command: Command, witnessed: Witnessed) -> int:
-    """Return when the host had power at the latest, as far as the command,
-    the last line and the loss of the connection show it."""
+    """Return the latest instant at which the host can have had power, by the command, the last line and the loss of
+    the connection."""
     last_ns, lost_ns = witnessed.seen.last_ns, witnessed.lost_ns
     return max(last_ns, command.ended_ns, lost_ns if lost_ns - last_ns < SOONEST_BOOT_NS else 0)
 
 
 def found_beyond(seen: Seen, rows: Sequence[Mapping[str, str]]) -> dict[int, int]:
-    """Return how many writes later than the last acknowledged one the newest is that was found, by queue manager,
-    as far as the rows say it."""
+    """Return by queue manager how many writes the newest one that was found is ahead of the last acknowledged one,
+    as far as the rows show it."""
     beyond = {}
     for row in rows:
         worker, found = (
@@ -191,7 +191,7 @@ def found_beyond(seen: Seen, rows: Sequence[Mapping[str, str]]) -> dict[int, int
 
 
 def why_blind(seen: Seen, sight: Sight, beyond: Mapping[int, int], limit_ns: int) -> str:
-    """Return why too long a loss at the end could have gone unseen, empty if it could not."""
+    """Return why a loss at the end that is too long could have gone unseen, empty if it could not."""
     if sight.visible_from_ns is None or seen.ready is None or len(beyond) != seen.ready.qm:
         return (
             "it is not known how short a loss at the end could have gone unseen, because the "

@@ -6,7 +6,7 @@
 Nobody vouches for them.
 
 Only whole lines count, and of each queue manager only the greatest count.
-A line that is lost lowers what is claimed, and none can raise it.
+A lost line can only lower the claim.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader im
 
 LONGEST_LINE = 4096
 MOST_FOREIGN_LINES = 1000
-"""How many lines may be no part of the protocol: what a login prints comes before the tester's lines."""
+"""The largest number of lines outside the protocol: the output of a login comes before the tester's lines."""
 MOST_DELAYS = 100_000
 TICK_NS = 1_000_000
 """How often the tester looks for writes that returned."""
@@ -49,7 +49,7 @@ class ProtocolError(ValueError):
 
 @dataclass(frozen=True)
 class Ready:
-    """What the tester says when its files are complete on the disk: from here on anything may be claimed.
+    """The line that the tester sends when its files are complete on the disk. Only after it can writes be claimed.
     Sizes are in bytes."""
 
     line: str
@@ -81,7 +81,7 @@ class Seen:
 
     @property
     def acknowledged_writes(self) -> int:
-        """The writes of all queue managers that returned, as far as that was seen."""
+        """The number of writes of all queue managers that were seen to have returned."""
         return sum(self.counts.values())
 
     @property
@@ -172,8 +172,8 @@ def acknowledged_text(seen: Seen) -> str:
 
 @dataclass(frozen=True)
 class Sight:
-    """What a witness can have missed: how late acknowledgements came,
-    and which loss at the end it would surely have noticed."""
+    """What a witness can have missed: the delay of acknowledgements, and the smallest loss at the end that it would
+    certainly have noticed."""
 
     delay_p50_ns: int | None
     delay_p99_ns: int | None
@@ -187,8 +187,8 @@ def sight_of(seen: Seen, power_end_ns: int, unseen_writes: int) -> Sight:
     """Return what was visible. The clocks of host and witness differ, so delays count from the fastest line of all.
 
     ``power_end_ns`` is when the host had power at the latest, by the clock of the witness. ``unseen_writes`` is how
-    many more writes than were acknowledged are known to have returned. A tester that has said its end writes no more,
-    so a silence after it hides nothing.
+    many more writes than were acknowledged are known to have returned. A tester that has reported its end does not
+    write any more, so a silence after that hides nothing.
     """
     if not seen.delays_ns or not seen.last_ns or not seen.acknowledged_writes:
         return Sight(None, None, None, None, None, None)

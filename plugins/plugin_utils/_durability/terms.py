@@ -2,8 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The names by which a user knows what the files of a power cut are made of:
-they are planned by the variables of a sweep."""
+"""The names of variables in messages about power cuts, whose files are planned by the variables of a sweep."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import re
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 
 STARTED, READY, WRITING, OVER, GONE = "started", "ready", "writing", "over", "gone"
-"""How far a witness is. It is gone if it was killed, or could not write what it saw."""
+"""How far a witness is. It has disappeared if it was killed or could not write its file."""
 
 LOOK_S = 1.0
 """How often the witness looks whether Ansible is still there."""
@@ -46,7 +46,7 @@ LET_END_S = 5.0
 SAID_MAX_BYTES = 16384
 STATE_MAX_BYTES = 64 << 20
 FAILURE_BYTES = 512
-"""The space for why a witness failed is taken at its start, because a full disk may be the reason."""
+"""The space for the reason of a failure is reserved at the start, because a full disk may be the reason."""
 
 
 class WitnessError(Exception):
@@ -73,7 +73,7 @@ class Files:
         return os.path.join(self.folder, f"acknowledged-{self.number}.txt")
 
     def remove(self) -> None:
-        """Remove what only the witness needs. What was acknowledged is kept."""
+        """Remove the files that only the witness needs. The acknowledgements are kept."""
         for path in (self.lock, self.state):
             with contextlib.suppress(OSError):
                 os.unlink(path)
@@ -127,7 +127,7 @@ def start(
 
 
 def _keep_only(descriptor: int) -> None:
-    """Close what belongs to Ansible: whoever waits for the end of its output must not wait for the witness."""
+    """Close Ansible's streams: a process that waits for the end of Ansible's output must not wait for the witness."""
     null = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):
         os.dup2(null, standard)
@@ -242,7 +242,7 @@ class _Witness:
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
-    """End a process, which has a moment to do so by itself."""
+    """End a process, after giving it a moment to end by itself."""
     if process.poll() is None:
         process.terminate()
         try:
@@ -289,7 +289,7 @@ def look(files: Files) -> State:
 
 
 def _is_held(path: str) -> tuple[bool, str]:
-    """Return whether a witness lives, and otherwise why it failed, as far as it said so."""
+    """Return whether a witness is alive, and otherwise why it failed, if it reported a reason."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
     except OSError:
@@ -320,7 +320,7 @@ def stop(files: Files) -> State:
 
 
 def wait(files: Files, until: Any, longest_s: float, pause_s: float = 0.05) -> State:
-    """Return the state of a witness as soon as it is as wanted, or else when the time has ended."""
+    """Return the state of a witness when the condition holds, or when the time has passed."""
     end_s = time.monotonic() + longest_s
     while True:
         state = look(files)

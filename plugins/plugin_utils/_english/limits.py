@@ -69,8 +69,8 @@ def figure_text(judged: Judged, words: Words) -> str:
 
 
 def why_text(judged: Judged, words: Words, tell: Callable[[Mapping[str, Any], Words], str], short: bool = False) -> str:
-    """Return why the figure alone decides nothing, or what it rests on; empty if there is nothing to say. A short text
-    leaves out what to do instead."""
+    """Return why the figure alone decides nothing, or what it is based on; empty if neither applies. A short text
+    leaves out the remedy."""
     why = _details(judged).get("why") or {}
     code = why.get("code")
     if code == "too_few":
@@ -130,7 +130,7 @@ def _waiver(judged: Judged) -> str:
 
 
 def deviation_text(deviation: Mapping[str, Any]) -> str:
-    """Return by how much a share differs from what was asked for."""
+    """Return by how much a share differs from what was requested."""
     return (
         f"{share_text(deviation)} {_units.format_ratio(deviation['achieved'])} instead of "
         f"{_units.format_ratio(deviation['asked'])}"
@@ -153,7 +153,7 @@ def _evidence(judged: Judged, words: Words) -> str:
 
 
 def _within_chance(judged: Judged, words: Words) -> str:
-    """Return that the row of one worker among several is above its limit, and that this is no verdict on it."""
+    """Return a sentence that the row of one worker among several is above its limit without a verdict on it."""
     side = "above" if judged["bound"] == "max" else "below"
     details = _details(judged)
     found = (
@@ -169,7 +169,7 @@ def _within_chance(judged: Judged, words: Words) -> str:
 
 
 def _rare_seconds(judged: Judged, words: Words) -> str:
-    """Return what a figure that no second broke says about the seconds that were not measured."""
+    """Return what a limit that no second broke says about the seconds that were not measured."""
     details = _details(judged)
     return (
         f": no second of {_units.format_count(details['seconds'])} broke it, so {_confident(details['confidence'])} "
@@ -201,8 +201,7 @@ def _counted_of(judged: Judged) -> str:
 
 
 def _add(text: str, more: str) -> str:
-    """Return a text with more to say: as one more sentence after that of evidence,
-    as one more clause after a figure."""
+    """Return a text with an addition: another sentence after evidence, another clause after a figure."""
     return f"{text} {more[0].upper()}{more[1:]}." if text.endswith(".") else f"{text}; {more}"
 
 
@@ -240,7 +239,7 @@ def _share_found(judged: Judged) -> str:
 
 
 def _confident(confidence: float) -> str:
-    """Return a confidence in full: one of 99.99 % must not read as certainty."""
+    """Return a confidence with all of its digits: 99.99 % must not be rounded to certainty."""
     return f"with {_units.format_ratio(confidence, 12)} confidence"
 
 
@@ -270,8 +269,7 @@ def _outlook(judged: Judged) -> str:
 
 
 def _coverage(judged: Judged) -> str:
-    """Return how long slow phases may be that a pass speaks for, what crowded ones count as,
-    and what it does not speak for."""
+    """Return which slow phases a pass covers, how crowded ones count, and what it does not cover."""
     longest = _units.format_duration(judged["episode_s"] * 1e9, 2)
     rare = (
         "Not covered: longer ones, and what comes less often than once in "
@@ -303,7 +301,7 @@ def _limit_figure(judged: Judged) -> str:
 
 
 def _distinct(write: Callable[..., str], value: float, other: float) -> str:
-    """Write a figure with as many digits as it takes not to look like another one that it is compared with."""
+    """Write a figure with enough digits to distinguish it from the one that it is compared with."""
     texts = (write(value, digits) for digits in range(3, 13))
     return next((text for text in texts if value == other or text != write(other, 12)), str(value))
 

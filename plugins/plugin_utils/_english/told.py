@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What was judged with its sentences: the reasons, the qualification and the texts of judgements that record.json has
+"""The judged part of a record with its sentences: the reasons, the qualification and the texts of judgements that
+record.json has
 beside the findings."""
 
 from __future__ import annotations

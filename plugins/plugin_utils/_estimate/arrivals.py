@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Commits that arrive at a given rate, whatever becomes of those before them: how long they wait for the log."""
+"""How long commits wait for the log if they arrive at a given rate, independently of earlier commits."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def mean_commit_wait_ns(line: Line, load: Load, commits_per_s: float, variation:
     if rate >= most:
         return None
     alone = estimate_commits(line.latency_ns, replace(load, applications=1)).commit_latency_ns
-    # What each commit more adds to a write. A commit that is larger than the log buffer needs writes of its own.
+    # What each additional commit adds to a write. A commit that is larger than the log buffer needs writes of its own.
     more = load.record_bytes / line.bytes_per_ns if load.record_bytes <= load.buffer_bytes else 1 / most
     fixed, variance = max(0.0, alone - more), (variation * alone) ** 2
     idle = 1.0
     for _round in range(_ROUNDS):
-        # Mean and second moment of the duration of a write that takes the arrivals of the one before,
-        # or a single commit after an idle time.
+        # Mean and second moment of the duration of a write. It carries the commits that arrived during the previous
+        # write, or a single commit after an idle time.
         mean = (fixed + more * idle) / (1 - rate * more)
         commits = rate * mean + idle
         square = (fixed**2 + variance + 2 * fixed * more * commits + more**2 * commits) / (1 - (rate * more) ** 2)

@@ -41,7 +41,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What a load comes to, what is to be said against that (keys of reservations.TEXTS),
+    """What a load comes to, the reservations about that (keys of reservations.TEXTS),
     and what was measured of the same load, None if nothing."""
 
     load: Load

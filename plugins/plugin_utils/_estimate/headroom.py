@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How much more a volume carries than it is asked to."""
+"""How much more than its target a volume carries."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target imp
 
 
 class NoHeadroom(Exception):
-    """A headroom that cannot be told; the message is a clause that says why."""
+    """A headroom that cannot be determined; the message is a clause that says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Headroom:
 
     @property
     def doubtful(self) -> bool:
-        """Whether the margin proves nothing. That the processor decides says nothing against the volume."""
+        """Whether the margin proves nothing. A limit by the processor is not an argument against the volume."""
         return any(key != FAST for key in self.reservations)
 
     @property

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is to be said against an estimate: where the model does not hold."""
+"""Reservations about an estimate: where the model does not hold."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LOOSE = 0.15
 """A line that the means leave by more than this share is too loose for the agreement that the model claims."""
 
 _SLACK = 0.05
-"""By so much a write may be outside the sizes that were measured."""
+"""The tolerance for writes outside the measured sizes."""
 
 SMALLER, LARGER, FAST, LOOSE_LINE = "smaller", "larger", "fast", "loose"
 TEXTS = MappingProxyType(
@@ -33,7 +33,7 @@ TEXTS = MappingProxyType(
 
 
 def reservations(line: Line, write_bytes: float, write_ns: float) -> tuple[str, ...]:
-    """Return the keys of what is to be said against an estimate that rests on writes of a size,
+    """Return the keys of the reservations about an estimate that rests on writes of a size,
     each of which takes so long with its remote delay."""
     found = {
         SMALLER: write_bytes < (1 - _SLACK) * line.smallest_bytes,

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a volume is asked to carry: messages of a size at a rate, from so many clients of one queue manager."""
+"""What a volume is asked to carry: messages of a size at a rate, from that many clients of one queue manager."""
 
 from __future__ import annotations
 

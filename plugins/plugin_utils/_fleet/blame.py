@@ -2,10 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Who fails for what is not the state of one host.
-
-AWX relaunches a job on the hosts that failed. If the first host alone failed for all,
-such a job would leave out the others and could succeed.
+"""Decides which hosts fail for problems of the whole fleet. AWX relaunches a job on the hosts that failed. If only the
+first host failed for such a problem, the relaunched job would leave out the others and could succeed.
 """
 
 from __future__ import annotations
@@ -16,7 +14,7 @@ CONTROLLER = "localhost"
 
 
 def blamed(play_hosts: Sequence[str]) -> list[str]:
-    """Return who fails for the fleet: the controller, or every host of a play that has not got it because a limit
+    """Return who fails for the fleet: the controller, or every host of a play that lacks it because a limit
     leaves it out."""
     return [CONTROLLER] if CONTROLLER in play_hosts else list(play_hosts)
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How far the clock of a host is off the controller's, as far as one call of a module tells."""
+"""The offset of a host's clock from the controller's, measured with one call of a module."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import I
 
 PAGE_BYTES = _ini_files.LOG_PAGE_BYTES
 DIRECTORY_NAMES = ("logdisk", "logdisk-test")
-"""What a directory under test is called. The second name serves a host with a queue manager whose log has the first."""
+"""Names of a directory under test. The second one is for hosts with a queue manager whose log has the first name."""
 BY_HAND = "give the volumes of this host as workspace_volumes instead"
 BY_OPTION = "set workspace_discover_absent: skip to leave out what a host does not have"
 SHOWN_REASONS = 2
@@ -36,7 +36,7 @@ _TEMPLATE = re.compile(r"\{[{%#]")
 
 
 class DiscoveryError(ValueError):
-    """An answer of a host from which nothing can be planned; the message says what to do."""
+    """A host's answer that cannot be planned from; the message says what to do."""
 
 
 @dataclass(frozen=True)
@@ -258,7 +258,7 @@ def _about_sizes(group: Sequence[Log]) -> Iterator[str]:
 
 
 def _about(volume: Mapping[str, Any], group: Sequence[Log], block_sizes_bytes: Sequence[int]) -> Iterator[str]:
-    """Yield what people must know of a volume to check it."""
+    """Yield the information that people need to check a volume."""
     log, needed_bytes = group[0], footprint_bytes(volume)
     fit = "fit" if needed_bytes < log.free_bytes else "DO NOT FIT"
     yield (
@@ -351,7 +351,8 @@ def _is_text(value: Any) -> bool:
 
 
 def _is_literal(value: Any) -> bool:
-    """Whether a text means the same as a value of a variable: what a host says is never evaluated on the controller."""
+    """Whether a text would stay the same as the value of a variable: text from a host is never evaluated on the
+    controller."""
     return _is_text(value) and not _TEMPLATE.search(value)
 
 

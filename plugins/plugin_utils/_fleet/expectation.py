@@ -57,7 +57,7 @@ def expectation(
     sliced: bool = False,
 ) -> Expectation:
     """Return the hosts to certify. Raises ExpectationError if there are none, or if a term of the pattern or the limit
-    matches no host. What a term of the limit of a slice matches may be in another slice.
+    matches no host. In a slice, a term of the limit may match hosts of another slice only.
 
     ``groups`` holds the host names of every group of the inventory (Ansible's magic variable of that name).
     """
@@ -105,8 +105,8 @@ def check_count(hosts: Sequence[str], expected_count: int) -> None:
 
 
 def check_play(hosts: Sequence[str], play_hosts: Sequence[str]) -> None:
-    """Raise ExpectationError unless a run expects exactly the hosts of its play: others would be measured and not
-    judged, or judged and not measured."""
+    """Raise ExpectationError unless a run expects exactly the hosts of its play. Otherwise hosts would be measured and
+    not judged, or judged and not measured."""
     for name, more, fewer in (("expects", hosts, play_hosts), ("does not expect", play_hosts, hosts)):
         others = sorted(set(more) - set(fewer))
         if others:

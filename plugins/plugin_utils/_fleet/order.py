@@ -53,7 +53,7 @@ _STEPS = {
 """The keys of run.csv that say which steps a workload has: sizes, if its steps have any, and load points."""
 
 Pair = tuple[str, str, str]
-"""What is compared, what was found, what was ordered."""
+"""The name of a compared value, the value found, and the value ordered."""
 
 
 def make_order(
@@ -178,7 +178,7 @@ def _step_differences(order: Mapping[str, Any], tables: Tables) -> Iterator[str]
 
 
 def _row_differences(order: Mapping[str, Any], tables: Tables) -> Iterator[str]:
-    """Return what the steps lack of the streams that were ordered, and what they have beside them. A limit on rows that
+    """Return the ordered streams that the steps lack, and the streams that were not ordered. A limit on rows that
     are missing would judge nothing."""
     ordered = dict(row for key, text in order["texts"].items() if key.startswith("stream_") for row in _rows_of(text))
     loads = {row["step"]: row["load_point"] for row in tables.results}

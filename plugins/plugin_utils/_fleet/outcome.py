@@ -72,8 +72,8 @@ class Place:
 
 
 def artifacts(task_vars: Mapping[str, Any], kind: str, content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is passed on to later jobs and notifications, under a key of this job. What is no test has a key of
-    its own, so that nobody merges it."""
+    """Return what is passed on to later jobs and notifications, under a key of this job. Commands that are not tests
+    have their own keys, so that they are not merged."""
     message = {"message": _cut(content["message"], MOST_REASON_BYTES // 4)} if "message" in content else {}
     return {
         f"logdisk_{'' if kind == DEFAULT.name else f'{kind}_'}{task_vars.get('awx_job_id') or 'local'}": {
@@ -105,7 +105,7 @@ def told_to_workflows(outcome: Mapping[str, Any], verdict: Mapping[str, Any], pl
 
 
 def _bounded(texts: Iterable[str], most: int) -> list[str]:
-    """Return the first texts, each cut, and how many more there are; as JSON they have at most so many bytes."""
+    """Return the first texts, each cut, and how many more there are; as JSON they have at most that many bytes."""
     texts, shown, room = list(texts), [], most - 100
     for text in texts:
         short = _cut(text, most // 10)
@@ -117,7 +117,7 @@ def _bounded(texts: Iterable[str], most: int) -> list[str]:
 
 
 def _cut(text: str, most: int) -> str:
-    """Return the beginning of a text that has at most so many bytes as JSON."""
+    """Return the beginning of a text that has at most that many bytes as JSON."""
     while _size(text) > most:
         text = text[: min(len(text) * most // _size(text), len(text) - 10)] + "..."
     return text

@@ -134,7 +134,7 @@ def fleet_line(statuses: Mapping[str, Mapping[str, Any]], left_s: float, passed_
 
 
 def room_of(hosts: int) -> int:
-    """Return how many lines of its own each of so many hosts may print with a poll: none if the fleet is large,
+    """Return how many lines of its own each of that many hosts may print with a poll: none if the fleet is large,
     because nobody could read them."""
     if shown_as == NONE:
         return 0

@@ -20,8 +20,7 @@ FINISHED, UNKNOWN, RUNNING = "finished", "unknown", "running"
 def host_status(host: str, run_id: str, answer: Mapping[str, Any]) -> dict[str, Any]:
     """Return the status of a host from its answer, which is untrusted.
 
-    A template collects the statuses of all hosts. Nothing that a host sends may keep it from becoming a list,
-    so only text is kept.
+    A template collects the statuses of all hosts. Only text is kept, so that no value from a host can break the list.
     """
     volumes = as_dict(answer.get("volumes"))
     status = {

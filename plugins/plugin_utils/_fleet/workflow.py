@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is known of the runs of a workflow of AWX: the artifacts of its jobs, and the job that each run names.
+"""The runs of a workflow of AWX, from the artifacts of its jobs and the job that each run names.
 
 The slices of a job share a workflow job of their own. The node that merges them knows that of the workflow around it,
 and learns the other one from the runs that the artifacts name. What jobs hand on is untrusted.

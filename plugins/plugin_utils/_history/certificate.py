@@ -47,7 +47,7 @@ SCHEMA_VERSION = 1
 CERTIFIES = "certifies"
 FAILS = "fails"
 ATTEMPT = "attempt"
-"""What a judgement does to the volume's validity: it begins one, it ends one, or it changes nothing."""
+"""The effect of a judgement on the volume's validity: it begins, ends, or does not change."""
 EFFECTS = (CERTIFIES, FAILS, ATTEMPT)
 
 ENVIRONMENT = (
@@ -259,7 +259,7 @@ class Entry:
     volume_id is None if it is not known which volume it was. valid_from and valid_until (the last day) are None unless
     it certifies. parameters stands for those of the sweep. limits_verdict is the verdict without a comparison; outcome
     and baseline say what the comparison found and stand for the certificates that it was compared with; baseline is
-    None if no comparison was asked for, and outcome also if none could be made. accepted: whether it begins a baseline.
+    None if no comparison was requested, and outcome also if none could be made. accepted: whether it begins a baseline.
     disk_id stands for what the volume held. volume_facts are what is true of the volume under every profile, separated
     by blanks. verified: whether all data was read back. can_certify: whether the profile ever certifies.
     """
@@ -291,7 +291,7 @@ class Entry:
 
     @property
     def label(self) -> str:
-        """How people call the host's volume."""
+        """What people call the host's volume."""
         return kinds.host_label(self.host, self.volume)
 
     @property
@@ -393,8 +393,8 @@ def _validity(judged_at: str, effect: str, valid_days: Any) -> dict[str, str | N
 
 
 def _method_version(tables: Tables | None) -> int | None:
-    """Return the version of the tester's method, None if it names none:
-    its figures are comparable with nothing then."""
+    """Return the version of the tester's method, None if the tester does not name one. Its figures then cannot be
+    compared."""
     text = tables.run.get("method_version", "") if tables else ""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
 

@@ -16,7 +16,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History
 
 MOST_LINES = 100
-"""Of a large fleet only the most urgent lines are looked at, because each needs two whole certificates."""
+"""In a large fleet only the most urgent lines are looked at, because each needs two whole certificates."""
 
 Line = tuple[str, str, str, str]
 """Host, volume, mount point and profile of a status."""

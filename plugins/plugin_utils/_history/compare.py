@@ -6,10 +6,10 @@
 
 The unit is one run of a host, never a round or a second of it: the difference between two runs of the same disk is the
 error that a change is compared with. What all hosts of a class have in common, a night for example, is no host's fault,
-so a host is named worse by its change beyond the median of its class. It is shown to be non-inferior by its change as
-it stands, because a change that slows all hosts alike must not vanish. Everything is computed from logarithms.
+so a host is named worse by its change beyond the median of its class. Non-inferiority is shown by its unadjusted
+change, because a change that slows all hosts alike must not vanish. Everything is computed from logarithms.
 
-Some hosts are noisier than others. What the few runs of a host say about its own noise is drawn towards the noise of
+Some hosts are noisier than others. The noise estimated from the few runs of a host is drawn towards the noise of
 its class (moderation.py).
 """
 
@@ -37,7 +37,7 @@ Vector = list[float]
 """A logarithm for each row."""
 
 _LEAST_DEVIATION = 0.005
-"""Two runs of the same disk differ at least so much, whatever a few of them say."""
+"""The smallest difference assumed between two runs of the same disk, even if a few runs differ less."""
 _FEWEST_DEGREES = 4
 """Degrees of freedom from which a host's own runs tell how much its runs differ."""
 _FEWEST_EARLIER = 5
@@ -210,7 +210,7 @@ class _Noise:
     alike: int = 1
 
     def error(self, before: int, after: int) -> Error | None:
-        """Return the error of a change between so many runs, None if it cannot be told from so few."""
+        """Return the error of a change between that many runs, None if it cannot be told from so few."""
         scale = math.sqrt(1 / before + 1 / after)
         most = (
             {1: _MOST_DEGREES_OF_A_SINGLE_RUN, 2: _MOST_DEGREES_OF_SINGLE_RUNS}.get((before, after).count(1), math.inf)
@@ -241,8 +241,8 @@ class _Question:
     noise: _Noise
 
     def p_value(self, error: Error | None) -> float:
-        """Return how probable such a change is without cause; half of the doubt is spent on the mean,
-        half on the rows."""
+        """Return the probability of such a change without a cause. Half of the error probability is used for the mean,
+        half for the rows."""
         if error is None:
             return 1.0
         mean = _probability(self.beyond, error.host)
@@ -442,8 +442,8 @@ def _smallest_named(error: Error, doubt: _Doubt) -> float:
 
 
 def _runs_needed(question: _Question, error: Error | None, delta: float, doubt: _Doubt, most_before: int) -> int | None:
-    """Return how many runs on either side, but so many before at most, decide if changes and noise stay as they are, or
-    tell the noise if it is not known."""
+    """Return how many runs on either side, but that many before at most, decide if changes and noise stay as they are,
+    or tell the noise if it is not known."""
     before, after = len(question.host.before), len(question.host.after)
     for runs in range(1 + min(before, after), 1 + _MOST_RUNS):
         then = question.noise.error(max(before, min(runs, most_before)), max(after, runs))

@@ -4,8 +4,9 @@
 
 """Whether a record, and the certificate beside it, follow from the tables: a file that was edited is not imported.
 
-The tables are judged again. A record that says better than they do is refused, and one that fails a volume which passes
-by them. It may say worse in other ways, because versions of this collection decide close cases differently. For the
+The tables are judged again. A record with a better verdict than its tables is refused, and so is one that fails a
+volume which passes by its tables. Other worse verdicts are accepted, because versions of this collection decide close
+cases differently. For the
 same reason a record of a version that noted no facts about the volume may be a pass although its tables decide nothing
 today, and keeps its verdict.
 """
@@ -89,7 +90,7 @@ def _of_earlier_rules(record: HostRecord, tables: Tables | None) -> bool:
 
 
 def refuse_other_content(written: Certificate, made: Certificate | None) -> None:
-    """Raise CertificateError if a certificate that was written beside a record says something else than one that is
+    """Raise CertificateError if a certificate that was written beside a record differs from one that is
     made from the record and its tables."""
     if made is None:
         raise CertificateError("it has a certificate.json, but its record was not judged")

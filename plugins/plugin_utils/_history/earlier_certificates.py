@@ -2,10 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What certificates say that were made before they noted facts about the volume, and whether they were to certify.
-
-Those certificates cannot be changed. What they lack follows from the sentences that earlier versions wrote and from
-their rows.
+"""Derives the facts about the volume, and whether it was to be certified, for certificates of earlier versions that do
+not contain them. Those certificates cannot be changed, so the facts follow from their sentences and rows.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ def rows_of(content: Content, figure: str = LATENCY_MEAN) -> dict[RowKey, float]
 
 
 def row_order(row: RowKey) -> tuple[Any, ...]:
-    """Return what rows are sorted by."""
+    """Return the sort key of a row."""
     return row[1], row[0] or 0, row[2], row[3]
 
 
@@ -77,14 +77,14 @@ def is_imported(content: Content) -> bool:
 
 
 def class_of(content: Content) -> str:
-    """Return what volumes have in common that are alike: the class that they were given, else the device's model and
-    the file system's size and type."""
+    """Return the class of a volume: the one that it was given, or else the device's model and the file system's size
+    and type."""
     return volume_class(content.get("class"), {**(content.get("environment") or {}), **(content.get("identity") or {})})
 
 
 def why_unusable(content: Content, figure: str = LATENCY_MEAN) -> str:
     """Return why a certificate cannot be compared with any other, "" if it can.
-    What a comparison said of it does not matter, only its limits do."""
+    Only the verdict by its limits matters, not that of a comparison."""
     if is_imported(content):
         if figure not in OF_IMPORTED:
             return (

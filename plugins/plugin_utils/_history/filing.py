@@ -40,8 +40,8 @@ def certify(directory: RunDirectory) -> tuple[list[Certificate], list[str]]:
 
 
 def certificates_of(directory: RunDirectory) -> tuple[list[Certificate], list[str]]:
-    """Return what certify returns without writing anything. Nobody vouches for the directory,
-    so what contradicts its tables is a problem."""
+    """Return what certify returns without writing anything. The directory is untrusted, so records that contradict
+    their tables are problems."""
     found, problems = _certificates(directory, check=True)
     return list(found.values()), problems
 
@@ -52,8 +52,8 @@ def store(place: str, certificates: list[Certificate], remembered: Remembered | 
 
     Raises HistoryError.
 
-    The run made the history when it was opened. If it no longer exists, for example because a file system is not
-    mounted, a new one would hide that.
+    The run made the history when it was opened. It is not created here: if it has disappeared, for example because a
+    file system is not mounted, a new one would hide that.
     """
     with open_history(place) as history:
         if remembered:

@@ -330,7 +330,7 @@ def _without_run(volume: _Volume) -> HostChange:
 
 
 def _with_its_class(change: HostChange, margin: float) -> HostChange:
-    """Say of a host that became worse with its class that no further run of its own can decide more."""
+    """Note for a host that became worse with its class that its own further runs cannot decide more."""
     if change.outcome != INCONCLUSIVE or change.lower_bound is None or change.lower_bound <= margin:
         return change
     return replace(change, reason="it became worse, but no more than its class", runs_needed=None, after_needed=None)
@@ -431,7 +431,7 @@ def _common_changes(hosts: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _side(selection: Selection, hosts: Collection[str]) -> dict[str, Any]:
-    """Return what was asked for on one side and which runs that is, oldest first."""
+    """Return what was requested on one side and which runs that is, oldest first."""
     runs: dict[str, list[Entry]] = {}
     for entry in sorted(selection.entries.values(), key=lambda entry: entry.order):
         if entry.host in hosts:

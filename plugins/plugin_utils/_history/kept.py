@@ -17,8 +17,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files impor
 
 
 def keep_if_asked(path: str, stage: int, place: str = "") -> str:
-    """Keep the directory of a run in its history, or in that at another place, if the run asks for it; return what kept
-    it from that, empty if nothing did."""
+    """Keep the directory of a run in its history, or in that at another place, if the run asks for it; return the
+    reason if that failed, otherwise an empty text."""
     if not is_kept(path):
         return ""
     try:
@@ -40,7 +40,8 @@ def is_kept(path: str) -> bool:
 
 
 def keep(history: History, directory: RunDirectory, stage: int) -> None:
-    """Keep a run directory as it is at a stage of the run. Raises HistoryError, and ArchiveError if it is too large."""
+    """Keep the present state of a run directory, with the stage of the run. Raises HistoryError, and ArchiveError if
+    it is too large."""
     history.keep_run(directory.run, pack(directory.path), stage)
 
 

@@ -55,7 +55,7 @@ STRONG = 2.0
 """From this factor on a cause is named."""
 FEWEST_WRITES = 30
 _SLACK = 0.05
-"""By so much a write may be outside the sizes that were certified without being called so."""
+"""By this much a write may be outside the sizes that were certified without being called so."""
 _MOST_READ = 10
 """How many certificates are looked at for one that has the means of log writes."""
 
@@ -71,7 +71,7 @@ _STATES = {
 @dataclass(frozen=True)
 class Live:
     """What the log of a live queue manager did: the mean latency and size of its writes,
-    and how many there were as far as that is known."""
+    and how many there were as far as known."""
 
     mean_ns: float
     size_bytes: float
@@ -222,7 +222,7 @@ def _state_words(entry: Entry, state: str) -> str:
 
 
 def compared(live: Live, certified: Certified) -> dict[str, Any]:
-    """Return how an observation relates to a certificate: figures, words, and what is to be said against them."""
+    """Return how an observation relates to a certificate: figures, words, and the reservations about them."""
     loads = sorted(certified.means)
     expected = {load: _expected(certified.means[load], live.size_bytes) for load in loads}
     main = expected[loads[0]]
@@ -324,7 +324,7 @@ def _words(live: Live, outcome: str, ratio: float, explained: int | None) -> str
 def _caveats(
     live: Live, certified: Certified, expected: _Expected, load: int, sizes: tuple[float, float]
 ) -> Iterator[str]:
-    """Yield what is to be said against the comparison, one sentence each."""
+    """Yield the reservations about the comparison, one sentence each."""
     if certified.state != VALID:
         yield f"It is compared with {certified.words}, of {certified.entry.judged_at[:10]}."
     if certified.matched_by == "name":

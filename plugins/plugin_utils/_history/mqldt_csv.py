@@ -52,7 +52,7 @@ Row = dict[str, int]
 
 
 class MqldtError(ValueError):
-    """A file that mqldt did not write so; the message names the line and, if it is one, the column."""
+    """A file that differs from what mqldt writes; the message names the line and, if known, the column."""
 
 
 @dataclass
@@ -111,7 +111,7 @@ def parse_mqldt(content: bytes) -> list[MqldtRun]:
 def _lines(content: bytes) -> Iterator[tuple[int, list[str]]]:
     """Yield the number and the fields of each line that is not blank, without what editors and spreadsheets add.
 
-    Bytes that are not text are replaced, and then are part of a field that is not what it should be.
+    Bytes that are not text are replaced, so that their field is refused.
     """
     for number, text in enumerate(_LINE_END.split(content.decode("utf-8", "replace")), start=1):
         fields = [field.strip(" \t") for field in text.lstrip("\ufeff").split(",")]

@@ -174,7 +174,7 @@ def _content(run: MqldtRun, host: str, volume: str, moment: str) -> dict[str, An
 def _row(row: mqldt_csv.Row, queue_managers: int) -> dict[str, Any]:
     """Return a row of the certificate.
 
-    The mean latency is kept under a name of its own, because it is biased and nothing may judge with it. The rates of
+    The mean latency has a separate name, because it is biased and must not be judged. The rates of
     single seconds are those of a single queue manager, so they are left out if there were several.
     """
     found = {

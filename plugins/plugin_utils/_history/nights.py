@@ -2,13 +2,14 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The certificates of a class of like volumes, night by night: which volume was slower than usual,
+"""The certificates of a class of similar volumes, night by night: which volume was slower than usual,
 and on which nights the whole class was.
 
-A night that is slow for all of them says nothing about any one: what they have in common is taken away before a volume
-is compared with its own usual certificates, and such a night is one finding, of the fleet. Figures are logarithms, the
-higher the worse. Nothing that comes later changes what is said of a night, and what was conspicuous never counts as
-usual: else the first of two slow nights would hide the second.
+A night that is slow for all volumes says nothing about a single one. The common change is subtracted before a volume
+is compared with its own usual certificates, and such a night is one finding about the fleet. Figures are logarithms,
+the
+higher the worse. Later nights do not change the result of a night. Conspicuous certificates never count as usual,
+otherwise the first of two slow nights would hide the second.
 """
 
 from __future__ import annotations
@@ -29,14 +30,14 @@ IN_A_ROW = 2
 
 _CONFIDENCE = 0.998
 _LEAST_DEVIATION = 0.02
-"""Certificates of one volume differ at least so much, whatever a few of them say; so do nights."""
+"""Certificates of one volume differ at least this much, whatever a few of them say; so do nights."""
 
 Row = Hashable
 
 
 class Figure(NamedTuple):
     """The logarithm of a figure, and between which change points of its row it lies:
-    what moved for good must not look like scatter."""
+    what moved permanently must not look like scatter."""
 
     value: float
     segment: int = 0
@@ -146,7 +147,7 @@ def is_slow(change: float, nights: Sequence[float], delta: float) -> tuple[float
 
 
 def control_limit(common: Common, earlier: int, delta: float) -> float:
-    """Return how far above the mean of so many earlier values a new one may lie."""
+    """Return how far above the mean of that many earlier values a new one may lie."""
     deviation = max(_LEAST_DEVIATION, math.sqrt(common.squares / common.degrees))
     return max(delta, student_t.quantile(_CONFIDENCE, common.degrees) * deviation * math.sqrt(1 + 1 / earlier))
 

@@ -21,10 +21,10 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings im
 
 PASSWORD_VARIABLE = "LOGDISK_HISTORY_PASSWORD"
 FILE_NAME = "history.sqlite"
-"""The history of those who name none, in the directory of their reports."""
+"""The default history in the directory of reports."""
 TRY_PATIENCE_S = 30.0
-"""For how long another writer is waited for before there is anything to store:
-as long as storing a large fleet may take."""
+"""How long to wait for another writer before there is anything to store: as long as it may take to store a large
+fleet."""
 
 
 def place_of(history: str, report_dir: str) -> str:

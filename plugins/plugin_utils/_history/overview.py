@@ -78,7 +78,7 @@ def problems_by_host(
 
 
 def host_states(lines: Sequence[Status], expected: Iterable[str], problems: Collection[str]) -> dict[str, str]:
-    """Return the state of each expected host: the most urgent one of its volumes under the profile that is asked for,
+    """Return the state of each expected host: the most urgent one of its volumes under the profile that is requested,
     or MISSING if a volume has none that it should have. problems names the hosts that are not certified."""
     by_host: dict[str, list[str]] = {}
     for line in lines:
@@ -98,8 +98,8 @@ def _wanted(plan: Iterable[Planned], named: Iterable[str]) -> list[tuple[str, st
 
 
 def _missing(label: str, lines: Sequence[Status]) -> str:
-    """Return that nothing is certified of what has these lines; empty if it is,
-    or if another sentence says why it is not."""
+    """Return a sentence if no volume among these lines is certified; empty if one is, or if another sentence gives the
+    reason."""
     if any(line.state in (*CURRENT, FAILED, EXPIRED) for line in lines):
         return ""
     return f"{label}: missing: {_sentence(lines[0]) if lines else 'the history does not contain it'}"

@@ -26,7 +26,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_identity
 
 @dataclass(frozen=True)
 class Planned:
-    """A volume that a run planned to certify. The mount point is empty if the run did not come to know it.
+    """A volume that a run planned to certify. The mount point is empty if the run did not find it.
     Texts are printable."""
 
     sha256: str

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Power cuts in the history: what each run of them came to, and what is known of the volume of a certification."""
+"""Power cuts in the history: the result of each run, and the results for the volume of a certification."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_identity
 
 
 def results_of(directory: RunDirectory) -> list[CutResult]:
-    """Return what each volume of a run of power cuts came to. A volume whose power was not cut has no result."""
+    """Return the result of each volume of a run of power cuts. A volume whose power was not cut does not have one."""
     records = (directory.records.read(folder) for folder in directory.records.folders())
     return [_result(directory, record) for record in records if record.own and record.kind == directory.kind.name]
 
@@ -106,7 +106,7 @@ def current(results: Sequence[CutResult], run: Mapping[str, Any]) -> Current:
 
 
 def said_of(known: Current, wanted: int) -> dict[str, Any] | None:
-    """Return what the results of a volume come to if so many cuts without a loss are wanted;
+    """Return the conclusion from the results of a volume if that many cuts without a loss are wanted;
     None if there is nothing to say.
 
     A loss that counts decides, or else the newest run that kept everything in enough cuts and has not expired.

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Holds the volumes of a run against their baselines, and writes what that says beside their records."""
+"""Compares the volumes of a run with their baselines, and writes the result beside their records."""
 
 from __future__ import annotations
 
@@ -106,11 +106,9 @@ class _Volume:
 
 
 def hold_against_baseline(directory: RunDirectory) -> str:
-    """Hold each measured volume of a run against its baseline and write what that says; volumes that were compared with
-    it before are left as they are.
-
-    Returns what kept the comparison from being made, empty if nothing did; the hosts are inconclusive then, for that
-    reason. Raises RunDirectoryError.
+    """Compare each measured volume of a run with its baseline and write the result; volumes that were compared before
+    are left unchanged. Returns why the comparison failed, empty if it did not; the hosts are then inconclusive for
+    that reason. Raises RunDirectoryError.
     """
     if not is_asked(directory.run) or not directory.is_test:
         return ""
@@ -140,7 +138,7 @@ def _is_made(directory: RunDirectory, folder: str) -> bool:
 
 
 class _Fleet:
-    """The comparison of a run: what was asked for, and what is known of its volumes."""
+    """The comparison of a run: what was requested, and what is known of its volumes."""
 
     def __init__(self, directory: RunDirectory, history: History) -> None:
         self._directory = directory
@@ -400,7 +398,7 @@ class _Fleet:
 
 
 def _slim(content: Content) -> Content:
-    """Return of a certificate what a comparison needs, because a fleet has many of them."""
+    """Return the part of a certificate that a comparison needs, because a fleet has many certificates."""
     kept = ("source", "method_version", "disturbances", "limits_verdict", "verdict", "parameters")
     rows = [{name: row.get(name) for name in (*ROW_KEYS, LATENCY_MEAN, THROUGHPUT)} for row in content["rows"]]
     return {**{key: content[key] for key in kept if key in content}, "rows": rows}

@@ -25,7 +25,7 @@ _DAYS = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})(?:\.\.([0-9]{4}-[0-9]{2}-[0-9]
 
 
 class SelectionError(ValueError):
-    """A term that names no certificate; the message says which, and what it could be."""
+    """A term that does not name a certificate; the message names it and the possible forms."""
 
 
 @dataclass

@@ -58,7 +58,7 @@ class SqliteHistory(History):
             yield
             self._connection.execute("COMMIT")
         except BaseException:
-            with contextlib.suppress(sqlite3.Error):  # a full disk has undone it already
+            with contextlib.suppress(sqlite3.Error):  # a full disk has already rolled it back
                 self._connection.execute("ROLLBACK")
             raise
 

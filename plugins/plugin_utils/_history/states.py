@@ -4,10 +4,11 @@
 
 """What certificates say on a given day: which ones belong to the same volume, and in which state each of them is.
 
-All of it follows from the entries, whatever the order in which they were stored. There is one chain for each volume,
+It follows from the entries alone, regardless of the order in which they were stored. There is one chain for each
+volume,
 what it holds, and name of a profile: in it, a certificate supersedes the one before, a fail ends its validity, and
 attempts change nothing. The newest entry of each effect decides the state of a chain, so that a store need not read the
-others. One chain of a volume is that of the profile that is asked for. A fact about the volume fails all of them.
+others. One chain of a volume is that of the profile that is requested. A fact about the volume fails all of them.
 """
 
 from __future__ import annotations
@@ -140,8 +141,8 @@ def volumes(entries: Iterable[Entry]) -> list[Volume]:
     """Return the volumes that entries are about, each with the entries of its own; those that name no volume are left
     out. What was replaced is one of its own.
 
-    Machines that share an identity are told apart by their boot IDs: the same identity under another inventory name is
-    the same machine if a boot ID is shared, and a clone otherwise.
+    Machines that share an identity are distinguished by their boot IDs: the same identity under another inventory name
+    is the same machine if a boot ID is shared, and a clone otherwise.
     """
     by_id: dict[tuple[str, str | None], list[Entry]] = {}
     for entry in sorted(entries, key=lambda entry: entry.order):
@@ -177,7 +178,7 @@ def _boots_by_host(entries: Iterable[Entry]) -> dict[str, set[str]]:
 
 @dataclass(frozen=True)
 class Status:
-    """What is known today of a host's volume under one profile.
+    """The present state of a host's volume under one profile.
 
     entry decides the state (None: nothing does), unless a fact about the volume (fact) or lost writes in a power cut
     (loss) do. attempt is a newer entry that changed nothing, kept are the power cuts without a loss (None if there are
@@ -203,7 +204,7 @@ class Status:
 
     @property
     def label(self) -> str:
-        """How people call the volume; with its mount point if the name alone does not say which one is meant."""
+        """What people call the volume; with its mount point if the name alone does not say which one is meant."""
         label = host_label(self.host, self.volume)
         return f"{label} at {self.mount_point}" if self.is_one_of_several and self.mount_point else label
 
@@ -218,7 +219,7 @@ def fleet_status(
     """Return the states of the fleet on a day, the most urgent first: of each host's volume, those of what is there
     now, for each profile that matters.
 
-    profiles holds the name of the profile that is asked for by host; of a host without one it is that of the newest run
+    profiles holds the name of the requested profile by host; of a host without one it is that of the newest run
     that measured the volume to certify it. Other profiles are there as such if they certified the volume, unless their
     certificate is expired or revoked and there is a newer one. cuts are the results of all power cuts. A volume against
     which a fact or a loss counts is failed under every profile, unless what decided its state was revoked.
@@ -291,8 +292,8 @@ class _Fleet:
             )
 
     def state_of_unplaced(self, host: str, volume: str, attempt: Entry) -> Status:
-        """Return the state of what nobody came to know the volume of: failed if writes were lost of one that nobody
-        came to know either."""
+        """Return the state of a name whose volume was never identified: failed if writes were lost on a volume that
+        was not identified either."""
         loss = standing_loss(self.cuts.of(host, volume, None, None))
         return Status(host, volume, attempt.profile, FAILED if loss else NONE, None, attempt, loss=loss)
 

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The history: where certificates are stored for good. Entries are added and, on request, pruned; none is ever changed.
+"""The history: where certificates are stored permanently. Entries are added and, on request, pruned; none is ever
+changed.
 
 It can also keep the run directories themselves, each as one archive.
 A later archive of a run takes the place of the earlier one.
@@ -74,7 +75,7 @@ class HistoryError(OSError):
 
 
 class _UndoneError(Exception):
-    """Ends a transaction that was only tried."""
+    """Ends a trial transaction."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ OPENED, STARTED, JUDGED = range(3)
 @dataclass(frozen=True)
 class KeptRun:
     """A run directory that the history keeps: how far the run was, when it was opened,
-    and the job that it belongs to, as far as that is known.
+    and the job that it belongs to, as far as known.
 
     Values that come from the run are untrusted text.
     """
@@ -122,7 +123,7 @@ _INSERT_PLANS = (
     f"INSERT INTO logdisk_plans ({_PLAN_COLUMNS}) VALUES "
     f"({', '.join('?' * len(dataclasses.fields(Planned)))}) ON CONFLICT DO NOTHING"
 )
-# Whoever does not come to know a mount point does not plan another one.
+# A run that did not find a mount point does not plan another one.
 _NEWEST_PLANS = f"""
     SELECT {_PLAN_COLUMNS} FROM (
         SELECT {_PLAN_COLUMNS}, rank() OVER (PARTITION BY host ORDER BY planned_at DESC, run_id DESC) AS age
@@ -142,7 +143,7 @@ class History(abc.ABC):
     """An open history. It is a context manager that closes it. Every method raises HistoryError."""
 
     errors: tuple[type[Exception], ...] = ()
-    """What the database's library raises."""
+    """The exceptions of the database's library."""
 
     text_type = "TEXT"
     """The type of a column of text that sorts by the code points of its characters."""
@@ -189,7 +190,7 @@ class History(abc.ABC):
 
     def store(self, certificates: Iterable[Certificate]) -> int:
         """Store certificates, all or none of them; return how many the history did not have yet."""
-        # In one order, so that two writers of the same certificates do not wait for each other.
+        # In a fixed order, so that two writers of the same certificates cannot deadlock.
         ordered = sorted(certificates, key=lambda certificate: certificate.sha256)
         rows = [dataclasses.astuple(certificate.entry) for certificate in ordered]
         contents = [(certificate.sha256, certificate.text) for certificate in ordered]
@@ -200,18 +201,18 @@ class History(abc.ABC):
         return added
 
     def store_power_cuts(self, results: Iterable[CutResult]) -> int:
-        """Store what power cuts came to; return how many results the history did not have yet."""
+        """Store the results of power cuts; return how many results the history did not have yet."""
         rows = [dataclasses.astuple(result) for result in sorted(results, key=lambda result: result.sha256)]
         with self._reported("cannot be written"), self._transaction():
             return self._execute_many(_INSERT_CUTS, rows) if rows else 0
 
     def power_cuts(self) -> list[CutResult]:
-        """Return what all power cuts came to, oldest first. They are never pruned: a loss must not be forgotten.
+        """Return the results of all power cuts, oldest first. They are never pruned: a loss must not be forgotten.
         Those that were revoked do not count."""
         return self._cut_results("TRUE")
 
     def power_cuts_of(self, host: str, volume: str) -> list[CutResult]:
-        """Return what all power cuts of a host's volumes of one name came to, oldest first."""
+        """Return the results of all power cuts of a host's volumes of one name, oldest first."""
         return self._cut_results("host = ? AND volume = ?", printable(host), printable(volume))
 
     def _cut_results(self, condition: str, *values: str) -> list[CutResult]:
@@ -510,7 +511,7 @@ class History(abc.ABC):
 
     @contextlib.contextmanager
     def _reported(self, what: str) -> Iterator[None]:
-        """Turn what the database's library raises into a HistoryError."""
+        """Convert the exceptions of the database's library into a HistoryError."""
         try:
             yield
         except self.errors as error:

@@ -13,7 +13,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import H
 
 
 class Absences:
-    """What the records of a run say, taken in one by one."""
+    """Collects the records of a run one by one."""
 
     def __init__(self) -> None:
         self._tested: set[str] = set()

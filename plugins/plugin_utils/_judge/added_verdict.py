@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A verdict on a host that stands beside that of its limits, such as that of a comparison with its baseline.
+"""An additional verdict on a host beside that of its limits, such as that of a comparison with its baseline.
 The worse of the two counts."""
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How the seconds of a run are taken together, so that the parts are witnesses of their own.
+"""How the seconds of a run are merged into blocks that are independent of each other.
 Sums of integers stay exact."""
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from operator import mul, sub
 
 _FEWEST = 20
 _INDEPENDENT = 0.3
-"""Autocorrelation up to which neighbouring blocks count as witnesses of their own."""
+"""Autocorrelation up to which neighbouring blocks count as independent."""
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,8 @@ def choose_blocks(spare: Sequence[int]) -> Blocks:
     however much longer the blocks are made.
 
     spare is how far each second stays below what is allowed, below 0 if it does not. Only excesses count: a slow drift
-    far below the limit must not lengthen the blocks. That all longer blocks count keeps single peaks from passing as
-    witnesses of their own if they come in crowds.
+    far below the limit must not lengthen the blocks. All longer blocks are checked as well, so that single peaks in
+    crowds do not count as independent.
     """
     seconds, running = len(spare), running_sums(spare)
     if min(spare) >= 0:
@@ -53,7 +53,7 @@ def choose_blocks(spare: Sequence[int]) -> Blocks:
 
 
 def _longest(seconds: int) -> int:
-    """Return the longest block, a power of two, of which there are enough in so many seconds."""
+    """Return the longest block, a power of two, of which there are enough in that many seconds."""
     block_s = 1
     while -(-seconds // (2 * block_s)) >= _FEWEST:
         block_s *= 2
@@ -61,7 +61,7 @@ def _longest(seconds: int) -> int:
 
 
 def cut(seconds: int, block_s: int, first: int) -> list[int]:
-    """Return the offsets of blocks of so many seconds, of which the first one may be shorter."""
+    """Return the offsets of blocks of that many seconds, of which the first one may be shorter."""
     return [0, *range(first or block_s, seconds, block_s), seconds]
 
 

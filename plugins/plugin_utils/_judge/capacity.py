@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How much a volume takes: the highest load that passes, the lowest one that does not, and the load to try next.
+"""The capacity of a volume: the highest load that passes, the lowest one that does not, and the load to try next.
 
 A load point passes if all judgements of its rows do. The capacity is the highest load point that passes and below which
-no load point fails. What is inconclusive has not passed.
+no load point fails. An inconclusive load point has not passed.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ class Climber:
 
     @property
     def can_go_on(self) -> bool:
-        """Whether it can be measured once more: never after an I/O error, and not if it was stopped."""
+        """Whether it can be measured again: not after an I/O error, and not if it was stopped."""
         return (
             kind_named(self.record.kind).tests_storage
             and (self.record.tester or {}).get("exit_status") == 0

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What holding a host's volume against its baseline adds to what its limits say of it.
+"""What the comparison of a host's volume with its baseline adds to the verdict of its limits.
 The comparison is what comparison.json holds."""
 
 from __future__ import annotations

@@ -14,8 +14,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import T
 
 @dataclass(frozen=True)
 class _Sign:
-    """A kind of disturbance: the key of run.csv that shows it, the value from which it counts, and where it means
-    nothing: file systems, other kinds."""
+    """A kind of disturbance: the key of run.csv that shows it, the value from which it counts, and where it is
+    ignored: on some file systems, or beside other kinds."""
 
     kind: str
     key: str
@@ -24,7 +24,8 @@ class _Sign:
     not_with: str = ""
 
 
-# A write to these causes many times its size in metadata. The tester did not write that, but nobody else did either.
+# On these file systems, a write causes many times its size in metadata. The tester did not write that, but nobody else
+# did either.
 _COPY_ON_WRITE = ("btrfs", "zfs", "bcachefs")
 
 STEAL, QUOTA, RUN_QUEUE, PROCESSORS, FOREIGN_IO, FREEZE = (

@@ -2,10 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the power cuts of a volume come to.
-
-A loss is a fail that nothing excuses: no profile has a limit on it, so no waiver can be about it. What was kept bounds
-the chance of a loss, and never excludes one.
+"""The verdict on the power cuts of a volume. A loss is a fail that nothing excuses: no profile has a limit on it, so
+no waiver can cover it. Cuts without a loss bound the chance of a loss, but never exclude one.
 """
 
 from __future__ import annotations
@@ -28,7 +26,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE
 
 STAGE = "power cut"
-"""The stage of what keeps a host from being cut, in records."""
+"""The stage, in records, of reasons why a host cannot be cut."""
 
 CONFIDENCE = 0.95
 
@@ -164,7 +162,7 @@ def claim_of(cuts: Sequence[Mapping[str, Any]]) -> str:
 
 
 def why_not_certifying(cuts: int, wanted: int) -> str:
-    """Return why so many cuts that were all kept are only a count for a profile that asks for ``wanted`` (0: for no
+    """Return why that many cuts that were all kept are only a count for a profile that asks for ``wanted`` (0: for no
     number); empty if they are enough."""
     if wanted:
         return "" if cuts >= wanted else f"too few, the profile asks for {_units.format_count(wanted)}"

@@ -19,16 +19,16 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader im
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables
 
 TOLERANCE = 0.05
-"""By how much a share may differ from what was asked for, as a share of that."""
+"""By how much a share may differ from what was requested, as a share of that."""
 _Z = 3.29
-"""What chance explains, in standard deviations: one fair draw in 1,000 is further off."""
+"""The deviation that chance explains, in standard deviations: one fair draw in 1,000 is further off."""
 
 _ABOUT = ("property", "stream", "item")
 _SHARES = (READ_SHARE, "size_share", "operations_share", "capacity_share")
 
 
 def deviations(tables: Tables) -> dict[int, list[dict[str, Any]]]:
-    """Return, by number, how the steps differ from what was asked for,
+    """Return, by number, how the steps differ from what was requested,
     by more than the tolerance and more than chance explains. Raises TablesError."""
     found: dict[int, list[dict[str, Any]]] = {}
     for row in _shares(tables):

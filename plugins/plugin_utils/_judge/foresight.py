@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a sweep can neither decide nor certify: said before anything is measured."""
+"""Notes, before anything is measured, on what a sweep can neither decide nor certify."""
 
 from __future__ import annotations
 

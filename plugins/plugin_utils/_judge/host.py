@@ -221,7 +221,7 @@ def _load(value: Any) -> float | None:
 
 
 def _judge_ending(status: int, tables: Tables, profile: Profile, kind: str) -> Finding | None:
-    """Return what became of a tester that did not measure to its end, None if it did.
+    """Return the outcome of a tester that did not measure to its end, None if it did.
     ``kind`` is that of the record."""
     if status == 0:
         return None
@@ -364,7 +364,7 @@ def _missing_block_sizes(tables: Tables, profile: Profile) -> _Why:
 
 
 def _unlike_workload(record: HostRecord, tables: Tables, profile: Profile) -> _Why:
-    """Return in what the run was not the workload whose runs the profile certifies, on storage, None if it was.
+    """Return how the run differed from the workload, on storage, whose runs the profile certifies; None if it did not.
 
     That of mq-log has to write as MQ's logger does. Any other one says itself how it writes,
     and a run is only accepted if it did what was ordered.

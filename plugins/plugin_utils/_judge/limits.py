@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A limit against the rows that it judges: the one place that decides what a figure proves.
+"""Compares a limit with the rows that it judges: the one place that decides what a figure proves.
 
 A figure for which there were too few operations decides nothing.
 """
@@ -95,7 +95,7 @@ class Comparison:
 
 
 def compare(limit: Limit, row: Row, evidence: Evidence | None = None) -> Comparison:
-    """Decide whether a row shows that the limit is kept or broken, or neither. With evidence,
+    """Decide whether a row shows that the limit is kept, that it is broken, or neither. With evidence,
     only what it and the figure agree on is decided."""
     standing = _as_it_stands(limit, row)
     if evidence is None or evidence.outcome == standing.outcome:
@@ -260,7 +260,7 @@ def _of_averages(limit: Limit, record: HostRecord) -> Comparison:
 
 
 def _leave_open(judgement: dict[str, Any], deviations_of_step: list[dict[str, Any]] | None) -> dict[str, Any]:
-    """Return the judgement of a step that did something else than its workload asks for: it cannot pass."""
+    """Return the judgement of a step that did something other than its workload asks for: it cannot pass."""
     if deviations_of_step and judgement["verdict"] in GOOD:
         judgement["verdict"] = INCONCLUSIVE
         judgement["details"]["deviations"] = deviations_of_step
@@ -386,7 +386,7 @@ def _excusable(limit: Limit) -> bool:
 
 
 def _excuse(judgement: dict[str, Any], disturbed_by: list[dict[str, Any]]) -> dict[str, Any]:
-    """Leave open whether the disk is to blame for slow writes on a host that was disturbed."""
+    """Make a broken limit inconclusive if the disturbance of the host may be the cause of slow writes."""
     if disturbed_by and judgement["verdict"] == FAIL:
         judgement["verdict"] = INCONCLUSIVE
         judgement["details"]["disturbance"] = disturbed_by

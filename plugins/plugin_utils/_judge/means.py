@@ -62,7 +62,7 @@ def ratio_within(x: Sequence[float], y: Sequence[float], question: Question) -> 
 
 
 def ratio_of_batches(x: Sequence[float], y: Sequence[float], seconds: int, question: Question) -> Evidence:
-    """Test it with x and y of equal parts of so many seconds. Raises ValueError if y holds nothing to divide by."""
+    """Test it with x and y of equal parts of that many seconds. Raises ValueError if y holds nothing to divide by."""
     total_x, total_y, count = sum(x), sum(y), len(x)
     if not total_y > 0:
         raise ValueError("Nothing was counted to take a mean of.")
@@ -102,7 +102,7 @@ def ratio_of_batches(x: Sequence[float], y: Sequence[float], seconds: int, quest
 
 
 def merged(batches: Sequence[int], seconds: int) -> list[int]:
-    """Return the sums of equal parts of so many seconds in fewer ones if a part is too short,
+    """Return the sums of equal parts of that many seconds in fewer ones if a part is too short,
     and as they are if it is not."""
     together = next(
         (

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the gate stops at when a run is rendered, merged or collected: what the run recorded when it was opened, unless
-the command is given something else."""
+"""The policy of the gate when a run is rendered, merged or collected: the one that the run recorded when it was
+opened, unless the command overrides it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import
 
 
 def given_policy(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a command is given of a policy, from its options ``gate_fail_on`` and ``gate_report_only``.
+    """Return the part of a policy that a command sets with its options ``gate_fail_on`` and ``gate_report_only``.
     Raises PolicyError."""
     policy: dict[str, Any] = {}
     if "gate_fail_on" in given:
@@ -26,7 +26,7 @@ def given_policy(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def policy_with(recorded: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the policy that a run recorded, with what is given instead, and what that is instead of."""
+    """Return the policy that a run recorded with the command's overrides, and the values that they replaced."""
     known = {**recorded, "fail_on": _fail_on(recorded), "report_only": bool(recorded.get("report_only"))}
     replaced = {key: known[key] for key, value in given.items() if value != known[key]}
     return {**known, **given, **({INSTEAD_OF: replaced} if replaced else {})}

@@ -28,7 +28,8 @@ def wanted_cuts(profile: Mapping[str, Any]) -> int:
 def judged_with_cuts(record: HostRecord, said: Mapping[str, Any] | None, wanted: int) -> HostRecord:
     """Return a record, judged by what the history said of its power cuts as well: the worse of the two counts.
 
-    A loss is a fail whatever the profile asks for. If so many cuts are wanted, what nobody looked up proves nothing.
+    A loss is a fail whatever the profile asks for. If a number of cuts is required, cuts that were not looked up prove
+    nothing.
     """
     if not can_be_compared(record) or (said is None and not wanted):
         return record

@@ -51,10 +51,10 @@ _FAIL_BETS = tuple((4.0**-power, 1 / 6) for power in range(6))
 _BOUND_WIDTH, _BOUND_WIDTH_OF_ALLOWED = 1e-6, 1e-5
 """How exact a bound is: in itself and as a part of the allowed share, whichever is finer."""
 _LONGEST_EXTENSION = 20
-"""A figure that needs more than so many times the measured seconds lies at the limit: no duration decides it."""
+"""A figure that needs more than this many times the measured seconds lies at the limit: no duration decides it."""
 _EPISODES_EXPECTED = 10
 _FEWEST_UNRESOLVED_BLOCKS = 40
-"""Blocks of which a run must have at least so many more if they hang together."""
+"""Blocks of which a run must have at least that many more if they hang together."""
 _CROWD_S = 30
 """Stretch within which slow phases count as crowded."""
 _SUSPICIOUS_SHARE = 5
@@ -68,13 +68,13 @@ class Evidence:
 
     outcome is pass, fail or inconclusive. value is the observed share or ratio, bound its confidence bound on the side
     of the limit (None if there are too few seconds, if their blocks hang together, or of one row among several),
-    allowed the share or limit that it is compared with. block_s is how many seconds the test took together, in so many
-    blocks; they are not resolved if even these hang together. episode_s is the longest slow phase that a pass covers
-    (of a mean: the longest standstill), None without one, and crowded_s the most slow time that was seen within 30 s,
-    None for means. seconds_needed is how long a run must be in all if this one decides nothing. log_evidence is the
-    logarithm of the product of the gains, for a pass if the value keeps the limit, for a fail if it breaks it; None for
-    means. suspect says of a row of one worker among several that it breaks its limit by more than chance explains among
-    as many rows.
+    allowed the share or limit that it is compared with. block_s is how many seconds the test took together, in that
+    many blocks; they are not resolved if even these hang together. episode_s is the longest slow phase that a pass
+    covers (of a mean: the longest standstill), None without one, and crowded_s the most slow time that was seen within
+    30 s, None for means. seconds_needed is how long a run must be in all if this one decides nothing. log_evidence is
+    the logarithm of the product of the gains, for a pass if the value keeps the limit, for a fail if it breaks it;
+    None for means. suspect says of a row of one worker among several that it breaks its limit by more than chance
+    explains among as many rows.
     counted_over_ns is the threshold over which operations were counted, None if that is the limit.
     """
 
@@ -126,7 +126,7 @@ def share_of_operations(
     each second's are shared out in that proportion. rows is how many rows there are beside it, itself included. Raises
     ValueError if the counts contradict one another.
     """
-    own, unit = part_of or (1, 1)  # everything is counted in so many parts of an operation, to stay whole
+    own, unit = part_of or (1, 1)  # everything is counted in that many parts of an operation, to stay whole
 
     def most(block_s: int) -> tuple[int, int]:
         slow = -(-101 * block_s * _SECOND_NS // (100 * limit_ns))  # 1.01 for the width of a bucket
@@ -192,13 +192,13 @@ def move_back(time_ns: Sequence[int], slow_ns: Sequence[int], writers: int) -> t
 
 
 def rare_second_share(seconds: int, alpha: float) -> float:
-    """Return below which share of all seconds those lie that do what none of the measured seconds did."""
+    """Return the upper bound for the share of seconds that do something that none of the measured seconds did."""
     return -math.expm1(math.log(alpha) / seconds)
 
 
 def seconds_to_pass(allowed_share: Fraction | str | float, limit_over_mean: float, alpha: float) -> int:
     """Return the fewest seconds in which a share of operations can pass, without one over the limit,
-    if the limit is so many times the mean latency."""
+    if the limit is this many times the mean latency."""
     share = _fraction(allowed_share)
     return _clean_seconds(float(share / (1 - share)) * limit_over_mean / 1.01, alpha)
 
@@ -233,8 +233,8 @@ def _fraction(share: Fraction | str | float) -> Fraction:
 
 @dataclass(frozen=True)
 class _Risk:
-    """With which probability a pass may be wrong, among how many judgements a fail,
-    and among how many rows one is suspect."""
+    """The allowed probability of a wrong pass, the number of judgements for a fail, and the number of rows for
+    suspicion."""
 
     alpha: float
     judgements: int
@@ -251,7 +251,7 @@ def _share_test(
     unit: int = 1,
 ) -> Evidence:
     """Test a claim about sum over / sum total; most(block_s) is how much can be over, and how much there can be in all,
-    in a block of so many seconds."""
+    in a block of that many seconds."""
     if not sum(total):
         raise ValueError("No operation was counted.")
     share = _fraction(allowed_share)

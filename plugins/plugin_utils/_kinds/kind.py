@@ -66,7 +66,7 @@ class Kind:
     """Whether the tables of its records are those of steps: run.csv and results.csv with what belongs to them."""
 
     is_live = False
-    """Whether it watches a load that others make. Its figures do not compare with those of like volumes,
+    """Whether it watches a load that others make. Its figures do not compare with those of similar volumes,
     and nothing can repeat them."""
 
     stored = "certificates"

@@ -49,7 +49,7 @@ class View:
     """Why that case was skipped if nothing judged the host. Only a kind that judges nothing, or not always, says so."""
 
     advice: Mapping[str, str] = {}
-    """What to do next, by the keys of ``_report/advice.py``, where that is something else than after a test."""
+    """What to do next, by the keys of ``_report/advice.py``, where that is something other than after a test."""
 
     def cause_of(self, host: Host) -> str:
         """Return the kind of the causes that a host is bad for: that it was not measured to the end, or not at all."""

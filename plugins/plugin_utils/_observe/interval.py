@@ -38,7 +38,7 @@ FACTS = {
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What reading and the tables need to know of how the observation was asked for.
+    """What reading and the tables need to know of how the observation was requested.
 
     A source that watches one queue manager says so with its name; ``calls`` are the MQI calls watched, in the order
     given, empty for the log alone. The thresholds are those of over.csv, rising; only an exact source counts them.

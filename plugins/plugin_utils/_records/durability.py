@@ -47,7 +47,7 @@ def cut_record(
 ) -> HostRecord:
     """Return the record of the cuts of a volume so far.
 
-    ``durability`` has ``cut_count`` (how many cuts were asked for), ``cuts`` (each as ``Cut.as_dict()``) and ``tests``
+    ``durability`` has ``cut_count`` (how many cuts were requested), ``cuts`` (each as ``Cut.as_dict()``) and ``tests``
     (what the cut command tests). ``files`` are the tables of all cuts: durability_<number>.csv and run_<number>.csv.
     ``facts`` are those of the host and of the file system, as those of a test; ``workspace`` has ``path`` and
     ``queue_managers``.

@@ -237,7 +237,7 @@ def _covers(label: tuple[float, float, float], x: float, y: float) -> bool:
 
 
 def thinned(items: Sequence[_Item], most: int = MOST_LINES) -> list[_Item]:
-    """Return so many of some sorted items at most, the first and the last among them."""
+    """Return that many of some sorted items at most, the first and the last among them."""
     if len(items) <= most:
         return list(items)
     return [items[round(number * (len(items) - 1) / (most - 1))] for number in range(most)]

@@ -26,7 +26,7 @@ def badge(verdict: str) -> Markup:
 
 
 def brief(text: str, most: int) -> str:
-    """Return a text of at most so many characters: a longer one without its middle."""
+    """Return a text of at most that many characters: a longer one without its middle."""
     if len(text) <= most:
         return text
     end = (most - 1) // 2

@@ -32,7 +32,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Wo
 from markupsafe import Markup
 
 BEYOND = 10
-"""A percentile is drawn if at least so many writes took longer."""
+"""A percentile is drawn if at least that many writes took longer."""
 
 _QUANTILES = (
     (0.5, "50 %"),

@@ -85,7 +85,7 @@ def _class_of(night: Mapping[str, Any]) -> str:
 
 
 def figures_text(drift: Mapping[str, Any]) -> str:
-    """Return which figures are followed: the one that was asked for, and of volumes with imported results what can be
+    """Return which figures are followed: the one that was requested, and of volumes with imported results what can be
     compared with these."""
     others = {series["figure"] for volume in drift["volumes"] for series in volume["series"]} - {drift["figure"]}
     also = f" (with imported results also {', '.join(map(figure_text, sorted(others)))})" if others else ""
@@ -124,7 +124,7 @@ def drift_text(drift: Mapping[str, Any], page: str) -> str:
 
 
 def label_of(volume: Mapping[str, Any]) -> str:
-    """Return how people call a volume."""
+    """Return what people call a volume."""
     return host_label(volume["host"], volume["volume"])
 
 

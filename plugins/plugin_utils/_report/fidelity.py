@@ -18,7 +18,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import si
 
 @dataclass(frozen=True, slots=True)
 class Achieved:
-    """What was achieved at a load point and what was asked for, and whether they are far apart."""
+    """What was achieved at a load point and what was requested, and whether they are far apart."""
 
     achieved: str
     asked: str

@@ -36,13 +36,13 @@ _LABEL = 13
 """Height of the label of a limit."""
 _GAP = 12
 _MARKS = ((12, 6), (math.inf, 4))
-"""Size of a mark, and of the stretch of the axis whose marks are piled up, for up to so many hosts."""
+"""Size of a mark, and of the stretch of the axis whose marks are piled up, for up to that many hosts."""
 _NAME = 22
 """Characters of a name that are shown."""
 _ROOM = 0.06
 """Decades of the axis that are left free on either side."""
 _FAR = 3
-"""A host whose p99 is so many times the median is named even if it keeps its limits."""
+"""A host whose p99 is this many times the median is named even if it keeps its limits."""
 
 
 @dataclass(frozen=True, slots=True)

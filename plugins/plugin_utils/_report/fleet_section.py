@@ -30,7 +30,7 @@ LEVELS = (
 """How far a cell of the matrix is from its limits, in words."""
 
 _ALIKE_MARGIN = 0.1
-"""Volumes of a class may differ by so much without being named."""
+"""Volumes of a class may differ by this much without being named."""
 _MOST_VALUES = 200
 """A filter with more values than a list can hold is not offered."""
 _NAMED = 5

@@ -41,7 +41,7 @@ def natural(name: str) -> tuple[str, int, str, str]:
 
 
 def shorten(text: str, longest: int = LONGEST_NAME) -> str:
-    """Return text that is not longer than so many characters, with an ellipsis if something was cut off."""
+    """Return text that is not longer than that many characters, with an ellipsis if something was cut off."""
     return text if len(text) <= longest else text[: longest - 3] + "..."
 
 

@@ -183,7 +183,7 @@ class Host:
     if none did. settings are the options that differ between hosts. decisive holds for each of limits the rows that
     have its verdict, none if that is pass. volume_class is what it has in common with volumes that are alike.
     valid_until is the last day of its certificate and certificate the SHA-256 of that, both empty if there is none.
-    comparison is what holding it against its baseline said, empty if no comparison was asked for. power_cuts is what
+    comparison is what holding it against its baseline said, empty if no comparison was requested. power_cuts is what
     the history said of power cuts of a volume that was measured. stall_period says at which interval stalls came, empty
     if at none or if nobody looked. options are those that the tester repeated in run.csv, and method says which version
     of it measured, empty if none did. spans holds for each of limits which rows it judges. distributions, the counts of

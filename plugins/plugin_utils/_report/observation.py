@@ -81,7 +81,7 @@ def certificate_text(host: Host) -> str:
 
 
 def caveats(host: Host) -> list[str]:
-    """Return what is to be said against that comparison."""
+    """Return the reservations about that comparison."""
     return list((host.own.get("certificate") or {}).get("caveats") or ())
 
 

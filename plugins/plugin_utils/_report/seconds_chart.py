@@ -31,7 +31,7 @@ MOST_STALLS = 10
 
 STALL_NS = 10_000_000
 STALL_TIMES = 10
-"""A write is marked as a stall if it took at least STALL_NS and so many times the p99 that is usual in a
+"""A write is marked as a stall if it took at least STALL_NS and this many times the p99 that is usual in a
 second of its step."""
 
 _HEIGHT = 190

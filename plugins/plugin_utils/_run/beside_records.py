@@ -17,7 +17,7 @@ MAX_CERTIFICATE_BYTES = 16 << 20
 
 
 class Said:
-    """What something else than its limits said of the volume in a folder: ``name`` is the file,
+    """What something other than its limits said of the volume in a folder: ``name`` is the file,
     ``what`` says what is in it."""
 
     def __init__(self, files: RunFiles, name: str, what: str) -> None:
@@ -26,7 +26,7 @@ class Said:
         self._what = what
 
     def write(self, folder: str, said: Mapping[str, Any]) -> None:
-        """Write what was said, and remove what is out of date then. Nothing is removed if the same was said before.
+        """Write what was said, and remove what is then out of date. Nothing is removed if the same was said before.
         Raises RunDirectoryError."""
         if self.read(folder) == said:
             return

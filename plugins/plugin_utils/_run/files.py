@@ -69,7 +69,7 @@ def read_file(path: str, most: int) -> bytes:
 
 def replace_link(path: str, target: str) -> bool:
     """Make path a symbolic link to target in one step; False, and nothing is touched,
-    if something else than a link is there."""
+    if something other than a link is there."""
     if os.path.lexists(path) and not os.path.islink(path):
         return False
     directory, name = os.path.split(path)

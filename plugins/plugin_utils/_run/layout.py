@@ -23,7 +23,7 @@ class Layout:
     every row is of a log. described: somebody described the workload and named it. by_stream: a row is known by its
     stream and operation, and has a size of its own. over_load: steps differ in their load, not in their size. adds_up:
     reads and writes of a stream are judged together as well. paced: operations can be due and not start. wide: tables
-    for people have so many columns and rows that verdicts come before figures, and only what says something is shown.
+    for people have that many columns and rows that verdicts come before figures, and only what says something is shown.
     """
 
     of_step: tuple[str, str, str] = (columns.LOG, "write", columns.BLOCK)

@@ -90,7 +90,7 @@ class HostRecord:
     while it wrote). ``own`` is what only records of its kind hold, which record.json has under the kind's ``own_key``.
     ``power_cuts`` is what the history said of power cuts of a volume that was measured. ``tables`` holds the size and
     the SHA-256 of each table by its name. ``comparison`` is what holding it against a baseline said, and
-    ``limits_verdict`` in it is the verdict without that; None if no comparison was asked for. ``capacity`` says what
+    ``limits_verdict`` in it is the verdict without that; None if no comparison was requested. ``capacity`` says what
     each load point came to, and which load is the highest that passes; None if there is one load point only.
     ``profile`` is the name, the version and the SHA-256 of the profile that the volume was judged by, None if it is not
     known. ``volume_facts`` are those of ``_run/volume_facts.py`` that it shows; None in a record of a version that did
@@ -130,7 +130,7 @@ class HostRecord:
 
     @property
     def label(self) -> str:
-        """How people call the host's volume: by the host alone if the volume is the default one."""
+        """What people call the host's volume: by the host alone if the volume is the default one."""
         return host_label(self.host, self.volume)
 
     @property
@@ -162,7 +162,7 @@ class HostRecord:
 
 
 def host_label(host: str, volume: str) -> str:
-    """Return how people call a host's volume: by the host alone if the volume is the default one."""
+    """Return what people call a host's volume: by the host alone if the volume is the default one."""
     return host if volume == DEFAULT_VOLUME else f"{host}/{volume}"
 
 

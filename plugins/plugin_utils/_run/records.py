@@ -75,7 +75,7 @@ class Records:
         self._files.outdate(folder)
 
     def withdraw(self, host: str, volume: str) -> None:
-        """Remove what was filed of a volume that is about to be measured again: whatever comes of it, nothing reads as
+        """Remove what was filed of a volume that is about to be measured again: in any case, nothing reads as
         a verdict. Raises RunDirectoryError."""
         folder = volume_folder(host, volume)
         try:

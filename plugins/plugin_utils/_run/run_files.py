@@ -139,7 +139,7 @@ def _finite(data: Any) -> Any:
 
 
 def read_json(path: str, most: int) -> dict[str, Any]:
-    """Return the object that a file of at most so many bytes contains. Raises RunDirectoryError."""
+    """Return the object that a file of at most that many bytes contains. Raises RunDirectoryError."""
     try:
         data = json.loads(read_file(path, most), parse_constant=_refuse_constant)
     except OSError as error:

@@ -4,8 +4,8 @@
 
 """The tester's tables as typed rows, read strictly from untrusted bytes.
 
-Columns are read by name, and a column's type follows from its name, so there is no list of columns here. A whole table
-is refused, with one sentence, if it is incomplete or contains an impossible figure. Text is safe for a terminal:
+Columns are read by name, and a column's type follows from its name, so there is no list of columns here. A whole
+table is refused, with one sentence, if it is incomplete or contains an impossible figure. Text is safe for a terminal:
 characters that cannot be printed are escaped.
 """
 

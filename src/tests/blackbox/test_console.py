@@ -319,7 +319,7 @@ def slow_reader_gets_everything(place):
 
 @test
 def unwritable_screen(place):
-    """It is the only result where nothing else was asked for."""
+    """It is the only result where nothing else was requested."""
     command = [LOGDISK, "--dir=" + place.dir, "--bsize=4K", "--duration=1", "--runId=" + RUN_ID]
     for options, status in (([], 2), (["--csvFile=" + place.path + "/m.csv"], 0), (["--tables=" + place.tables], 0)):
         with open("/dev/full", "w") as full:

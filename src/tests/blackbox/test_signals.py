@@ -90,7 +90,7 @@ def later_signal_ends_the_wait_for_results(place):
 
 @test
 def signal_while_memory_is_filled(place):
-    """Memory that the kernel grants slowly (--mlock, swapping) is no call that hangs,
+    """Memory that the kernel grants slowly (--mlock, swapping) is not a call that hangs,
     and directories that were made go."""
     shim = preloaded(
         place,

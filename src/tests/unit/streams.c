@@ -301,7 +301,7 @@ void test_walk(void) {
     close_streams(&w);
 }
 
-// A region that is no power of two is drawn from evenly enough, and never left.
+// A region that is not a power of two is drawn from evenly enough, and never left.
 void test_walk_of_any_width(void) {
     static struct workload w;
     for (int leaves = 1; leaves < 400; leaves = leaves * 3 + 1) {

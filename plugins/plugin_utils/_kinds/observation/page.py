@@ -106,7 +106,7 @@ class ObservationSection:
 
     @property
     def caveats(self) -> list[str]:
-        """What is to be said against the comparison."""
+        """The reservations about the comparison."""
         return caveats(self._host)
 
     @property

@@ -34,7 +34,7 @@ _COUNTS = (
     ("metadata_lost", "Files lost"),
 )
 _ALWAYS = 2
-"""So many of the columns are shown even if nothing is in them."""
+"""This many of the columns are shown even if nothing is in them."""
 
 
 class DurabilitySection:
@@ -124,7 +124,7 @@ def _texts(cut: Mapping[str, Any]) -> list[str]:
 
 
 def _in_flight(cut: Mapping[str, Any]) -> str:
-    """Return what became of the writes that had not returned when the power went: any of it is right."""
+    """Return the outcome of the writes that had not returned when the power went: any of it is right."""
     found = [str(row["in_flight"]) for row in cut["rows"] if row.get("in_flight") and row.get("worker") != "all"]
     counts = {word: found.count(word) for word in dict.fromkeys(found)}
     return ", ".join(word if len(found) == 1 else f"{count} {word}" for word, count in counts.items())

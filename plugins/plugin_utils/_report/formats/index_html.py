@@ -95,7 +95,7 @@ def _sections(model: Model, hosts: Sequence[Host]) -> list[Markup]:
 
 
 def _causes(model: Model, detailed: int) -> dict[str, Any]:
-    """Return what the causes' part shows; hosts are linked to their sections, of which there are so many."""
+    """Return what the causes' part shows; hosts are linked to their sections, of which there are that many."""
     found = causes(model)
     numbers = {host.label: number for number, host in enumerate(model.hosts[:detailed], 1)}
     return {

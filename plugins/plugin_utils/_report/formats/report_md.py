@@ -82,7 +82,7 @@ def _list_of(title: str, found: Sequence[str]) -> list[str]:
 
 
 def _list_of_causes(found: Sequence[Cause], most: int) -> list[str]:
-    """Return the causes in so many lines: as many as fit, and then what follows from the first ones.
+    """Return the causes in that many lines: as many as fit, and then what follows from the first ones.
     What several have in common is said once."""
     if not found:
         return []

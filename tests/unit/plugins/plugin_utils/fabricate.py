@@ -332,7 +332,7 @@ def over_table(rows):
 
 
 def over_rows(row, over_ns, operations, seconds, latency_ns=None):
-    """Return rows of over.csv: in each of the seconds of a row of results so many operations took longer than a
+    """Return rows of over.csv: in each of the seconds of a row of results that many operations took longer than a
     threshold, latency_ns each."""
     key = {column: row[column] for column in KEY_COLUMNS}
     latency_sum_ns = operations * (latency_ns or over_ns * 5 // 4)
@@ -551,7 +551,7 @@ def _whole_row(step, load, parts, seconds):
 
 def fidelity_rows(rows):
     """Return a row of fidelity.csv for each stream of the rows of results:
-    it made as many reads as it was asked for."""
+    it made as many reads as it was requested."""
     counts = {}
     for row in rows:
         if row["worker"] == "all" and row["stream"] != "all":

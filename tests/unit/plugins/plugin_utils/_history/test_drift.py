@@ -34,7 +34,7 @@ def places(logarithms, margin=0.1):
 
 
 def in_steps(rng, length, deviation=0.05):
-    """Return logarithms of so many certificates, with up to three steps among them."""
+    """Return logarithms of that many certificates, with up to three steps among them."""
     steps = {rng.randrange(3, length - 2): rng.choice((-1, 1)) * rng.uniform(0.1, 0.4) for _ in range(rng.randrange(4))}
     level, values = 0.0, []
     for place in range(length):

@@ -43,7 +43,7 @@ def runs_of(
     slower: float = 0.0,
     noise: list[float] | None = None,
 ) -> list[Run]:
-    """Return so many runs of hosts with these levels, the slow ones among them slower. noise is by how much each host
+    """Return that many runs of hosts with these levels, the slow ones among them slower. noise is by how much each host
     is noisier than deviation says."""
     runs = []
     for _ in range(count):

@@ -39,7 +39,7 @@ class Nights:
         self.place = str(base / "history.sqlite")
 
     def measure(self, kind="last", slower=(), facts=(), seconds=600, **baseline):
-        """Return the run directory of the next night before its gate; hosts named in slower take so many
+        """Return the run directory of the next night before its gate; hosts named in slower take that many
         times longer."""
         self.day += 1
         asked = {"kind": kind, "accept": False, "margin": 0.1, "named": [], "certificates": [], **baseline}
@@ -96,7 +96,7 @@ def reason(directory, host="h0"):
 
 @pytest.fixture
 def four(tmp_path):
-    """Four hosts with three runs that no comparison was asked for."""
+    """Four hosts with three runs that no comparison was requested."""
     nights = Nights(tmp_path, [f"h{number}" for number in range(4)])
     for _ in range(3):
         assert set(nights.certify("")[1].values()) == {"pass"}

@@ -29,7 +29,7 @@ BEFORE = {
 BETTER_KNOWN = {
     ("eio", "log", "mq-log-silver"): "failed",  # an I/O error under another profile
     ("corrupt", "log", "mq-log-silver"): "failed",  # wrong data, and then a pass that did not read it back
-    ("grown", "log", "mq-log-silver"): "valid",  # the size is no part of the identity
+    ("grown", "log", "mq-log-silver"): "valid",  # the size is not part of the identity
     ("lost-grown", "log", "mq-log-silver"): "failed",
     ("lost-unplaced", "log", "mq-log-silver"): "failed",  # nothing says that the loss was of another volume
     ("moved", "log", "mq-log-silver", "/var/mqm/log"): "failed",  # the next run measured another mount point

@@ -192,8 +192,8 @@ def test_crowded_slow_phases_are_said_and_those_that_hang_together_are_not_decid
 
 
 def several(slow, *, load=4, seconds=300, counted=1, batches=None, **figures):
-    """Return tables of queue managers whose writes take 0.2 ms, with so many writes over 1 ms in each of some seconds:
-    {queue manager: (writes, seconds)}."""
+    """Return tables of queue managers whose writes take 0.2 ms, with that many writes over 1 ms in each of some
+    seconds: {queue manager: (writes, seconds)}."""
     rows = fabricate.step_rows(1, 4096, load, seconds=seconds)
     together = {}
     over = []

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """Ids of limits: each shipped limit has one, documentation and records name it, waivers may,
-and it is no part of a profile's hash."""
+and it is not part of a profile's hash."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def operations(counts, over, *, share=P99, limit_ns=MS, fastest_ns=200_000, writ
 
 
 def seconds_of(count, usual, **unusual):
-    """Return so many values, except that second 7 has what s7 says."""
+    """Return that many values, except that second 7 has what s7 says."""
     return [unusual.get(f"s{second}", usual) for second in range(1, count + 1)]
 
 

@@ -62,7 +62,7 @@ def test_the_thresholds_are_the_testers():
     ]
     assert asked.split()[2:] == [
         str(threshold) for threshold in THRESHOLDS_NS
-    ]  # the first two are the ones it was asked for
+    ]  # the first two are the ones it was requested
 
 
 @pytest.mark.parametrize("over_ns", [1000, 20000])

@@ -402,7 +402,7 @@ def power_cuts(base, loss=lost_tail):
 
 
 def kept_cuts(base, count, profile=None, hosts=("db01",)):
-    """A run of power cuts of hosts that keep everything, each with so many cuts."""
+    """A run of power cuts of hosts that keep everything, each with that many cuts."""
     run = fabricate.run_data(list(hosts), *([profile] if profile else []), kind="durability")
     directory = RunDirectory.create(str(base), run)
     for host in hosts:
