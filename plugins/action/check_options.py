@@ -41,7 +41,7 @@ MOST_WARNINGS = 20
 
 @dataclass
 class Said:
-    """What variables say before a host is contacted: extra variables, those that the play sets for all hosts with what
+    """The variables before a host is contacted: extra variables, those that the play sets for all hosts with what
     is wrong with them, and those of each host (all three by name, evaluated as far as they are options or are asked
     for); the options of each host as they were read, what is wrong on each host, which hosts the variables of each
     would select, which names are accepted, and which hosts have a variable of each name."""
@@ -119,7 +119,7 @@ class ActionModule(ControllerAction):
             for name in hostvars[host]:
                 said.hosts_by_name.setdefault(str(name), []).append(host)
         # Plays on the controller read its variables, even if it is not under test.
-        # What else is wrong with them concerns nobody.
+        # Other problems with them do not matter.
         if CONTROLLER not in options["hosts"]:
             own = evaluated([SELECTING, ACCEPTED], hostvars[CONTROLLER], None, [])
             said.selections[CONTROLLER] = own.get(SELECTING)
@@ -206,8 +206,8 @@ def given_by_command(names: Iterable[str], said: Said) -> dict[str, Any]:
 
 
 def of_all_hosts(problems: Mapping[str, list[str]]) -> dict[str, list[str]]:
-    """Return, by host, what is wrong on every host. What is wrong on some of them only is left to their own tasks,
-    which read what they need."""
+    """Return, by host, what is wrong on every host. Problems on some hosts only are left to their own tasks, which
+    read the options that they need."""
     under_test = {host: found for host, found in problems.items() if host != CONTROLLER} or problems
     common = set.intersection(*map(set, under_test.values())) if under_test else set()
     return {host: [problem for problem in found if problem in common] for host, found in under_test.items()}

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Tests the storage classes of a cluster, one after the other: each with a claim and a job,
-which are removed in any case."""
+"""Tests the storage classes of a cluster, one after the other: each with a claim and a job, which are always
+removed."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._tester.sources impo
 
 STAGE = "claim"
 SPARE_S = 120
-"""What a job may take longer than waiting, measuring and printing are expected to take."""
+"""How much longer than expected a job may take for waiting, measuring and printing."""
 SILENCE_S = 300
 """How long the API server may be away while a pod measures."""
 REMOVAL_S = 180

@@ -41,7 +41,7 @@ TABLE_MAX_BYTES = 64 << 20
 
 
 class NotAccepted(Exception):
-    """What a host sent of a volume and why it is not accepted."""
+    """What a host sent for a volume, and why it is not accepted."""
 
 
 class ActionModule(RemoteAction):

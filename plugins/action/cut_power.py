@@ -72,7 +72,7 @@ class ActionModule(RemoteAction):
         return refusal or ("" if state.name == WRITING else "no write was acknowledged before the cut")
 
     def _look(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> str:
-        """Return why the host says that its power must not be cut. What it does not say is a reason as well."""
+        """Return why the host says that its power must not be cut. A missing answer is a reason as well."""
         keep_alive(self._connection)
         renew(self._connection)
         try:
@@ -90,7 +90,7 @@ class ActionModule(RemoteAction):
 
 
 def call(command: str, limit_s: float) -> dict[str, Any]:
-    """Run a command by the shell, and return the outcome. What it leaves running is not waited for."""
+    """Run a command by the shell, and return the outcome. Processes that it leaves behind are not awaited."""
     begin_ns = time.monotonic_ns()
     status, problem = None, ""
     with tempfile.TemporaryFile() as output:

@@ -38,7 +38,7 @@ class ActionModule(RemoteAction):
     stage = STAGE
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
-        """Let what goes wrong after the first cut be what that cut shows: the record has the cuts before it."""
+        """Count a failure after the first cut as the result of that cut, so that the record keeps the earlier cuts."""
         result, number = super().run(tmp, task_vars), int(self._task.args.get("number") or 1)
         if not result.get("failed") or number == 1:
             return result
@@ -61,7 +61,7 @@ class ActionModule(RemoteAction):
             raise AnsibleActionFail(str(error)) from error
         (self._layout,) = self._own["workspace"]["volumes"]
         if not self._task.check_mode:
-            stream_command(self._connection, [])  # what cannot be witnessed is refused first
+            stream_command(self._connection, [])  # refuse connections that cannot be witnessed first
         marked = [*self._layout["run_directories"], *self._layout["paths"]]
         return {**arguments, "volume": self._layout["name"], "path": self._layout["path"], "marked": marked}
 

@@ -105,7 +105,8 @@ def conclusion(
     place: Place,
     task_vars: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Write outcome.json and return what a run comes to: its artifacts, and who fails. problems are what else failed
+    """Write outcome.json and return the result of a run: its artifacts, and which hosts fail. problems are what else
+    failed
     the run, if they are not empty."""
     problem = " | ".join(filter(None, problems))
     outcome = outcome_of(directory, verdict, problem)
@@ -126,8 +127,7 @@ def conclusion(
 
 
 def compare(directory: RunDirectory) -> str:
-    """Hold the hosts against what the history says of their volumes. Returns what kept that from being done,
-    empty if nothing did."""
+    """Compare the hosts with the history of their volumes. Returns why that failed, empty if it did not."""
     try:
         return directory.kind.memory.look_up(directory)
     except OSError as error:
@@ -135,7 +135,7 @@ def compare(directory: RunDirectory) -> str:
 
 
 def judge(directory: RunDirectory) -> tuple[dict[str, Any], str]:
-    """Judge the fleet and write the verdict. Returns it, and what kept it from being written (empty if nothing did)."""
+    """Judge the fleet and write the verdict. Returns it, and why it could not be written (empty if it could)."""
     try:
         return judge_run(directory, GATE), ""
     except OSError as error:
@@ -156,7 +156,7 @@ def make_certificates(directory: RunDirectory) -> tuple[list[Certificate], list[
 
 
 def report(directory: RunDirectory) -> str:
-    """Write the report; returns what kept it from being written, empty if nothing did."""
+    """Write the report; returns why that failed, empty if it did not."""
     try:
         render(directory)
     except OSError as error:
@@ -172,7 +172,7 @@ def unwritten(directory: RunDirectory, error: OSError) -> str:
 
 
 def remember(directory: RunDirectory, certificates: list[Certificate], problems: list[str]) -> str:
-    """Store the certificates of a run in its history; returns what kept one of them from it, empty if nothing did."""
+    """Store the certificates of a run in its history; returns why one of them was not stored, empty if all were."""
     history = directory.run.get("history")
     if history is None or not directory.kind.is_remembered:
         return ""
@@ -190,7 +190,7 @@ def remember(directory: RunDirectory, certificates: list[Certificate], problems:
 
 def sign(directory: RunDirectory, key: str) -> str:
     """Sign a run with a key, by default the one that it was opened with, if there is one;
-    return what kept it from that, empty if nothing did."""
+    return why it could not be signed, empty if it could."""
     key = key or directory.run.get("sign_key") or ""
     if not key or directory.is_check_mode:
         return ""
@@ -202,8 +202,8 @@ def sign(directory: RunDirectory, key: str) -> str:
 
 
 def hand_on(directory: RunDirectory, upload_url: str) -> tuple[Place, str, str]:
-    """Keep and upload a run as far as it asks for that; return where its report is,
-    and what kept it from being kept and from being uploaded.
+    """Keep and upload a run as far as it asks for that; return where its report is, and why it could not be kept or
+    uploaded.
 
     upload_url is gate_upload_url as it is now, see ``send``.
     """
@@ -213,7 +213,7 @@ def hand_on(directory: RunDirectory, upload_url: str) -> tuple[Place, str, str]:
 
 
 def send(directory: RunDirectory, upload_url: str) -> tuple[str, str]:
-    """Upload the run directory if the run asks for it; return the URL of the archive, and what kept it from being
+    """Upload the run directory if the run asks for it; return the URL of the archive, and why it could not be
     uploaded. Each is empty if there is none.
 
     A run that was brought back may come from anybody who can write to the history.

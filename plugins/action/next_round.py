@@ -74,7 +74,7 @@ def climbers_of(directory: RunDirectory, hosts: Iterable[str]) -> Iterator[Climb
 
 
 def search_of(directory: RunDirectory, host: str, volume: str) -> dict[str, Any]:
-    """Return what a volume's search goes by, empty if it was not started or is not a search."""
+    """Return the parameters of a volume's search, empty if it was not started or is not a search."""
     try:
         return directory.orders.read(host, volume).get(SEARCH) or {}
     except RunDirectoryError:

@@ -49,8 +49,8 @@ class ActionModule(RemoteAction):
         return {**arguments, "command": command, "lease": self._lease_s}
 
     def call(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        """Start the observation of each queue manager. What is wrong with one costs the others nothing:
-        its record is filed."""
+        """Start the observation of each queue manager. A problem with one does not affect the others: its record is
+        filed."""
         answers = {each["volume"]: self._started({**arguments, **each}, task_vars) for each in self._observed}
         failed = {volume: answer for volume, answer in answers.items() if answer.get("failed")}
         for volume, answer in failed.items() if len(answers) > 1 else ():

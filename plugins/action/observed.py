@@ -39,7 +39,7 @@ MOST_CALLS = 20
 OF_CONTROLLER = ("run_path", "known", "started", "give_up")
 """The options that are not sent to the host."""
 STATUS = ("host", "run_id", "state", "volumes", "times", "shown", "problems", COLLECTED)
-"""What the status of a host has that is handed on from poll to poll."""
+"""The parts of a host's status that are passed on from poll to poll."""
 
 DEAD = "dead"
 ABSENT = "absent"
@@ -177,8 +177,8 @@ class ActionModule(RemoteAction):
         return len(lines)
 
     def _show_end(self, volume: str) -> None:
-        """Show what is known at the end: of a host alone with its histograms, of a few hosts without,
-        of many nothing."""
+        """Show the results at the end: for a single host with histograms, for a few hosts without, for many hosts
+        nothing."""
         hosts = len(self._of_host[volume].directory.expected_hosts)
         self._say(volume, self._of_host[volume].final_lines(histograms=hosts == 1) if room_of(hosts) else [])
 
@@ -188,7 +188,7 @@ class ActionModule(RemoteAction):
 
 
 class _OfHost:
-    """What is stored of the observation of one host."""
+    """The stored files of the observation of one host."""
 
     def __init__(self, run_path: str, host: str, volume: str, started: Mapping[str, Any]) -> None:
         self.directory = RunDirectory.open(run_path)

@@ -66,7 +66,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing.ssh_keygen import try_key
 
 NO_BASELINE = {"gate_baseline": [], "gate_baseline_accept": False, "gate_margin": None}
-"""No earlier run is the baseline of one that does not test storage."""
+"""A run that does not test storage has no baseline."""
 RESOLVED = ("sweep_duration",)
 """Variables whose default depends on the profile: the plan contains their values."""
 USAGE_ERRORS = (ExpectationError, SettingsError, DefinitionError, PolicyError, SelectionError, RunDirectoryError)
@@ -102,7 +102,7 @@ class ActionModule(ControllerAction):
             check_count(expected.hosts, settings["gate_expected_count"])
             kind.opening.check(settings, plans)
             run = {**self._run(kind, options, expected, settings, plans), "controller": self._controller(task_vars)}
-            # Without a history nothing can be compared with a baseline: better to know that before measuring.
+            # Without a history nothing can be compared with a baseline, so that is reported before measuring.
             history = {**run["history"], "required": run["history"]["required"] or bool(run["baseline"]["kind"])}
             create = not self._task.check_mode and (kind.is_remembered or settings["gate_keep_report"])
             warning = tried_history(history, absolute(settings["gate_report_dir"] or REPORTS), create)

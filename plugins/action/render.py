@@ -219,7 +219,7 @@ def judged_again(directory: RunDirectory, policy: Mapping[str, Any]) -> tuple[di
     """Return the verdict on a run, by the policy that it recorded unless another one is given,
     and what is wrong if its gate never ran.
 
-    What an earlier report was given does not count. Raises RunDirectoryError.
+    The options of an earlier report do not count. Raises RunDirectoryError.
     """
     verdict = directory.verdict()
     directory.run["policy"] = policy_with(directory.run.get("policy") or {}, policy)
@@ -261,7 +261,7 @@ def left_out(untested: list[RunDirectory], older: list[RunDirectory], artifacts:
 def refusal(error: Exception, options: Mapping[str, Any], task_vars: Mapping[str, Any]) -> dict[str, Any]:
     """Return the result if there is no report."""
     outcome = make_outcome(INTERNAL if isinstance(error, OSError) else USAGE, str(error))
-    with contextlib.suppress(OSError):  # it may be the very problem
+    with contextlib.suppress(OSError):  # this may be the cause of the failure
         write_outcome(options["report_dir"], outcome)
     return {
         "artifacts": artifacts(task_vars, DEFAULT.name, outcome),

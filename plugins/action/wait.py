@@ -39,7 +39,7 @@ class ActionModule(ControllerAction):
 
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         if options["run_path"]:
-            # Whatever becomes of this controller, the orders are needed to collect the tables.
+            # The orders are needed to collect the tables, even if this controller is lost.
             problem = keep_if_asked(options["run_path"], STARTED)
             if problem:
                 self._display.warning(problem)

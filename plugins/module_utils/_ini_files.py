@@ -169,7 +169,7 @@ def read_text(path):
 
 
 def why(error):
-    """Return the reason of an OSError, to be added to a message, and who may do what this user may not."""
+    """Return the reason of an OSError for the end of a message, and, if permission was denied, which user has it."""
     if error.errno not in (errno.EACCES, errno.EPERM):
         return ": %s" % os.strerror(error.errno)
     return " by %s: act as a user of the group mqm (for example workspace_owner: mqm)" % _user.name()

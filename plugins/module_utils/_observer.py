@@ -121,7 +121,7 @@ class Observation(_runs.Run):
         """End the process and remove the state directory; only if that carries our mark."""
         if not self.exists():
             return False
-        # What it watches with ends with the process.
+        # The programs that it started end with the process.
         terminate([self], lambda each: each.state() != RUNNING)
         terminate([self], lambda each: not each.is_alive(), number=signal.SIGKILL)
         return super().remove()

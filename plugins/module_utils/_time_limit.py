@@ -52,7 +52,7 @@ def _start(function, undo):
         return pid, reader
     try:
         os.setsid()
-        # Whoever waits for the end of this program's output must not wait for a process that hangs.
+        # A reader of this program's output must not wait for a process that hangs.
         null = os.open(os.devnull, os.O_RDWR)
         for descriptor in (0, 1, 2):
             os.dup2(null, descriptor)

@@ -473,7 +473,7 @@ def remove_unstarted(path, known):
     """Remove the workspaces below ``path`` of runs that never started,
     because their job was cancelled or their controller was lost before.
 
-    They have empty directories and nothing else. Whatever cannot be removed is left to :mod:`cleanup`,
+    They only have empty directories. Whatever cannot be removed is left to :mod:`cleanup`,
     which reports it.
     """
     unstarted = [

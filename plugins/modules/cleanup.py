@@ -301,7 +301,7 @@ def clean(p, check):
     stuck = frozenset(run.volume for run, (dummy, ended) in zip(runs, cleaned) if not ended)
     for place in all_places:
         place["stuck"] = not stuck.isdisjoint(place["volumes"])
-    # What has begun to remove something is left to end.
+    # Processes that are already removing something are not interrupted.
     answers = _time_limit.call_all(
         [partial(clean_place, p, check, known, place) for place in all_places], p["answer_s"], undo=lambda answer: None
     )

@@ -153,8 +153,8 @@ PATIENCE_S = 60
 
 # Arguments: the state directory, 1 if a later round needs the directories, the run's directories and the paths that
 # this run created, each on a line of its own, and the tester's command. The directories are removed when the tester has
-# ended: a tester whose thread hangs in a write keeps them until the disk responds. Those on a file system that hangs
-# keep no other.
+# ended: a tester whose thread hangs in a write keeps them until the disk responds. A file system that hangs does not
+# keep the directories on others.
 # Relative file names are used only below directories that have our mark.
 SUPERVISOR = r"""
 umask 077

@@ -102,7 +102,7 @@ class ControllerAction(ActionBase):
         """
         content = make_outcome(USAGE, problem)
         if not command:
-            with contextlib.suppress(OSError):  # it may be the very problem
+            with contextlib.suppress(OSError):  # this may be the cause of the failure
                 write_outcome(report_directory(report_dir), content)
         told = {
             "outcome": content,

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What options mean beyond their type: whether a profile exists, whether a time can be read. So all that is wrong with
-the options of a run is said at once, before a host is planned, and once for each value however many hosts have it."""
+"""Checks of options beyond their type: whether a profile exists, whether a time can be read. So all problems with the
+options of a run are reported at once, before a host is planned, and once for each value however many hosts have it."""
 
 from __future__ import annotations
 

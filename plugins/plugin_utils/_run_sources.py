@@ -106,7 +106,7 @@ class RunSources:
 
 
 def _runs_below(report_dir: str) -> Iterator[RunDirectory]:
-    """Yield the runs in a directory. What cannot be read is not a run that anybody could merge."""
+    """Yield the runs in a directory. A run that cannot be read cannot be merged."""
     with contextlib.suppress(OSError), os.scandir(report_dir) as entries:
         for entry in sorted(entries, key=lambda entry: entry.name):
             if is_run_id(entry.name) and entry.is_dir(follow_symlinks=False):

@@ -345,8 +345,8 @@ def _own_operation(kind):
         finally:
             os.close(descriptor)
     else:
-        # Its first instruction is one that the kernel has to step over, unlike that of most functions: the cost is
-        # rather told too high than too low.
+        # Its first instruction is one that the kernel has to step over, unlike that of most functions: so the reported
+        # cost is too high rather than too low.
         function = ctypes.CDLL(None).labs
         yield lambda: function(1), bpftrace_program.call_stream(os.path.realpath(_libc()), "labs")
 

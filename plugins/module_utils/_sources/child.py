@@ -126,7 +126,7 @@ class _Output:
         try:
             part = os.read(descriptor, 65536)
         except OSError:
-            part = b""  # how a terminal says that nobody has it open any more
+            part = b""  # a terminal reports this if no process has it open
         if not part:
             self._open.remove(descriptor)
         if descriptor == self._stderr:

@@ -346,7 +346,7 @@ def _connection(url):
         )
     if parts.scheme not in ("http", "https") or not parts.hostname or not re.match(r"\A[!-~]+\Z", url):
         raise SourceError("observe_url is %s, but must be a URL such as %s" % (_shown(url), DEFAULT_URL))
-    # Who waits gives up first. This only ends the thread.
+    # The waiting caller gives up earlier. This only ends the thread.
     limit_s = 2 * LIMIT_S
     path = (parts.path or "/") + ("?" + parts.query if parts.query else "")
     if parts.scheme == "http":

@@ -57,8 +57,8 @@ class Point:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Point:
-        """Return what as_dict returned the data of. A record of an earlier version has a sentence instead
-        of the finding."""
+        """Return what as_dict returned the data of. Records of earlier versions have a sentence instead of the
+        finding."""
         recorded = finding(RECORDED, data["verdict"], text=data["reason"]) if data.get("reason") else None
         return cls(data["load_point"], data["verdict"], data.get("finding") or recorded)
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a profile says of a kind of run beside its limits; the default is nothing."""
+"""The section of a profile about a kind of run, in addition to its limits; the default is none."""
 
 from __future__ import annotations
 

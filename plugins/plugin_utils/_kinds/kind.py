@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 class Kind:
-    """A kind of run. What is plain to say stands here; ``criteria``, ``opening``, ``memory`` and ``view`` import what
-    they need when they are asked for."""
+    """A kind of run. Simple facts are attributes here; ``criteria``, ``opening``, ``memory`` and ``view`` are imported
+    when they are used."""
 
     name = ""
     """``kind`` in run.json and in the records that came of the run. Empty for a record that only says why
@@ -66,8 +66,8 @@ class Kind:
     """Whether the tables of its records are those of steps: run.csv and results.csv with what belongs to them."""
 
     is_live = False
-    """Whether it watches a load that others make. Its figures do not compare with those of similar volumes,
-    and nothing can repeat them."""
+    """Whether it watches a load that others make. Its figures cannot be compared with those of similar volumes, and
+    cannot be repeated."""
 
     stored = "certificates"
     """What such a run stores in the history."""
@@ -86,10 +86,10 @@ class Kind:
     run. Empty if they have."""
 
     ended_early = "the tester ended before it had measured everything"
-    """What is said of what measures if it ends before its time."""
+    """The beginning of the sentence if the tester or observer ends before its time."""
 
     if_interrupted = ""
-    """What becomes of the hosts if the command ends, and the beginning of what to do: "the observations of run {} end
+    """What happens on the hosts if the command ends, and the beginning of the remedy: "the observations of run {} end
     by themselves. To remove them at once".
 
     Empty if the run continues and is collected later.
@@ -121,7 +121,7 @@ class Kind:
 
     @cached_property
     def view(self) -> View:
-        """What it shows of itself in reports."""
+        """What it adds to reports."""
         return self._facet("view")
 
     def _facet(self, name: str) -> Any:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a kind of run has to do with the history, with the defaults of a kind that has nothing to do with it."""
+"""What a kind of run reads from and writes to the history. The defaults are those of a kind that uses no history."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Remembered:
-    """What the history is to have of one run beside its certificates: nothing."""
+    """What the history stores of a run in addition to its certificates: nothing."""
 
     count = 0
     """How many results these are, which count as certificates do."""
@@ -32,7 +32,7 @@ class Memory:
     def look_up(self, directory: RunDirectory) -> str:
         """Note what the history says of the volumes of a run before it is judged. Raises OSError.
 
-        Returns what kept them from being compared, empty if nothing did.
+        Returns why they could not be compared, empty if they could.
         """
         return ""
 

@@ -20,7 +20,7 @@ class View:
     kinds alike."""
 
     title = ""
-    """What heads what it shows, such as "Power cuts"."""
+    """The heading of its section, such as "Power cuts"."""
 
     word = ""
     """The same as one short word before its lines on the screen, such as "cuts"."""
@@ -32,7 +32,7 @@ class View:
     """What judges such a run instead of the limits of a profile, in sentences. Empty if these judge it."""
 
     without_figures = "Nothing was measured."
-    """What stands in place of the picture of the fleet if no host has figures."""
+    """The text that replaces the picture of the fleet if no host has figures."""
 
     cause = ""
     """The kind of the causes (see ``_report/causes.py``) that only such a run has, on which it gives the advice.
@@ -52,7 +52,7 @@ class View:
     """What to do next, by the keys of ``_report/advice.py``, where that is something other than after a test."""
 
     def cause_of(self, host: Host) -> str:
-        """Return the kind of the causes that a host is bad for: that it was not measured to the end, or not at all."""
+        """Return the kind of causes for a host that does not pass: it was not measured to the end, or not at all."""
         return "measurement" if host.tester else "unmeasured"
 
     def advise(self, found: Sequence[tuple[Host, Mapping[str, Any]]], verdict: str) -> tuple[str, str]:
@@ -69,11 +69,11 @@ class View:
         return f"{self.title} on {model.size}: {', '.join(model.verdicts_told) or 'none was made'}."
 
     def lines(self, model: Model) -> list[str]:
-        """Return what the hosts came to, a line for each figure or claim that belongs on a screen."""
+        """Return the results of the hosts, one line for each figure or claim that belongs on a screen."""
         return []
 
     def claim(self, host: Host) -> str:
-        """Return what a host proves that passed, as its test case says, empty if its limits say it."""
+        """Return what a host that passed proves, for its test case; empty if its limits show it."""
         return ""
 
     def section(self, host: Host) -> Markup | str:

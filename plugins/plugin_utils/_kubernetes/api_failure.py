@@ -24,7 +24,7 @@ NEEDS = "docs/kubernetes.md lists the rights that this needs"
 
 
 class ClusterError(Exception):
-    """A test that came to nothing; the message is the reason. ``unreachable`` if the cluster did not answer at all."""
+    """A test without a result; the message is the reason. ``unreachable`` if the cluster did not answer at all."""
 
     def __init__(self, reason: str, unreachable: bool = False) -> None:
         super().__init__(reason)

@@ -20,7 +20,7 @@ import yaml
 MANIFEST = Path(__file__).parents[3] / "container" / "job.yml"
 
 RUN_LABEL = "mqops.logdisk/run"
-"""The label by which everything that a run made is found again. Nothing without it is ever deleted."""
+"""The label by which the objects of a run are found. Objects without it are never deleted."""
 MANAGED_BY = {"app.kubernetes.io/managed-by": "mqops.logdisk"}
 
 OF_THE_CLUSTER = "none"
@@ -70,7 +70,7 @@ def object_name(run_id: str, host: str, number: int) -> str:
 
 
 def follow_up(run_id: str) -> str:
-    """Return what becomes of a run whose controller has ended, and the command that ends it."""
+    """Return what happens to a run whose controller has ended, and the command that ends it."""
     return (
         f"If this command ends, the job of run {run_id} continues in its cluster. Kubernetes removes it with its claim "
         "one hour after its end. To remove both at once:\n  kubectl delete job --namespace NAMESPACE --selector "

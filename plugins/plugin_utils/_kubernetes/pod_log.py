@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """The log of a tester in a pod: the tables that ``--tables=-`` printed among other lines,
-and the tester's last words."""
+and the tester's last messages."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def read_tables(log: str, names: Sequence[str]) -> dict[str, bytes]:
 
 
 def last_complaint(log: str) -> str:
-    """Return the last thing that the tester complained about, empty if it did not."""
+    """Return the tester's last error message, empty if there is none."""
     found = [
         line.removeprefix(_COMPLAINT)
         for line in log.splitlines()

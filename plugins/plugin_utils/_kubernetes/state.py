@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the objects of a test say about it: that it continues, that the tester has ended,
-or in one sentence why nothing will come of it."""
+"""The state of a test by its objects: it continues, the tester has ended, or there will be no result, with the reason
+in one sentence."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def _ended_badly(seen: Seen, pod: Object) -> str:
 
 
 def _never_starts(seen: Seen, pod: Object) -> str:
-    """Return why the pod will not start however long one waits, empty if it may."""
+    """Return why the pod will never start, empty if it may."""
     waiting = _get(_container(pod), "state", "waiting") or {}
     reason, message = _text(waiting.get("reason")), _text(waiting.get("message"))
     if reason in _IMAGE_MISSING:

@@ -17,7 +17,7 @@ FEWEST_ALIKE = 8
 MAD_TO_DEVIATION = 1.4826
 
 _LEAST_DEVIATION = 0.02
-"""Volumes of one class differ at least this much, whatever a few of them say."""
+"""The smallest difference assumed between volumes of one class, even if a few of them differ less."""
 
 
 @dataclass(frozen=True)

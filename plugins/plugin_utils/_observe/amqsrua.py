@@ -4,7 +4,7 @@
 
 """The publications that amqsrua prints for the class DISK and the type Log: by name, number and unit.
 
-An element that is not known is passed over. Numbers may have the separators of any locale.
+Unknown elements are ignored. Numbers may have the separators of any locale.
 A publication that is not complete is left out.
 """
 
@@ -92,7 +92,7 @@ class _Publication:
 
 
 def read(samples: Sequence[Sample], options: Options) -> Observation:
-    """Return what amqsrua printed; a sample may hold any part of it."""
+    """Return the output of amqsrua; a sample may contain any part of it."""
     problems: list[str] = []
     publications, endings = _publications(samples)
     before = publications.pop(0) if publications and publications[0].elapsed_s > _LONGEST_FIRST_S else None

@@ -43,7 +43,7 @@ MOST_STALLS = 10
 shorter ones only if they were a new maximum."""
 
 MOST_UNSEEN_SHARE = 0.001
-"""Of the writes to the log, those that may come another way than the figures are of.
+"""The share of writes to the log that may be made in a way that the figures do not cover.
 So few do not move a mean or a p99."""
 
 NOTABLE_OVERHEAD_SHARE = 0.02
@@ -366,8 +366,8 @@ class _Reading:
 
 
 def _without_log(found: Observation) -> Observation:
-    """Return an observation without figures of the log, which would be those of some of its writes.
-    Its intervals say when it was watched."""
+    """Return an observation without figures of the log, because they would cover only some of its writes. Its
+    intervals show when it was watched."""
     return replace(
         found,
         intervals=tuple(
@@ -411,7 +411,7 @@ def _counted(content: Mapping[str, Any]) -> _Counted:
 
 
 def _extreme(value: Any, bucket: int, bound_ns: int) -> int:
-    """Return an extreme if it is in its bucket, else the bound of that."""
+    """Return an extreme if it is in its bucket, otherwise the bound of the bucket."""
     return value if value is not None and buckets.bucket_of(_whole(value)) == bucket else bound_ns
 
 

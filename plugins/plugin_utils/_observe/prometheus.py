@@ -71,7 +71,7 @@ _NS = {"_seconds": 1e9, "_milliseconds": 1e6, "_microseconds": 1e3, "": 1e9}
 _DURATIONS = (LATENCY, SLOWEST)
 _BYTES = (PHYSICAL, LOGICAL)
 _SINCE_READ, _RUNNING, _UNKNOWN = "since read", "running", "unknown"
-"""What bytes are counted from: the GET before, or the start of the exporter, or one cannot tell."""
+"""The start of the count of bytes: the previous GET, the start of the exporter, or unknown."""
 _COUNTER = "counter"
 _MOST_NAMED = 5
 _NOT_TOLD = (
@@ -154,7 +154,7 @@ def _of(found: Mapping[str, _Answer], name: str) -> _Answer | None:
 
 def _answers(text: str) -> dict[str, _Answer]:
     """Return an answer by queue manager, "" for metrics that name none.
-    What is not a metric of the log is passed over."""
+    Metrics that are not about the log are ignored."""
     types: dict[str, str] = {}
     found: dict[str, _Answer] = {}
     for line in text.splitlines():

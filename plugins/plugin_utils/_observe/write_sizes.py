@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The sizes of the log writes of a queue manager, from what was heard of it while queue managers were discovered.
+"""The sizes of the log writes of a queue manager, as published while queue managers were discovered.
 Nobody vouches for it."""
 
 from __future__ import annotations

@@ -16,11 +16,11 @@ ACCEPTED = "logdisk_accept_names"
 LONG_NAME = 10
 """From how many letters on a name may have two that are wrong."""
 OF_AWX = ("awx_", "tower_")
-"""How the extra variables begin that AWX itself adds to each job."""
+"""Prefixes of the extra variables that AWX itself adds to each job."""
 SET_UP_AWX = "awx_setup_"
 MORE_PREFIXES = ("certify_", "logdisk_")
-"""How names of ours begin besides those of roles. Other first words, such as history_ and report_,
-are too common to be taken for ours."""
+"""Prefixes of this collection's variables besides those of roles. Other prefixes, such as history_ and report_, are
+too common."""
 
 
 def meant_by(name: str) -> str:

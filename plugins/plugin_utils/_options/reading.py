@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How the value of an option is read that an inventory or a survey gives.
+"""Reads the values of options that an inventory or a survey provides.
 
 Every option is read here, by its argument spec. An empty answer means that the option is not given. docs/awx.md
 describes what a survey may answer.

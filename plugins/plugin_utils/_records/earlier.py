@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Records of versions that kept sentences and no findings: what can be told from their other data. A sentence is
+"""Makes findings for records of earlier versions, which only have sentences, from their other data. A sentence is
 matched with its source, and never read."""
 
 from __future__ import annotations

@@ -63,8 +63,8 @@ ARRAY_SETTINGS = "array_settings"
 """The fact that comes from the host's variables."""
 
 NEVER_REPORTED, UNCLAIMED = "never reported", "unclaimed"
-"""Why a host is missing: for a host of a run, and for one of the inventory that is in none of the runs that
-were merged."""
+"""Why a host is missing: one for a host of a run, one for a host of the inventory that is in none of the merged
+runs."""
 
 
 def judge_record(
@@ -122,7 +122,7 @@ def measurement(
 
 
 def tester_of(tables: Tables) -> dict[str, Any]:
-    """Return how what wrote some tables ended."""
+    """Return how the program that wrote the tables ended."""
     return {
         "exit_status": tables.exit_status,
         "exit_reason": tables.run.get("exit_reason", ""),

@@ -117,7 +117,7 @@ SYMPTOMS = {
         (STORAGE, SYSTEM),
     ),
 }
-"""Symptoms of hosts that do not keep a limit, the ones that explain most first."""
+"""Symptoms of hosts that do not keep a limit. Those that explain most come first."""
 
 DISTURBANCES = {
     STEAL: Advice(

@@ -18,7 +18,7 @@ from markupsafe import Markup
 WIDTH = 460
 HEIGHT = 260
 LEFT, RIGHT, TOP, BOTTOM = 58, 396, 22, 222
-"""The plot within the frame: right of it is room for the names of lines, and below it for the axis."""
+"""The plot within the frame. There is room for the names of lines on its right, and for the axis below it."""
 
 MOST_LINES = 8
 """The largest number of lines in one chart; of more block sizes, the smallest,

@@ -2,8 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How much load a volume carries: what each load point of its record came to,
-with the figure of the criterion that decides."""
+"""The capacity of a volume: the result of each load point of its record, with the figure of the deciding criterion."""
 
 from __future__ import annotations
 

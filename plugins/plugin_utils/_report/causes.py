@@ -242,7 +242,7 @@ def _advice_on(model: Model, group: _Alike, hosts: Sequence[Host]) -> tuple[str,
 
 
 def _instead(model: Model) -> Mapping[str, str]:
-    """Return the advice that is another one than after a test."""
+    """Return the advice that differs from that of a test."""
     # Check mode makes a preflight of any of them.
     return opened_for(model.run).view.advice
 
@@ -560,7 +560,7 @@ def _names(model: Model, group: _Broken) -> str:
 
 
 def _at(model: Model, group: _Broken) -> str:
-    """Return which rows it is about: block sizes, load points and queue managers."""
+    """Return the rows concerned: block sizes, load points and queue managers."""
     rows = {row for host, limit, rows in group.on for row in rows if row.load_point is not None}
     if not rows or model.words.layout.mixed:
         return ""

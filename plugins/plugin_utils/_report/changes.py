@@ -33,7 +33,7 @@ def interval(lower: float | None, upper: float | None) -> str:
 
 
 def row_text(row: Mapping[str, Any]) -> str:
-    """Write which row of a sweep it is: its block size, and what is not usual about it."""
+    """Write the name of a row of a sweep: its block size, and any other key that is unusual."""
     parts = [size_text(row["block_size_bytes"])]
     if row["load_point"] != 1:
         parts.append(f"load point {row['load_point']}")

@@ -228,7 +228,7 @@ _WAITING = {
     (False, "read"): ", and users wait for what is read",
 }
 """Who waits for an operation, by whether it is of a log and by its kind.
-Nobody waits at once for a write that is not part of a commit."""
+Nothing waits immediately for a write that is not part of a commit."""
 
 _CONSEQUENCES: dict[str, Callable[[Excess], str]] = {
     "latency_mean": _of_mean,

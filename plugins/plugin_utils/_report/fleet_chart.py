@@ -28,7 +28,7 @@ NAMED = 3
 _WIDTH = 780
 _LEFT = 118
 _RIGHT = 560
-"""Where the axis ends; the names are beyond it."""
+"""The end of the axis; the names follow it."""
 _TOP = 30
 _LANE = 26
 """Height of the marks above and below the line of a strip."""

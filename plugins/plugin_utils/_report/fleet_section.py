@@ -83,8 +83,8 @@ class FleetRow:
 
     @property
     def certified(self) -> str:
-        """Until when the host is certified, or whether it is; empty if its record is of a kind that
-        certifies nothing."""
+        """The end of the host's certificate, or whether it is certified; empty if a record of its kind cannot
+        certify."""
         if self.of.of_kind.own_key:
             return ""
         return (self.of.valid_until or "yes") if self.of.certified else "no"

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The model of a report: everything that the renderers show, gathered once from a run directory and judged
-by nobody again."""
+"""The model of a report: everything that the renderers show, gathered once from a run directory and not judged
+again."""
 
 from __future__ import annotations
 
@@ -381,7 +381,7 @@ class Model:
 
     @property
     def headline(self) -> str:
-        """What stands at the head of the report instead of the verdict, empty if the verdict does."""
+        """The heading of the report instead of the verdict, empty if the verdict is the heading."""
         return self.kind.view.headline(self)
 
     @property

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the figures of a host that does not keep a limit look like. It is a hint where to look,
-and never changes a verdict."""
+"""What the figures of a host that does not keep a limit look like. It is a hint for the search, and never changes a
+verdict."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The summary made to fit: wrapped to a width, and short enough for a screen, with what matters most kept."""
+"""Fits the summary on a screen: wrapped to its width, and shortened to the most important lines."""
 
 from __future__ import annotations
 

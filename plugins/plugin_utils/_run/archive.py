@@ -4,7 +4,7 @@
 
 """A run directory as one compressed archive, and back again.
 
-An archive comes from where others may write. Only plain files and directories below the run's own are accepted, and
+Others may have written the archive. Only plain files and directories below the run's own are accepted, and
 nothing is written under the run's name until all of it was read. The archive is a plain ustar one, so that no header
 can ask for more memory than a block.
 """

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What stands beside a record in its folder: what the history said of its volume, and its certificate."""
+"""The files beside a record in its folder: the results from the history about its volume, and its certificate."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Said:
 
 
 def comparisons(files: RunFiles) -> Said:
-    """Return what holding records against their baselines said."""
+    """Return the comparisons of records with their baselines."""
     return Said(files, COMPARISON, "The comparison")
 
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Whether a run is compared with a baseline, and against what kind of one."""
+"""Whether a run is compared with a baseline, and with which kind."""
 
 from __future__ import annotations
 

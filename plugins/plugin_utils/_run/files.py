@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Files that are complete or absent: written aside and renamed, and read without following a link or
-reading without end."""
+"""Files that are complete or absent: written under a temporary name and renamed. Reading follows no links and is
+limited in size."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What was ordered of a host before its record exists, and what came of it: orders, rounds of a search,
-and the samples of an observation."""
+"""What was ordered from a host before its record exists, and the first results: orders, rounds of a search, and
+samples of an observation."""
 
 from __future__ import annotations
 

@@ -95,8 +95,8 @@ class HostRecord:
     ``profile`` is the name, the version and the SHA-256 of the profile that the volume was judged by, None if it is not
     known. ``volume_facts`` are those of ``_run/volume_facts.py`` that it shows; None in a record of a version that did
     not note them. ``findings`` are those of ``_run/findings.py``, None in a record of a version that had only
-    sentences; ``noted`` are the ``notes`` as findings. ``standing`` is what the history knows against the volume, so
-    that the run cannot be a pass.
+    sentences; ``noted`` are the ``notes`` as findings. ``standing`` is the fact in the history because of which this
+    run cannot be a pass.
     """
 
     host: str

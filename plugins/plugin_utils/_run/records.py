@@ -2,8 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The records of a run with their tables, as they were filed. What their verdicts come to beside other ones
-is judged elsewhere."""
+"""The records of a run with their tables, as they were filed. Other modules combine their verdicts with other ones."""
 
 from __future__ import annotations
 
@@ -97,8 +96,8 @@ class Records:
         return self.amend(host, volume, lambda record: replace(record, own={**(record.own or {}), **more}))
 
     def note_standing(self, host: str, volume: str, reason: str) -> bool:
-        """Note in a filed record why its volume cannot pass whatever it measured,
-        empty if nothing stands against it. Raises RunDirectoryError."""
+        """Note in a filed record why its volume cannot pass regardless of its figures, empty if it can. Raises
+        RunDirectoryError."""
         record = self.find(host, volume)
         if record is None or (record.standing or "") == reason:
             return record is not None

@@ -5,7 +5,7 @@
 """The shapes of plain data that nobody vouches for: what a file may hold under which key,
 declared once beside what reads it.
 
-A shape is a type, a tuple of types, or one of the classes below. A key that is absent holds None.
+A shape is a type, a tuple of types, or one of the classes below. An absent key counts as None.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ class Within(Shape):
 
 
 class Where(Shape):
-    """A value about which something is true. What it says may raise nothing."""
+    """A value about which something is true. The condition must not raise an exception."""
 
     def __init__(self, is_true: Callable[[Any], bool]) -> None:
         self.is_true = is_true

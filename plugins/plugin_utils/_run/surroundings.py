@@ -12,7 +12,7 @@ import os
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import absolute
 
 REPORTS = "reports"
-"""The directory of reports of those who name none, in their working directory."""
+"""The default directory of reports, in the working directory."""
 _ARTIFACTS = "AWX_ISOLATED_DATA_DIR"
 """The directory whose files ansible-runner hands back: artifacts/<ident> in its private directory.
 Jobs of AWX have it as well, but AWX deletes it."""

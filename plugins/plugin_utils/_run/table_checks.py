@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Whether the rows of the tester's tables agree with each other: what is missing would not be judged,
-and what comes twice would count twice."""
+"""Checks that the rows of the tester's tables agree with each other: a missing row would not be judged, and a repeated
+one would count twice."""
 
 from __future__ import annotations
 

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What people call the workers, load points and sizes of a workload. What is decided by its rows is in layout.py."""
+"""What people call the workers, load points and sizes of a workload. Decisions that depend on its rows are in
+layout.py."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""ssh-keygen, which signs and verifies. It never asks anybody anything: whatever it would ask for makes it fail."""
+"""ssh-keygen, which signs and verifies. It never asks a question: anything that it would ask for makes it fail."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NAMESPACE = "run@mqops.logdisk"
 """What a signature is for: one that was made for anything else does not verify."""
 
 TIMEOUT_S = 60.0
-"""An agent may ask its user to touch a token."""
+"""The agent may wait until the user touches a token."""
 
 _HINTS = {
     "incorrect passphrase": (

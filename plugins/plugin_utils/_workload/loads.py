@@ -22,7 +22,7 @@ EACH, TOGETHER = "each", "together"
 CLIMBS = (EACH, TOGETHER)
 """Whether each volume climbs by itself, or all volumes of a pool together."""
 MOST_ROUNDS = 24
-"""This many rounds find any capacity from any first load."""
+"""This many rounds are enough to find any capacity from any first load."""
 _PERCENT = re.compile(r"([0-9]{1,5}(?:\.[0-9]{1,4})?) ?%\Z")
 
 

@@ -25,7 +25,7 @@ MOST_WORKERS = 4096
 LEAST_PER_S, MOST_PER_S = Decimal("0.001"), 1_000_000
 LONGEST_PAUSE_US = 60_000_000
 ALL = "all"
-"""The name of no place and no stream: the rows of the whole workload have it."""
+"""This name is not allowed for a place or a stream, because the rows of the whole workload have it."""
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,31}\Z")
 _PERCENT = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,4})?) ?%\Z")
@@ -44,7 +44,7 @@ class Percent:
 
 @dataclass(frozen=True)
 class Range:
-    """What is from one share to another one."""
+    """A range from one share to another."""
 
     first: Percent
     last: Percent

@@ -31,7 +31,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Stream:
-    """What happens to the data of a place. ``keys`` are those of the tester's --stream:
+    """A stream: the operations on the data of a place. ``keys`` are those of the tester's --stream:
     the text of each value is what the tester takes."""
 
     name: str

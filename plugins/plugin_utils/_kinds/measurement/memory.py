@@ -32,8 +32,8 @@ class Plans(Remembered):
 
 
 class Memory(memory.Memory):
-    """Its hosts are compared with their baseline, by what power cuts came to,
-    and by what else is known of their volumes."""
+    """Its hosts are judged by their baseline, by the results of power cuts, and by the other facts about their
+    volumes."""
 
     def look_up(self, directory: RunDirectory) -> str:
         """Note what the history says of the volumes of a run. Raises OSError."""

@@ -49,7 +49,7 @@ def _duration(mode: str, plans: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _notes(plans: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Return what the hosts cannot show by their plans, said once for all hosts of which the same is to be said."""
+    """Return what the hosts cannot show with their plans, each sentence once with its hosts."""
     hosts_by_notes: dict[tuple[str, ...], list[str]] = {}
     for host in sorted(plans):
         hosts_by_notes.setdefault(tuple(plans[host]["notes"]), []).append(host)

@@ -39,7 +39,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import me
 from markupsafe import Markup
 
 BEYOND = 1.05
-"""A utilisation above this is no utilisation. One that follows from rolling averages can be."""
+"""A utilisation above this cannot be right. It can result from rolling averages."""
 SHOWN_INTERVALS = 60
 SHOWN_MAXIMA = 20
 SHOWN_STALLS = 5

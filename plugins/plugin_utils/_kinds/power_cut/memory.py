@@ -31,5 +31,5 @@ class Memory(memory.Memory):
     """It asks for nothing: each run of power cuts stands for itself."""
 
     def of_run(self, directory: RunDirectory) -> Remembered:
-        """Return what the cuts of each volume came to."""
+        """Return the results of the cuts of each volume."""
         return Results(results_of(directory))

@@ -16,7 +16,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.observation import number
 
 OUTCOME_CLASSES = {KEPT: "pass", LOST: "fail", INCONCLUSIVE: "inconclusive"}
-"""The verdict of which an outcome has the colour."""
+"""The verdict whose colour an outcome has."""
 
 SHOWN_ROWS = 100
 """The largest number of rows about what was lost: a cut has one for each queue manager."""
@@ -124,7 +124,7 @@ def _texts(cut: Mapping[str, Any]) -> list[str]:
 
 
 def _in_flight(cut: Mapping[str, Any]) -> str:
-    """Return the outcome of the writes that had not returned when the power went: any of it is right."""
+    """Return the outcome of the writes that had not returned when the power was lost; every outcome is correct."""
     found = [str(row["in_flight"]) for row in cut["rows"] if row.get("in_flight") and row.get("worker") != "all"]
     counts = {word: found.count(word) for word in dict.fromkeys(found)}
     return ", ".join(word if len(found) == 1 else f"{count} {word}" for word, count in counts.items())
@@ -143,7 +143,7 @@ def _count(row: Mapping[str, Any], name: str) -> str:
 
 
 def _tail_size(row: Mapping[str, Any]) -> str:
-    """Return how large the loss at the end is: that is the size of the cache that lies."""
+    """Return the size of the loss at the end, which is that of the cache that ignores flushes."""
     size, span_ns = (_whole(row, name) for name in ("lost_tail_bytes", "lost_tail_ns"))
     return ", ".join(
         [*([_units.format_size(size)] if size else []), *([f"{_time(span_ns)} of writing"] if size and span_ns else [])]

@@ -27,11 +27,11 @@ _LOST_BEFORE = {
     ),
     "next_step": "Correct what the report of that run names, and run playbooks/power_cut.yml again.",
 }
-"""What follows from a loss that the history knows of."""
+"""The consequence of a loss that is in the history."""
 
 
 def durability_lines(model: Model) -> list[str]:
-    """Return what the cuts of each host came to, what that proves, and once what the cut commands test."""
+    """Return the results of the cuts of each host, what they prove, and, once, what the cut commands test."""
     cut = model.hosts_with_own
     lines = []
     for host in cut[:SHOWN]:

@@ -58,7 +58,7 @@ class View(view.View):
     }
 
     def cause_of(self, host: Host) -> str:
-        """Return the kind of the causes that a host is bad for."""
+        """Return the kind of causes for a host that does not pass."""
         return self.cause
 
     def advise(self, found: Sequence[tuple[Host, Mapping[str, Any]]], verdict: str) -> tuple[str, str]:
@@ -88,7 +88,7 @@ class View(view.View):
         return f"{super().statement(model)} They measure no latency, so they certify none."
 
     def lines(self, model: Model) -> list[str]:
-        """Return what the cuts of each host came to, what that proves, and what the cut commands test."""
+        """Return the results of the cuts of each host, what they prove, and what the cut commands test."""
         return durability_lines(model)
 
     def claim(self, host: Host) -> str:

@@ -2,9 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""junit.xml: a suite a host, a case a limit, for the systems that show test results.
-
-Whatever does not let a gate through is a failure or an error there, never skipped: a skipped case looks green.
+"""junit.xml, for systems that show test results: one suite per host, one case per limit. Anything that stops the gate
+is a failure or an error, never skipped, because a skipped case looks green.
 """
 
 from __future__ import annotations

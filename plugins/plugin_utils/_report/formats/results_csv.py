@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""results.csv: every host's results in one table, a row a result and at least one a host."""
+"""results.csv: the results of all hosts in one table, with one row per result and at least one row per host."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def render(model: Model) -> Iterator[str]:
 
 
 def harmless(value: Any) -> Any:
-    """Return a cell that no spreadsheet takes for a formula: text that could be one gets a quote in front,
-    numbers are not changed."""
+    """Return a cell that a spreadsheet does not take for a formula: text that could be one is preceded by a quote,
+    numbers are unchanged."""
     if isinstance(value, str) and value.lstrip().startswith(_FORMULA_STARTS) and not _NUMBER.match(value):
         return "'" + value
     return value

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """summary.txt: the summary after the play recap, one line for each thought.
-Whoever prints it wraps it (see terminal.py)."""
+The printing code wraps it (see terminal.py)."""
 
 from __future__ import annotations
 
@@ -66,8 +66,8 @@ def _lines(model: Model) -> Iterator[str]:
 
 
 def _headline(model: Model) -> str:
-    """Return the first line; its first word is the verdict, or INTERNAL if the run did not reach one. Of power cuts
-    that certify nothing it is their count."""
+    """Return the first line; its first word is the verdict, or INTERNAL if the run did not reach one. For power cuts
+    that certify nothing, it is their count."""
     if not model.gate_ran and not model.run.get("merged_from"):
         return f"INTERNAL: the run ended before its gate. Its records say {model.verdict}: {model.headed_statement}"
     if model.headline:
