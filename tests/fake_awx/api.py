@@ -2,7 +2,8 @@
 """The part of AWX's API that the modules of awx.awx call to set it up, with the checks that AWX makes, in memory.
 
 It answers in the shapes of AWX 24.6.1: lists with ``count`` and ``results``, items with ``id``, ``url``, ``type`` and
-``related``, 400 with an error for each field. What AWX does later it does later too: a project has no playbooks before
+``related``, 400 with an error for each field. What AWX does later is done later here too: a project has no playbooks
+before
 its update has ended.
 """
 
@@ -81,7 +82,7 @@ class Refused(Exception):
 
 @dataclass
 class Awx:
-    """What is set up, and what was requested. ``prefix``: the path of the API."""
+    """The objects that were set up, and the requests. ``prefix``: the path of the API."""
 
     playbooks: Iterable[str]
     prefix: str = "/api/"

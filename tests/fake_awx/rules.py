@@ -214,8 +214,8 @@ def prompt_errors(
     JobTemplate._accept_or_ignore_job_kwargs, and variables by awx/main/models/mixins.py,
     SurveyJobTemplateMixin._accept_or_ignore_variables.
 
-    ``inventory_hosts`` is how many hosts the inventory of the job has, None if it is not known. What equals the
-    template's own value is not looked at. The slices of the template itself are checked by nothing: it gets as many as
+    ``inventory_hosts`` is how many hosts the inventory of the job has, None if it is not known. Values that equal the
+    template's own are not checked. The slices of the template itself are checked by nothing: it gets as many as
     there are hosts (jobs.py, JobTemplate.get_effective_slice_ct).
     """
     errors: dict[str, list[str]] = {}

@@ -221,8 +221,8 @@ def check(image: Path, acknowledged: str) -> tuple[int, dict[str, str], str]:
 
 @dataclass
 class State:
-    """All entries before `end`; of those behind it, which had not been flushed yet, some sectors;
-    and without one of them, if the disk lies."""
+    """Apply all entries before `end`, some sectors of those after it, which were not flushed yet, and leave one of
+    them out if the disk ignores flushes."""
 
     end: int
     acknowledged: str
@@ -273,7 +273,7 @@ def apply(image, log: list[Entry]) -> None:
 def replay(
     workshop: Workshop, log: list[Entry], found: list[State]
 ) -> Iterator[tuple[State, tuple[int, dict[str, str], str]]]:
-    """Each state with what the check says of it. The medium is as it was before the recording,
+    """Yield each state with the result of the check. The medium is as it was before the recording,
     and follows the states."""
     at, scratch = 0, workshop.path / "scratch"
     with workshop.medium.open("r+b") as medium:
@@ -290,7 +290,7 @@ def replay(
 
 
 def without_one(log: list[Entry], state: State) -> list[Entry]:
-    """The log of a disk that dropped one write that was not the last of its queue manager."""
+    """The log of a disk that dropped one write, which was not the last of its queue manager."""
     writes = [number for number in range(state.end) if log[number].writer]
     last = {log[number].writer: number for number in writes}
     dropped = random.choice([number for number in writes[-100:] if number not in last.values()])

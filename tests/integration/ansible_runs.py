@@ -91,8 +91,8 @@ MOST_TRIES = 6
 
 
 def is_undisturbed(outcome: Outcome) -> bool:
-    """Nothing but the hosts' own disks can have made a difference: only such runs are compared, and only of those does
-    a limit say that it is broken."""
+    """Only the hosts' own disks can have made a difference: only such runs are compared, and only in such runs can a
+    limit be broken."""
     return not any(record["disturbances"] for record in outcome.certifications[-1].records.values())
 
 
@@ -187,8 +187,8 @@ class Controller:
     def certify_until(
         self, is_good: Callable[[Outcome], bool], inventory: Path, *arguments: str, **variables: object
     ) -> Outcome:
-        """Certify until this machine does not spoil the run. One that it spoiled is forgotten,
-        with what it left in the history."""
+        """Certify until other load on this machine does not disturb the run. A disturbed run is discarded, with its
+        entries in the history."""
         history = self.directory / "reports/history.sqlite"
         for _ in range(MOST_TRIES):
             before = history.read_bytes() if history.exists() else b""

@@ -26,7 +26,7 @@ def settings() -> Settings:
 
 @pytest.fixture(scope="session", autouse=True)
 def _nothing_left(settings: Settings) -> Iterator[None]:
-    """Whatever an earlier run left goes before the first test; that nothing stays is checked after the last."""
+    """Remove the remains of earlier runs before the first test, and check after the last test that nothing is left."""
     reaper.reap(settings)
     yield
     left = reaper.leftovers(settings)
@@ -36,7 +36,7 @@ def _nothing_left(settings: Settings) -> Iterator[None]:
 
 @pytest.fixture
 def podman(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Podman with a storage of its own, which needs no leave to mount. Containers are run by runc:
+    """Podman with its own storage, which does not need permission to mount. Containers are run by runc:
     crun refuses some arrangements of cgroups.
 
     Not below the test's own directory: sockets have short names, and with longer ones podman never learns that a
@@ -79,7 +79,7 @@ def machine() -> Iterator[None]:
 
 @pytest.fixture
 def start(settings: Settings) -> Iterator[Callable[..., Bed]]:
-    """start(HostSpec, ...) or start("name", ...): hosts that end with the test."""
+    """start(HostSpec, ...) or start("name", ...): hosts that are removed after the test."""
     with Bed(settings) as bed:
         yield lambda *specs: bed.up(HostSpec(spec) if isinstance(spec, str) else spec for spec in specs)
 

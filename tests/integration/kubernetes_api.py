@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""An API server of Kubernetes that knows as much as a test of a storage class asks for.
-What a class does is its name; nothing runs in it."""
+"""An API server of Kubernetes with as much of the API as a test of a storage class uses. The name of a class says what
+it does; no containers run."""
 
 import json
 import re
@@ -82,7 +82,7 @@ class Cluster:
         return {"kind": "Status", "apiVersion": "v1", "status": "Success"}
 
     def _claimed(self, claim: Object) -> None:
-        """What happens once a job and its claim are there."""
+        """What happens after a job and its claim were created."""
         name, behaviour = claim["metadata"]["name"], claim["spec"]["storageClassName"]
         claim["status"] = {"phase": "Pending" if behaviour == "pending" else "Bound"}
         if behaviour == "pending":

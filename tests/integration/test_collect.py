@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bringing home what hosts finished without their controller: however the run is named,
-and what does not fit at first."""
+"""Collecting the results that hosts finished without their controller: however the run is named, and results that do
+not fit at first."""
 
 import contextlib
 import json
@@ -87,7 +87,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 def test_a_full_disk_of_the_controller(start: Start, controller: Controller, tmp_path: Path, small_disk: Path) -> None:
-    """What cannot be filed stays on the host, and comes home once there is space."""
+    """Results that cannot be stored are kept on the host, and are collected when there is space."""
     bed = start("h1")
     inventory = bed.inventory(tmp_path / "hosts.yml", variables=SWEEP)
     log = tmp_path / "log"

@@ -87,8 +87,8 @@ def test_each_trouble_in_a_fleet_has_its_verdict(
 
 
 def check_every_cause(controller: Controller, run: Path, lost: str) -> None:
-    """With the record of a host lost, the run has every verdict. Each cause is told once, with its hosts,
-    in a few lines."""
+    """With the record of a host lost, the run has every verdict. Each cause is reported once, with its hosts, in a few
+    lines."""
     shutil.rmtree(run / "hosts" / lost)
     (run / "verdict.json").unlink()
     assert controller.run("report", "-i", "localhost,", report_runs=[str(run)]).status == 2
@@ -152,7 +152,7 @@ def test_a_connection_that_breaks_in_mid_run_costs_nothing(
 
 @pytest.mark.long
 def test_a_lost_controller(start: Start, controller: Controller, tmp_path: Path) -> None:
-    """The hosts finish and clean up by themselves; what they finished is brought home afterwards."""
+    """The hosts finish and clean up by themselves; their results are collected afterwards."""
     bed = start("h1", "h2", "dead", "other")
     bed["dead"].link_down()
     inventory = bed.inventory(tmp_path / "hosts.yml")

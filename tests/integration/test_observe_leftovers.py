@@ -112,7 +112,7 @@ def tracing(host: Host) -> dict[int, set[int]]:
 def test_nothing_is_left_in_the_kernel(
     start: Start, controller: Controller, background: Callable, tmp_path: Path
 ) -> None:
-    """Of bpftrace whose controller was killed, and of one that was killed itself."""
+    """Probes of a bpftrace whose controller was killed, and of one that was killed itself."""
     bed = start(HostSpec("h1", tracing=True))
     (bed["h1"].root / "srv/writer.py").write_text(WRITER)
     bed.ssh(bed["h1"], "setsid python3 /srv/writer.py > /dev/null 2>&1 < /dev/null &")
@@ -175,8 +175,8 @@ def test_a_lost_controller_leaves_nothing_on_the_host(start: Start, controller: 
 
 @pytest.mark.thorough
 def test_each_host_has_its_own_end(start: Start, controller: Controller, background: Callable, tmp_path: Path) -> None:
-    """One whose connections are killed is observed on, one whose source is killed keeps what it had, one never answers,
-    one was stopped for everybody."""
+    """On one host connections are killed and the observation continues, on one the source is killed and its samples
+    are kept, one never answers, and one is stopped."""
     bed = start("cut", "killed", "dead")
     for name in ("cut", "killed"):
         give_amqsrua(bed[name])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What comes home is what was ordered, from the machine that was asked."""
+"""The collected tables are those that were ordered, from the machine that was asked."""
 
 import hashlib
 import json
@@ -39,7 +39,7 @@ def reason_of(certification: Certification, host: str) -> str:
 
 @pytest.mark.long
 def test_swapped_addresses_after_a_lost_controller(start: Start, controller: Controller, tmp_path: Path) -> None:
-    """Nobody gets the other's tables, and with the right addresses each gets its own."""
+    """No host gets the other's tables, and with the right addresses each gets its own."""
     bed = start("h1", "h2")
     inventory = inventory_of(bed, tmp_path / "hosts.yml", h1="h1", h2="h2")
     variables = tmp_path / "variables.json"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The power of hosts is cut while they write: what their disks kept is told,
-and nothing is claimed that was not seen."""
+"""The power of hosts is cut while they write: the report says what their disks kept, and claims nothing that was not
+seen."""
 
 import sys
 from collections.abc import Callable

@@ -80,7 +80,7 @@ CASES = {
 
 
 def prepare(bed: Bed, inventory: Path, allow: bool = False) -> Path:
-    """Give each host what speaks against a test there; allow: and what overrides that. The inventory."""
+    """Give each host a reason against a test there; allow: also the option that overrides it. The inventory."""
     for name, case in CASES.items():
         if name in bed.hosts:
             bed.ssh(bed[name], case.prepare or "true")
@@ -118,7 +118,7 @@ def test_every_refusal_before_a_byte_is_written(start: Start, controller: Contro
 
 
 def test_an_override_lets_a_certification_through(start: Start, controller: Controller, tmp_path: Path) -> None:
-    """And what was there stays as it was."""
+    """Existing files are unchanged."""
     bed = start(*(name for name, case in CASES.items() if case.override))
     outcome = controller.run("certify", "-i", str(prepare(bed, tmp_path / "hosts.yml", allow=True)))
     assert outcome.status == 0

@@ -47,7 +47,7 @@ fcntl.ioctl, os.path.realpath = ioctl, realpath
 
 
 def make_amazon_volume(host: Host) -> None:
-    """Let the disk under test pass for an Amazon volume, whose counters only root may read."""
+    """Make the disk under test look like an Amazon volume, whose counters only root may read."""
     volume = host.root / "volume/nvme1"
     (volume / "nvme1n1").mkdir(parents=True)
     for name, text in {

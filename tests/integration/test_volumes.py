@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Hosts with several volumes: each has its own record and verdict, and what is wrong with one costs the
-others nothing."""
+"""Hosts with several volumes: each has its own record and verdict, and a problem with one does not affect the
+others."""
 
 import json
 import os
@@ -227,8 +227,8 @@ def test_a_log_that_is_not_mounted_is_not_certified_on_another_disk(
 def test_volumes_on_one_disk_are_measured_together_or_in_turn(
     start: Start, controller: Controller, tmp_path: Path
 ) -> None:
-    """The testers of one run let each other in. Together, their records tell of each other; in turn,
-    one starts when the other has ended."""
+    """The testers of one run let each other in. Measured together, their records name each other; in turn, one starts
+    when the other has ended."""
     volumes = [{"name": name, "path": f"/fut/{name}"} for name in ("a", "b")]
     bed = start(
         HostSpec("both", variables={"workspace_volumes": volumes}),

@@ -25,7 +25,7 @@ class Server(socketserver.ThreadingMixIn, HTTPServer):
     count = 0
 
     def handle_error(self, request, client_address):
-        """Whoever asks may go away."""
+        """The client may disconnect."""
 
 
 class Handler(BaseHTTPRequestHandler):

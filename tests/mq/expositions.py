@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What one and the same queue manager says of its log through each source, after the published programs.
+"""What one queue manager publishes about its log through each source, modelled on the published programs.
 tests/fixtures/observe/README.md names the places.
 
 ``gets`` are the publications that have arrived at each GET since the one before, in order: none, one or several.

@@ -20,7 +20,7 @@ INTERPRETER = "/usr/bin/python3"
 
 
 class Bed:
-    """Hosts that live until down(): use it as a context, so that they end however the block ends."""
+    """Hosts that run until down(): use it as a context manager, so that they always end with the block."""
 
     def __init__(self, settings: Settings | None = None) -> None:
         self.settings = settings or Settings()
@@ -83,7 +83,7 @@ class Bed:
 
     @contextlib.contextmanager
     def _one_bed_at_a_time(self) -> Iterator[None]:
-        """Keep other beds from taking a network between the look for a free one and its route."""
+        """Keep other beds from taking a network between the search for a free one and the setup of its route."""
         descriptor = os.open(self.settings.state_base, os.O_RDONLY)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -180,7 +180,7 @@ class Bed:
 
 
 def connect_timeout_s(host: Host) -> int:
-    """Whoever knows that nobody answers need not wait for long. A host that answers may be slow,
+    """A caller that expects no answer need not wait long. A host that answers may be slow,
     because this machine is busy."""
     return 60 if host.is_linked else 5
 

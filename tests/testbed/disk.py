@@ -16,7 +16,7 @@ def freeze(mount_point: Path) -> None:
 
 
 def thaw(mount_point: Path) -> None:
-    """Undo freeze(), however often it was done; harmless where nothing is frozen."""
+    """Undo freeze(), even if it was called several times; harmless if nothing is frozen."""
     while True:
         try:
             _freeze_ioctl(mount_point, FITHAW)
@@ -62,7 +62,7 @@ class SlowDisk:
         self._write()
 
     def heal(self) -> None:
-        """Be a healthy disk again, whoever switched it."""
+        """Make the disk healthy again, regardless of who changed it."""
         self.delay_us, self.errno, self.pause, self.limit, self.read_delay_us = 0, 0, False, (0, 0), 0
         self.control.unlink(missing_ok=True)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One host: what is wanted of it, how it is started, hurt and looked into."""
+"""One host: its specification, and how it is started, disturbed and inspected."""
 
 import errno
 import os
@@ -187,7 +187,7 @@ class Host:
         processes.kill(self.pid)
 
     def hang(self) -> None:
-        """The disk that is to be cut answers no more."""
+        """The disk whose power is to be cut stops responding."""
         power.hang(self.dir)
 
     def cut(self) -> None:
@@ -202,7 +202,7 @@ class Host:
 
     def boot(self) -> None:
         """Give the power back. The root is as it was, and the disk has what reached its medium.
-        Nobody waits for sshd here."""
+        This does not wait for sshd."""
         power.on(self.dir, self.net)
         self.is_linked = True
 
@@ -247,7 +247,8 @@ class Host:
         return len(found)
 
     def command(self, *words: str) -> list[str]:
-        """What runs a command on the host without a network between: its standard streams are the caller's."""
+        """The command line that runs a command on the host without the network: its standard streams are the
+        caller's."""
         return ["nsenter", "--target", str(self.pid), "--mount", "--pid", "--net", "--uts", "--ipc", "--", *words]
 
     def files(self, *directories: str) -> list[str]:
@@ -262,7 +263,7 @@ class Host:
     # Hurting it
 
     def link_down(self) -> None:
-        """Nobody reaches the host; what runs on it continues."""
+        """The host cannot be reached; its processes continue."""
         run("ip", "link", "set", self.net, "down")
         self.is_linked = False
 

@@ -18,7 +18,7 @@ INTERFACE_REQUEST = "16sH14x"
 
 
 def find(settings: Settings, name: str) -> tuple[Path, str]:
-    """Directory and interface of a host, for whoever did not start it."""
+    """Directory and interface of a host, for callers that did not start it."""
     for path in settings.state.glob("h*/name"):
         if path.read_text() == name:
             return path.parent, f"{settings.prefix}-{path.parent.name[1:]}"
@@ -54,7 +54,8 @@ def hang(directory: Path) -> None:
 def cut(directory: Path, net: str) -> None:
     """Kill all that a host is, and let it stay dead until on().
 
-    The disk dies first: an acknowledgement that is lost before the disk dies makes a liar look honest. The network is
+    The disk dies first: if an acknowledgement were lost before the disk dies, a disk that ignores flushes would look
+    honest. The network is
     next, because nothing that the host says of its dead disk may leave it.
     """
     server, client = disk_pids(directory)

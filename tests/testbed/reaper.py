@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Removing a bed, whole or half made, whoever made it and however that run ended. A prefix is all it needs."""
+"""Removing a bed, complete or not, regardless of who made it and how that run ended. A prefix is all it needs."""
 
 import json
 import os
@@ -41,7 +41,7 @@ def reap(settings: Settings) -> None:
 
 
 def leftovers(settings: Settings) -> list[str]:
-    """What there is of the bed on this machine."""
+    """The remains of the bed on this machine."""
     found = [f"network namespace {name}" for name in network_namespaces(settings)]
     found += [f"interface {name}" for name in interfaces(settings)]
     found += [f"process {pid}" for pid in helpers(settings)]

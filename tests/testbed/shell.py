@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Running the machine's tools, and waiting for what they set going."""
+"""Running the machine's tools, and waiting for their effects."""
 
 import subprocess
 import time
@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 
 class TestbedError(Exception):
-    """Something that the test bed could not do, in one sentence."""
+    """A failure of the test bed, in one sentence."""
 
     __test__ = False  # its name begins like that of a test
 

@@ -64,7 +64,7 @@ def controls():
 
 
 def take(count, bytes_per_s, burst_bytes):
-    """Take bytes from the bucket, and wait until they have come in. A bucket of another kind than before is full."""
+    """Take bytes from the bucket, and wait until they have come in. A bucket whose settings changed starts full."""
     with bucket_lock:
         now = time.monotonic()
         full = now - burst_bytes / bytes_per_s
@@ -75,7 +75,7 @@ def take(count, bytes_per_s, burst_bytes):
 
 
 def obey(count):
-    """Do to a write of that many bytes what the controls say."""
+    """Apply the controls to a write of that many bytes."""
     delay_us, errno, pause, limit, dummy = controls()
     while pause:
         time.sleep(0.02)

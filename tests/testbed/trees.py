@@ -73,7 +73,7 @@ def prepare(root: Path) -> None:
 
 
 def remove_tree(root: Path) -> None:
-    """Remove an unfinished tree, with whatever its unfinished maker had mounted there."""
+    """Remove an unfinished tree with everything that was mounted there."""
     if not root.exists():
         return
     for line in Path("/proc/self/mounts").read_text().splitlines()[::-1]:

@@ -34,7 +34,7 @@ def render(run_directory: RunDirectory) -> dict[str, str]:
 
 
 def finish(run_directory: RunDirectory) -> None:
-    """Judge and render what the gate did not reach; nothing if the report is complete. Raises OSError."""
+    """Judge and render a run that the gate did not reach; nothing if the report is complete. Raises OSError."""
     if os.path.lexists(os.path.join(run_directory.path, SUMMARY)):
         return
     if run_directory.verdict() is None:

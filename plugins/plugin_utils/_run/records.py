@@ -74,8 +74,8 @@ class Records:
         self._files.outdate(folder)
 
     def withdraw(self, host: str, volume: str) -> None:
-        """Remove what was filed of a volume that is about to be measured again: in any case, nothing reads as
-        a verdict. Raises RunDirectoryError."""
+        """Remove what was filed of a volume that is about to be measured again: in any case, so that an old verdict
+        cannot be taken for a new one. Raises RunDirectoryError."""
         folder = volume_folder(host, volume)
         try:
             tables = [name for name in os.listdir(self._files.path(folder)) if is_table(name)]

@@ -28,7 +28,7 @@ class Results(Remembered):
 
 
 class Memory(memory.Memory):
-    """It asks for nothing: each run of power cuts stands for itself."""
+    """It reads nothing, because each run of power cuts is judged by itself."""
 
     def of_run(self, directory: RunDirectory) -> Remembered:
         """Return the results of the cuts of each volume."""

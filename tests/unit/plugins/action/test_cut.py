@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the action plugins of power cuts refuse, and what they make of a command and of what a host answers."""
+"""What the action plugins of power cuts refuse, and how they interpret a command's result and a host's answer."""
 
 from __future__ import annotations
 

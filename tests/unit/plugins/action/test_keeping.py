@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A report outlives the job: in the history, or uploaded to a server that is the right one. What fails is said,
-and costs nothing else."""
+"""A report outlives the job: in the history, or uploaded to the right server. A failure is reported and affects
+nothing else."""
 
 from __future__ import annotations
 

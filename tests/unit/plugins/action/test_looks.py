@@ -19,7 +19,8 @@ RUNNING, COLLECTED = {"state": "running", "volumes": {}}, {"state": "finished", 
 
 @pytest.fixture
 def waited(monkeypatch):
-    """Return what waits, by a clock that the wait moves on, and returns its result with the seconds that it took."""
+    """Return the waiting action with a clock that the wait advances, and returns its result with the seconds that it
+    took."""
 
     def run(now, statuses, watched=False, **options):
         clock = [now]

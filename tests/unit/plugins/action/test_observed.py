@@ -104,8 +104,8 @@ def lines(*texts, **end):
 
 
 def test_each_queue_manager_of_a_host_has_its_record(monkeypatch, tmp_path):
-    """The host is polled until the last one has ended, and only then is removed what is left there,
-    because that is of all of them."""
+    """The host is polled until the last one has ended, and only then are the remains removed, because they are
+    shared."""
     directory = RunDirectory.create(str(tmp_path), fabricate.run_data(["h"], kind="observation"))
     directory.volumes.note("h", [{"name": "QM1"}, {"name": "QM2"}])
     ended = {"state": "ended", "samples": lines(*TEXTS, end="finished", reason="")}

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is left on a host when a tester has ended, and how a later round takes the place of the one before."""
+"""The remains on a host after a tester has ended, and how a later round replaces the previous one."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def url(tmp_path):
 
 @pytest.fixture(autouse=True)
 def patience(monkeypatch):
-    """Only what a test is about comes to its limit."""
+    """Only the feature under test reaches its limit."""
     for module, name in ((prometheus, "LIMIT_S"), (prometheus, "CHECK_S"), (amqsrua, "CHECK_S")):
         monkeypatch.setattr(module, name, 90)
     monkeypatch.setattr(window, "INTERVAL_S", 0.05)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The lines of a tester are read from bytes that a host sends: a bad one never raises what is claimed."""
+"""The lines of a tester are read from bytes that a host sends: a bad line never increases the claim."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a run's tables say for estimates, and the reservations about an estimate."""
+"""The basis of estimates in a run's tables, and the reservations about an estimate."""
 
 from __future__ import annotations
 

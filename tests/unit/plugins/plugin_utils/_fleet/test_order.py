@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What comes home against what was ordered."""
+"""The comparison of collected tables with the order."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which certificates a volume is compared with, and which count with this run: told from entries alone."""
+"""Which certificates a volume is compared with, and which count with this run, derived from entries alone."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The status of the fleet: what is a problem, and what people, programs and monitoring are told."""
+"""The status of the fleet: which states are problems, and its output for people, programs and monitoring."""
 
 from __future__ import annotations
 

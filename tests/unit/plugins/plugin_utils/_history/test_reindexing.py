@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A history of schema 3, as tests/fixtures/history/README.md describes it: it says the same states as before,
-except for what was wrong then."""
+"""A history of schema 3, as tests/fixtures/history/README.md describes it: it reports the same states as before,
+except those that were wrong."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ BETTER_KNOWN = {
     ("moved", "log", "mq-log-silver", "/"): "valid",
     ("weaker", "log", "mq-log-gold"): "failed",  # the newest run asked for more than bronze
 }
-"""What is known better now."""
+"""The states that were wrong."""
 
 
 @pytest.fixture

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The history, the same tests on SQLite and on a real PostgreSQL: nothing is lost, nothing changes,
-and nothing goes wrong in silence."""
+"""The history, the same tests on SQLite and on a real PostgreSQL: nothing is lost, nothing changes, and no failure is
+silent."""
 
 from __future__ import annotations
 

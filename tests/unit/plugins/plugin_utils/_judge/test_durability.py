@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""One loss is a fail, one cut that shows nothing is inconclusive, and what was kept is a bound and no proof."""
+"""One loss is a fail, one cut that shows nothing is inconclusive, and cuts without a loss give a bound, not a proof."""
 
 from __future__ import annotations
 

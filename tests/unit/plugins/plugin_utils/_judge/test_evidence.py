@@ -312,8 +312,8 @@ def test_each_tested_row_is_a_judgement_of_its_own():
 
 
 def test_tables_of_older_testers_keep_their_rule():
-    """What they did not count by queue manager is compared as it stands: it fails without evidence, and the row of all
-    is the only judgement of a limit."""
+    """Rows of queue managers without their own counts are compared as they stand: they fail without evidence, and the
+    row of all is the only judgement of a limit."""
     rows = fabricate.step_rows(1, 4096, 4, seconds=300)
     rows[2]["latency_p99_ns"] = 1_010_000
     files = fabricate.tables(rows, over=[])

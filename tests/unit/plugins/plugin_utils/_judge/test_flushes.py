@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a synchronous write costs can make suspicious, and never decides anything."""
+"""The cost of a synchronous write can raise a suspicion, but never decides anything."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The samples of an observer are read from bytes that a host sends: what cannot be is left out and counted."""
+"""The samples of an observer are read from bytes that a host sends: impossible ones are left out and counted."""
 
 from __future__ import annotations
 

@@ -70,8 +70,8 @@ def rows(files, name):
 
 
 def recorded(step):
-    """Return the recorded tables of a step of the tester with one queue manager,
-    as what a source would have seen of it."""
+    """Return the recorded tables of a step of the tester with one queue manager as the samples that a source would
+    have sent."""
     files = {path.name: path.read_bytes() for path in MEASURED.iterdir()}
     of_step = {name: [row for row in rows(files, name) if row["step"] == step] for name in COLUMNS}
     seconds = [
@@ -116,7 +116,7 @@ def recorded(step):
 
 @pytest.mark.parametrize("step", ["1", "2"])
 def test_what_the_tester_saw_gives_the_testers_figures(step):
-    """Its own second by second rows and histograms come to its own results;
+    """Its rows of seconds and its histograms add up to its own results;
     percentiles of single seconds are not recorded."""
     wanted, observation = recorded(step)
     thresholds = tuple(

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a browser would see of a page, and text that does harm to a page that does not escape it."""
+"""What a browser sees of a page, and text that harms a page that does not escape it."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The capacity of volumes: which sentence is said of it, its table, and where it is told."""
+"""The capacity of volumes: its sentence, its table, and where it is shown."""
 
 from __future__ import annotations
 

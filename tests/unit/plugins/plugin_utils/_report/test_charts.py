@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The charts of a host: which figures are drawn, where, and what is said of them in words."""
+"""The charts of a host: which figures are drawn, where, and their text alternatives."""
 
 from __future__ import annotations
 

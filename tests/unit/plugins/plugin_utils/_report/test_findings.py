@@ -2,8 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What reports decide, they decide by findings: neither our sentences nor what a host says changes an advice,
-a grouping or a verdict."""
+"""Reports decide by findings: neither our sentences nor a host's messages change an advice, a grouping or a verdict."""
 
 from __future__ import annotations
 
