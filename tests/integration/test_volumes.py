@@ -354,7 +354,7 @@ def test_the_volumes_of_a_lost_controller_are_stopped_and_collected(
     assert controller.run("stop", "-i", str(inventory)).status == 0
     assert bed["h1"].pids("logdisk") == {}
     # The run knows its volumes: the inventory may have changed since then.
-    collected = controller.run("collect", "-i", str(inventory), collect_run=str(run), workspace_volumes=[])
+    collected = controller.run("collect", "-i", str(inventory), collect_run=str(run), workspace_volumes=[{"name": "c"}])
     assert collected.status == 2
     assert {volume: record["verdict"] for volume, record in records_of(run).items()} == {
         "a": "inconclusive",
