@@ -3,7 +3,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Holds the streams of databases against fio with the job that --showFio prints. One command each:
+"""Compares the streams of databases with fio and the job that --showFio prints. One command each:
 
     benchmarks/fio.py tmpfs         memory, where the processor is all that an operation costs
     benchmarks/fio.py slow          the disk of commit.py, with 1 ms in every read as well as in every write; takes root

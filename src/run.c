@@ -33,7 +33,7 @@ void run_note_stop(struct run *run) {
     }
 }
 
-// Of all streams of the step so far; a commit is none.
+// All operations of the step so far, without commits.
 static uint64_t operations_so_far(const struct run *run) {
     uint64_t count = 0;
     for (uint32_t i = 0; i < run->workload.streams_count && run->workers.plan.key.step > 0; i++) {
@@ -77,7 +77,7 @@ void run_progress(void *argument) {
         progress_write(&run->progress, known && run->progress_under_test ? &run->work : &run->files);
     }
     tables_flush(&run->tables, &run->files);
-    // Text for a regular file waits until it is known which file system that is on.
+    // Text for a regular file is held until its file system is known.
     if (known && !run->console_under_test) {
         console_release();
     }

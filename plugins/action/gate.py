@@ -72,7 +72,8 @@ class ActionModule(ControllerAction):
         unstored = remember(directory, certificates, uncertified)
         unsigned = "" if uncompared or problem else sign(directory, options["sign_key"])
         place, unkept, unsent = hand_on(directory, options["upload_url"])
-        # What fails the fleet is a warning, too: no host is left to fail for it if all hosts fail for themselves.
+        # Problems of the fleet are also printed as warnings, because no host is left to fail for them if all hosts
+        # fail for their own reasons.
         warnings = list(filter(None, (uncompared, problem, unstored, unsigned, unkept, unsent)))
         if not (directory.run.get("history") or {}).get("required"):
             unstored = unkept = ""

@@ -116,7 +116,7 @@ class ActionModule(ControllerAction):
             opened.update(
                 sign_key=run["sign_key"], upload_url=run["upload_url"], history=run["history"]["place"], policy={}
             )
-            # A run that is killed could not be kept later.
+            # Kept now, because a run that is killed later could not be.
             warnings = [warning, keep_if_asked(directory.path, OPENED)]
         except (OSError, *USAGE_ERRORS) as error:
             return self.refusal(str(error), report_dir, task_vars)

@@ -59,7 +59,7 @@ class ActionModule(ControllerAction):
                 f"this run was opened with gate_history {recorded}, but its certificates are stored in "
                 f"{place}, as this command says"
             )
-        if self._task.check_mode:  # nothing is filed then, so that there is nothing to show
+        if self._task.check_mode:  # nothing is filed in this case, so there is nothing to show
             return {"run": run}
         return {"run": run, "logdisk": {"schema": SCHEMA, "kind": "run", "run_id": run["run_id"], "path": run["path"]}}
 

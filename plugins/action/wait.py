@@ -51,7 +51,7 @@ class ActionModule(ControllerAction):
         end_epoch_s, give_up_epoch_s = (
             max(schedule[name][key] for name in pending) for key in ("end_epoch_s", "give_up_epoch_s")
         )
-        # A host that has ended early may not be the only one.
+        # If a host has ended early, others may have as well.
         unseen = [name for name in pending if name not in options["looked_at"]]
         if not (unseen and any(name not in pending for name in options["looked_at"])):
             start_epoch_s = min(times["start_epoch_s"] for times in schedule.values())

@@ -34,8 +34,8 @@ def call_all(functions, limit_s, undo=None):
     try:
         texts = _read_all([descriptor for dummy, descriptor in children], deadline_s)
     finally:
-        # First all: an answer that a pipe still takes while another process is awaited would be neither
-        # read nor undone.
+        # All processes are ended first. Otherwise one could still write an answer while another is awaited, and it
+        # would be neither read nor undone.
         for dummy, descriptor in children:
             os.close(descriptor)
         for pid, dummy in children:
@@ -56,8 +56,8 @@ def _start(function, undo):
         null = os.open(os.devnull, os.O_RDWR)
         for descriptor in (0, 1, 2):
             os.dup2(null, descriptor)
-        # Only the parent may read the answers: a process that hangs would keep the others from noticing that nobody
-        # does any more.
+        # Only the parent may hold the reading end. Otherwise a process that hangs would keep the others from noticing
+        # that there is no reader.
         for name in os.listdir("/proc/self/fd"):
             if int(name) > 2 and int(name) != writer:
                 _close(int(name))

@@ -30,7 +30,7 @@ def other_owner(path):
         status = os.stat(path)
         if status.st_uid != 0:
             return _name_of(status.st_uid)
-        # In a directory with the sticky bit nobody replaces what belongs to root.
+        # In a directory with the sticky bit, other users cannot replace files of root.
         if status.st_mode & (stat.S_IWOTH | (stat.S_IWGRP if status.st_gid else 0)) and not (
             stat.S_ISDIR(status.st_mode) and status.st_mode & stat.S_ISVTX
         ):

@@ -326,7 +326,7 @@ def why_refused(p, path, found):
 
 
 def why_none(p, volume, found):
-    """Return why a volume is not tested, which is what is wrong with any of its paths; empty if nothing is."""
+    """Return why a volume is not tested: the first problem with one of its paths, empty if there is none."""
     return "; ".join(
         unique([why_refused(p, part["path"], found[volume["name"], part["path"]])] for part in volume["parts"])
     )

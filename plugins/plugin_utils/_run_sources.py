@@ -70,7 +70,7 @@ class RunSources:
             for run_id in sorted({each.run_id for each in kept} - set(found)):
                 run = self._tried(lambda run_id=run_id: fetch(history, run_id, self.fetched_dir))
                 found.update({run_id: run} if run else {})
-        # What a merge made is not merged again.
+        # Merged runs are not merged again.
         return [found[run_id] for run_id in sorted(found) if not found[run_id].run.get("merged_from")]
 
     def _opened(self, stack: contextlib.ExitStack) -> History | None:

@@ -4,7 +4,7 @@
 
 #include "workload/test_files.h"
 
-#define MEMORY_ALIGNMENT_BYTES 4096     // of what --acknowledge writes from
+#define MEMORY_ALIGNMENT_BYTES 4096     // the parts that --acknowledge preformats with
 
 void geometry_of(struct geometry *geometry, const struct mark *mark) {
     *geometry = (struct geometry){.seed = mark->seed, .block_bytes = mark->block_bytes, .file_bytes = mark->file_bytes,

@@ -6,7 +6,7 @@
 #include "check/geometry.h"
 
 #define OPTION "--checkAcknowledged: "
-#define WORD_BYTES 32                   // more than any number has
+#define WORD_BYTES 32                   // longer than any valid number
 #define REASON_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 
 static bool refuse_line(const struct witness *witness, const char *line, const char *why, struct failure *failure) {

@@ -85,7 +85,7 @@ bool parse_mount_option(const char *options, const char *name, char *value, size
     return true;
 }
 
-// An overlay's option keeps the backslashes that its mounter put before commas and the like.
+// The options of an overlay contain backslashes before commas and other special characters.
 static void unescape(char *text) {
     char *to = text;
     for (const char *at = text; *at != '\0'; at++) {
@@ -110,7 +110,8 @@ bool parse_mountinfo_line(const char *line, struct mount *mount) {
     at = take_field(dash + 3, " \n", mount->type, sizeof mount->type);
     at = take_field(at, " \n", mount->source, sizeof mount->source);
     (void)take_field(at, " \n", mount->super_options, sizeof mount->super_options);
-    // From the line itself, where it is not cut, and a comma in the path is not one between options.
+    // Read from the whole line, because copies may be truncated and commas in the path must not be taken for
+    // separators.
     if (strcmp(mount->type, "overlay") == 0 && parse_mount_option(at, "upperdir", mount->upper, sizeof mount->upper)) {
         unescape(mount->upper);
     }
@@ -146,7 +147,7 @@ static bool same_attributes(int one, int other) {
            a.st_ctim.tv_sec == b.st_ctim.tv_sec && a.st_ctim.tv_nsec == b.st_ctim.tv_nsec;
 }
 
-// Opens, below the upper directory, what fd is on the overlay; -1 if it cannot be seen there.
+// Opens the file or directory in the upper directory that fd refers to on the overlay; -1 if it cannot be found there.
 static int open_in_upper(int fd, const struct mount *overlay) {
     char link[64], path[PATH_MAX], below[2 * PATH_MAX + MOUNT_FIELD_BYTES];
     (void)snprintf(link, sizeof link, "/proc/self/fd/%d", fd);

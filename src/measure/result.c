@@ -124,7 +124,7 @@ static void judge_rounds(struct result *result, const struct recorder *recorder)
                      fabs(result->round_slope_share) <= STEADY_SLOPE_SHARE;
 }
 
-// Of equal extremes the first counts, as in distribution_merge.
+// The first of several equal extremes counts, as in distribution_merge.
 static void add_worker(struct result *all, struct figures *figures, const struct result *one, uint32_t workers) {
     if (one->latency->min_ns < figures->latency.min_ns) {
         all->min_worker = one->key.worker;

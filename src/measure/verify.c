@@ -8,7 +8,7 @@
 #define READ_BYTES ((uint64_t)1 << 20)
 #define MEMORY_ALIGNMENT 4096
 
-// Always false. The place has ordinal 0 if no block in particular is meant.
+// Always false. Ordinal 0 means that no particular block is concerned.
 static bool fail(struct verify *verify, const struct mismatch *place, const char *call, int error, const char *what) {
     struct failure *failure = &verify->failure;
     const struct stream_step *stream = verify->stream;
@@ -29,7 +29,7 @@ static bool fail(struct verify *verify, const struct mismatch *place, const char
                        place->offset_bytes, failure->file, write, failure_error_text(error));
 }
 
-// Makes the next reads come from the disk. The kernel drops clean pages only, and without a sync all may be dirty.
+// Makes the next reads come from the disk. The kernel only drops clean pages, so the files are synced first.
 static bool drop_cache(struct verify *verify, const struct worker *worker, uint32_t file) {
     int result;
     while ((result = fdatasync(worker->fds[file])) != 0 && errno == EINTR) {
@@ -84,7 +84,7 @@ static bool check_worker(struct verify *verify, const struct worker *worker, uns
     uint64_t in_file = worker->pattern.file_bytes / block_bytes;
     uint64_t n = worker->operations > worker->pass_operations ? worker->operations - worker->pass_operations : 0;
     uint64_t at_once = READ_BYTES > block_bytes ? READ_BYTES / block_bytes : 1;
-    struct payload payload = worker->payload;       // a copy: the worker's next writes continue its sequence of stamps
+    struct payload payload = worker->payload;       // a copy: the worker's next writes use the original
     bool good = true, direct = verify->workspace->options->direct != 0;
     for (uint32_t file = 0; good && !direct && file < worker->pattern.files && !atomic_load(verify->workspace->stop);
          file++) {

@@ -34,8 +34,7 @@ static size_t over_bytes(size_t thresholds) {
     return RECORDER_PENDING * thresholds * sizeof(struct distribution_over);
 }
 
-// With what the operation needs right behind: distributions, and what counts above thresholds.
-// NULL if there is no memory.
+// Includes the distributions and the counters above thresholds that the operation needs. NULL if there is no memory.
 static struct figures *create_figures(const struct stream *stream, enum operation operation, size_t thresholds) {
     bool flush = operation == OPERATION_WRITE && stream_flushes(stream), response = stream_is_open_loop(stream);
     bool sizes = operation == OPERATION_WRITE && stream_has(stream, OPERATION_COMMIT);
@@ -116,7 +115,7 @@ static bool create_whole(struct workers *workers) {
     return !wanted || workers->whole != NULL;
 }
 
-// Of a walk, a byte for each leaf of its region; 0: the stream is none.
+// For a walk, one byte for each leaf of its region; 0 for other patterns.
 static uint64_t leaf_reads_bytes(const struct stream *stream, const struct workload *workload) {
     const struct stream_terms *of = &stream->terms;
     uint64_t file_bytes = workload->places[stream->first_place].file_bytes;
@@ -143,7 +142,7 @@ static bool create_stream(struct workers *workers, struct stream_step *step) {
             }
         }
     }
-    // One after the other, so that a run that is to end need not wait until much memory is filled.
+    // One after the other, so that a run that is stopped does not wait until all memory is filled.
     for (uint32_t n = 0; n < count && !atomic_load(workspace->stop); n++) {
         struct worker *worker = &step->first_worker[n];
         worker->number = n + 1;
@@ -168,7 +167,7 @@ static bool memory_is_available(uint64_t needed, const struct workload *workload
 
 // Threads.
 
-// The kernel has the last word on pinning: seccomp may forbid it, and a processor may be offline.
+// Pinning can fail: seccomp may forbid it, and a processor may be offline.
 static bool pin(pthread_t thread, int cpu, struct failure *failure) {
     cpu_set_t set;
     CPU_ZERO(&set);

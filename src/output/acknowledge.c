@@ -30,7 +30,7 @@ bool acknowledge_look(struct failure *failure) {
 
 static void put_counts(struct acknowledge *acknowledge) {
     struct text *text = &acknowledge->outlet.text;
-    uint64_t now = now_ns();            // before the counts are read: see `tick`
+    uint64_t now = now_ns();            // the time before the counts are read: see `tick`
     for (uint32_t i = 0; i < acknowledge->count; i++) {
         uint64_t count = atomic_load_explicit(&acknowledge->workers[i].returned, memory_order_acquire);
         if (count != acknowledge->sent[i]) {
@@ -52,7 +52,7 @@ static bool send(struct acknowledge *acknowledge) {
     return outlet->error == 0;
 }
 
-// What a slow reader has not taken comes first; then the counts of that time, however many ticks have passed.
+// Text that a slow reader has not taken is sent first. Then the latest counts are sent, however many ticks have passed.
 static bool tick(struct acknowledge *acknowledge, bool *ended) {
     const char *end = atomic_load_explicit(&acknowledge->end, memory_order_acquire);        // before the last counts
     if (acknowledge->outlet.text.length == 0) {
@@ -76,7 +76,7 @@ static void *work(void *argument) {
         sleep_until_ns(next_ns);
     }
     acknowledge->gone = !taken;
-    // Without a reader there is nothing to write for; but once it has ended, it ended by itself.
+    // Without a reader the run ends, unless it has already ended by itself.
     if (!taken && atomic_load(&acknowledge->end) == NULL) {
         (void)kill(getpid(), SIGTERM);
     }

@@ -47,7 +47,7 @@ static void put_figures(struct csv *csv, const char *prefix, const struct distri
     csv->prefix = NULL;
 }
 
-// Of writes, which are whole pages: the bound of a bucket is not.
+// Rounded to whole pages, as writes are, because the bound of a bucket is not a whole number of pages.
 static void put_size(struct csv *csv, const char *name, const struct distribution *sizes, uint64_t quantile_ppm) {
     uint64_t bytes = 0;
     bool known = distribution_percentile_ns(sizes, BY_COUNT, quantile_ppm, &bytes);

@@ -18,7 +18,7 @@ void console_release(void);
 // Both wait for console_flush. Names have to be escaped: see text_escape.
 void console_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void console_vescape(const char *format, va_list arguments) __attribute__((format(printf, 1, 0)));
-// Writes what can be written without blocking.
+// Writes as much as possible without blocking.
 void console_flush(void);
 // True if so much text waits for standard output that short-lived text should be left out.
 bool console_is_behind(void);

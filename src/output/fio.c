@@ -18,8 +18,8 @@ static uint32_t whole_percent(uint32_t ppm) {
 static void print_global(FILE *out, const struct options *options) {
     (void)fprintf(out, "[global]\nioengine=psync\nthread=1\ntime_based=1\nruntime=%" PRIu64 "\nramp_time=%" PRIu64 "\n",
                   options->duration_s, options->warmup_s);
-    // Without refill_buffers: fio alters each block a little by default, as the tester does. Filling a large one again
-    // takes longer than some writes. Without its hints to the page cache, and without dropping that for each pass
+    // Does not set refill_buffers: fio alters each block a little by default, as the tester does. Refilling a large
+    // one takes longer than some writes. Without its hints to the page cache, and without dropping that for each pass
     // through a file.
     (void)fprintf(
         out,
@@ -109,8 +109,8 @@ static double rate_of(double per_s) {
     return per_s > 0 && per_s < 1 ? 1 : per_s;
 }
 
-// One job with a rate has all of it and a queue, which is nearest to workers that take the next operation
-// from one plan.
+// A stream with a rate becomes one job with the whole rate and a queue, which comes nearest to workers that share one
+// plan.
 static void print_arrivals(FILE *out, const struct stream *stream, uint64_t load, uint32_t workers) {
     const struct stream_terms *terms = &stream->terms;
     if (terms->process == ARRIVAL_CLOSED) {
@@ -127,7 +127,7 @@ static void print_arrivals(FILE *out, const struct stream *stream, uint64_t load
                        "; with direct=0, fio's queue has one operation at a time\n", rate);
 }
 
-// Of 1 percent at least, and no zone of 0 percent before it: fio would go elsewhere.
+// At least 1 percent, without a zone of 0 percent before it, because fio would use other places.
 static void print_zone(FILE *out, const struct pattern_terms *terms) {
     uint32_t extent = whole_percent(terms->extent_ppm), from = whole_percent(terms->start_from_ppm);
     extent = extent > 0 ? extent : 1;

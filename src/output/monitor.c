@@ -38,7 +38,7 @@ static void print_number(int width, uint64_t value) {
     console_print(" %*s", width, format_thousands(text, value));
 }
 
-// A mean of nothing is shown as 0, as its extremes are.
+// The mean of no operations is shown as 0, like the extremes.
 static uint64_t mean_ns(const struct monitor_figures *figures) {
     return figures->count > 0 ? figures->sum_ns / figures->count : 0;
 }
@@ -80,7 +80,7 @@ static void add(struct monitor_figures *into, const struct monitor_figures *from
     into->sum_ns += from->sum_ns;
 }
 
-// A row that a reader is too slow for is left out; its operations count in the total of the next one.
+// If the reader is too slow, the row is left out, and its operations count in the total of the next one.
 static void end_row(struct monitor *monitor) {
     uint64_t before_ns = monitor->step.max_ns;
     bool increased = monitor->step.count > 0 && monitor->row.max_ns > before_ns;

@@ -10,7 +10,7 @@
 
 #define BARE_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=,./:+@%"
 
-// If a key is listed, it is whether or not it applies to this run.
+// All keys are listed, whether or not they apply to this run.
 static bool applies(const struct csv *csv, bool condition) {
     return condition || csv->form == CSV_LIST;
 }
@@ -183,7 +183,7 @@ static void put_verified(struct csv *csv, const struct run *run) {
     }
 }
 
-// Of --checkAcknowledged: which run it was, and whether the host has started again since.
+// For --checkAcknowledged: which run it was, and whether the host has booted since.
 static void put_checked(struct csv *csv, const struct run *run) {
     const struct witness *witness = &run->witness;
     char boot_id[MARK_BOOT_ID_MAX + 1];

@@ -192,7 +192,7 @@ void tables_flush(struct tables *tables, struct job_thread *files) {
     report(tables);
 }
 
-// Writes what is left, gives back the space behind the end, and makes sure that the disk has it.
+// Writes the remaining rows, releases the reserved space, and syncs the file.
 // Returns 0 or the error.
 static int complete_table(struct tables *tables, int table) {
     struct table_file *file = &tables->files[table];
@@ -267,7 +267,7 @@ static uint32_t crc32(const char *bytes, size_t length) {
     return ~crc;
 }
 
-// Several rows in a line, because a container's runtime puts more before each line than many rows have themselves.
+// Several rows per line, because a container's runtime adds a prefix to each line that is longer than many rows.
 static bool print_rows(char *rows, size_t length, bool (*wait)(void *), void *context) {
     for (char *end = rows + length, *next = rows; rows < end; rows = next) {
         char *feed = NULL;

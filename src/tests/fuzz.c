@@ -135,7 +135,7 @@ static void fuzz_units(char *text) {
     (void)parse_duration(text, &value);
 }
 
-// Whatever text comes, the field is one field: quotes are paired, and no raw control character is in it.
+// Any text becomes exactly one field: quotes are paired, and there are no raw control characters.
 static void fuzz_csv(char *text) {
     struct csv csv = {0};
     csv_field(&csv, text);
@@ -150,7 +150,7 @@ static void fuzz_csv(char *text) {
     text_free(&csv.text);
 }
 
-// What is understood keeps its promises: a geometry that can be read, and counts that its stamps can tell apart.
+// Accepted text is consistent: a geometry that can be read, and counts that the stamps can distinguish.
 static void fuzz_witness(char *text) {
     static struct witness witness;
     struct geometry geometry;

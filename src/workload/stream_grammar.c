@@ -21,7 +21,7 @@ struct key {
     bool (*take)(const char *value, void *terms);
     const char *allowed, *example;
     bool required;
-    unsigned patterns, arrivals;        // of a stream: those that have the key; 0: all
+    unsigned patterns, arrivals;        // the patterns and arrivals that have the key; 0: all
 };
 
 // What is being read.
@@ -130,7 +130,7 @@ static bool take_size_value(const char *text, uint64_t *bytes) {
     return parse_size(text, bytes) && *bytes >= SIZE_MIN_BYTES && *bytes <= SIZE_MAX_BYTES;
 }
 
-// One element of a mix, "4K:40". upto_ppm: of those before it; becomes its own.
+// One element of a mix, "4K:40". upto_ppm is the sum of the shares before it, and then includes this one.
 static bool take_share(char *text, struct stream_terms *of, uint32_t *upto_ppm) {
     char *colon = strchr(text, ':'), percent[40];
     uint32_t ppm = 0;
@@ -244,7 +244,7 @@ size_t grammar_device_length(const char *text) {
     return end != NULL ? (size_t)(end - text) : strlen(text);
 }
 
-// An entry of that directory: only such names stay with the device that they were given for.
+// An entry of that directory, because only such names always refer to the same device.
 static bool is_device_name(const char *path, size_t length) {
     size_t directory = strlen(DEVICES_DIRECTORY);
     const char *name = path + directory;

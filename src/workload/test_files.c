@@ -622,7 +622,7 @@ static bool probe_sync(struct workspace *workspace) {
     return error == 0 || write_failed(workspace, path, error);
 }
 
-// Makes no call that could hang on a disk.
+// It does not make calls that can hang on a disk.
 static bool before_files(struct workspace *workspace) {
     end_activity(workspace);
     return workspace->before_files == NULL || atomic_load(workspace->stop) ||

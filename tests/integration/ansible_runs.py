@@ -19,9 +19,8 @@ from testbed.shell import wait_for
 
 PROJECT = Path(__file__).resolve().parents[2]
 
-# A profile that a healthy disk passes however busy this machine is, also in the one second of a quick sweep, which
-# shows nothing with confidence; and a delay that no busy machine needs to explain: a mean above 10 ms is a hard failure
-# in every profile.
+# A profile that a healthy disk passes even on a busy machine and in one second, and a delay that a busy machine cannot
+# explain: a mean above 10 ms is a hard failure in every profile.
 PROFILE = {
     "name": "test",
     "version": 1,
@@ -29,8 +28,8 @@ PROFILE = {
     "limits": [{"metric": "latency_mean", "max": "9 ms"}],
 }
 SLOW_MS = 30
-# Tests run side by side: the hosts' disks and testers go before everybody's controller,
-# as if they had processors of their own.
+# Tests run in parallel: the hosts' disks and testers have priority over all controllers, as if they had their own
+# processors.
 NICE = ("nice", "-n", "10")
 
 QUICK = {

@@ -144,7 +144,7 @@ def test_each_storage_class_has_its_verdict_or_its_sentence(controller: Controll
     assert said["forbidden"].startswith(
         'claim: forbidden: cannot create the job: jobs.batch is forbidden: User "ci" cannot create resource "jobs"'
     )
-    # Whatever came of it, what was made is deleted, and nothing else.
+    # The created objects, and no others, are deleted in every case.
     assert cluster.objects["jobs"] == cluster.objects["persistentvolumeclaims"] == {}
     deleted = [made for made in cluster.deleted if made["kind"] != "Pod"]
     assert len(cluster.made) == len(deleted) == 8

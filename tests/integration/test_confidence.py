@@ -59,7 +59,7 @@ def judgement_of(outcome: Outcome, host: str, metric: str) -> dict:
     ]
     (shown,) = [each for each in outcome.certification.report["hosts"] if each["host"] == host]
     assert judgement["reason"] in [limit["worst"]["reason"] for limit in shown["limits"]]
-    print(f"{host}: {judgement}")  # pytest shows it where the test fails
+    print(f"{host}: {judgement}")  # pytest shows it if the test fails
     return judgement
 
 
@@ -167,7 +167,7 @@ def test_ten_minutes(start: Start, controller: Controller, tmp_path: Path, backg
         background(stall, bed["edge"], STALL_S, stalls(duration_s * slow_rate // 100, 10, 19)),
     ]
     sweep = {**QUICK, **SWEEP, "sweep_duration": duration_s, "sweep_poll_interval": 30}
-    del sweep["gate_profile"]  # it would go before the hosts' own
+    del sweep["gate_profile"]  # it would have priority over the hosts' own processes
 
     outcome = controller.run("certify", "-i", str(bed.inventory(tmp_path / "hosts.yml")), timeout_s=1800, **sweep)
 

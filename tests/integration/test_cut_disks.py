@@ -20,15 +20,15 @@ Start = Callable[..., Bed]
 
 KEPT, LOST = 0, 5
 QUEUE_MANAGERS = 2
-# More than the caches hold, and than the ring has positions: what was made before the first write has left the caches,
-# and each position has been written again.
+# More writes than the caches hold and than the ring has positions: the preformatted data has left the caches, and each
+# position has been written again.
 WRITES = 1200
 DIRECTORY = "--dir=/fut/qm"
 QM = f"--qm={QUEUE_MANAGERS}"
 WORKLOAD = [DIRECTORY, QM, "--createDirs", "--bsize=4K", "--fileSize=1M", "--numFiles=4", "--duration=3600"]
 
-# What a disk of each character is convicted of, and of what it may be besides: the last write before the cut may be one
-# that was dropped, and then a tail is lost. The others are honest.
+# The losses that the check must find on each kind of disk, and those that it may find: if the last write before the
+# cut was dropped, a tail is lost. The others are honest.
 NAMES = {
     "drop": ("lost_out_of_order_writes", ("lost_tail_writes",)),
     "misdirect": ("misdirected_positions", ("lost_out_of_order_writes", "lost_tail_writes")),
@@ -73,8 +73,8 @@ def test_each_liar_is_named_and_no_honest_disk_is(
         witnessed = write_until_cut(host, tester, tmp_path, seed=number, settled=named is not None)
         status, found = check(host, witnessed)
         assert status == (LOST if named else KEPT)
-        # If somebody on this machine calls sync just before the cut, a liar can lose the file system itself: convicted,
-        # but not of what is looked for.
+        # If another process on this machine calls sync just before the cut, a disk that ignores flushes can lose the
+        # file system itself. The check finds that loss, but not the one that the test expects.
         if set(found) != {"metadata_lost"}:
             break
     assert set(found) - set(besides) == ({named} if named else set())

@@ -58,7 +58,7 @@ def test_the_run_decides_when_it_is_reported(controller: Controller, tmp_path: P
     through = controller.run("report", *chosen, report_runs=str(failed), gate_report_only=True)
     assert through.status == 0
     assert "gate_report_only: true instead of false" in (failed / "summary.txt").read_text()
-    # What one report was given does not decide the next.
+    # The options of one report do not affect the next.
     assert controller.run("report", *chosen, report_runs=str(failed)).status == 2
 
 

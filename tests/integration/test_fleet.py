@@ -23,7 +23,7 @@ Start = Callable[..., Bed]
 # measure for UNTIL_STOPPED, which no machine is too slow for.
 LONG = {**QUICK, "sweep_block_sizes": ["4K"], "sweep_duration": 15, "sweep_poll_interval": 3, "sweep_rate": 500}
 UNTIL_STOPPED = 600
-# What no write of a slowed disk keeps, and each healthy disk does.
+# A limit that no write of the slowed disk keeps, and every healthy disk does.
 WAIVED_MS = 3
 WAIVING = {
     **PROFILE,
@@ -176,7 +176,7 @@ def test_a_lost_controller(start: Start, controller: Controller, tmp_path: Path)
         "dead": "missing",
     }
 
-    # A clean-up of everything leaves what waits to be collected, and looking on changes nothing.
+    # A clean-up of everything keeps uncollected results, and repeating it changes nothing.
     assert (
         controller.run("cleanup", "-i", str(inventory), "--limit", "h1:h2", workspace_path="/fut/logdisk").status == 0
     )

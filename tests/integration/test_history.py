@@ -92,7 +92,7 @@ def test_the_states_of_a_volume(inventory: Path, controller: Controller) -> None
     expired = controller.run("status", *h1, status_today=later)
     assert (expired.status, states(expired)) == (2, {"h1": "expired"})
 
-    # One run against one cannot tell, and says what would, unless something else disturbed the runs.
+    # One run against one decides nothing and says how many runs would, unless the runs were disturbed.
     second = certify(controller, inventory, gate_profile=GOOD, gate_array_settings={"pool": "gold1", "cache": 64})
     first, second = (each.path for each in second.certifications)
     compared = controller.run("compare", *h1, compare_before=first.name, compare_after=str(second))
@@ -191,5 +191,5 @@ def test_a_history_that_fails_while_hosts_are_measured(
     assert (
         "had 0 of 1 entries, and 1 were added" in controller.run("history", *h1, history_import=str(directory)).screen
     )
-    # Of a run that this machine spoiled, what the history keeps is no certificate.
+    # The history has no valid certificate of a run that other load disturbed.
     assert states(controller.run("status", *h1)) == {"h1": STATES[certificate_of(failed)["effect"]]}

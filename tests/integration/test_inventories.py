@@ -93,7 +93,8 @@ def test_what_is_wrong_is_refused_once(start: Start, controller: Controller, tmp
     ):
         outcome = controller.certify(inventory, **variables)
         assert_refused(outcome, bed, said)
-        # What only opening the run finds out fails every host, and the options fail the controller for all.
+        # Problems that are found when the run is opened fail every host. Problems with options fail the controller for
+        # all.
         assert failed_hosts(outcome) == ({"h1", "h2"} if "gate_expected_count" in variables else {"localhost"})
 
 

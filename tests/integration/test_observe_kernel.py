@@ -310,7 +310,7 @@ def test_calls_within_calls_and_calls_that_never_return(observe, mqi, tmp_path):
     observation = observer.observation()
     assert observation.ending == f"process {application.pid} ended"
     assert total(observation, "MQPUT")[0] == 2 * 20 * 4 + 100
-    # No call was taken for another one.
+    # Calls are not confused with each other.
     assert min(second.latency_min_ns for second in observation.seconds if second.operations) >= 2 * MS
     assert max(second.latency_max_ns for second in observation.seconds if second.operations) <= (1 + AGREE) * max(
         account(tmp_path / "account")["MQPUT"]

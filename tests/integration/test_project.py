@@ -59,7 +59,7 @@ def test_make_certify_in_a_new_clone(clone: Path) -> None:
     assert done.returncode == 0 or certification.verdict["reasons"]
     assert not Path("/var/tmp/logdisk").exists()
 
-    # In the same clone, what takes no more than a look.
+    # Quick checks in the same clone.
     called_localhost = ["unshare", "--uts", "sh", "-c", 'hostname localhost && exec "$@"', "sh"]
     assert "PLAY [Judge]" in make(clone, "certify", "ARGS=--check", before=called_localhost).stdout
     (clone / "my hosts.ini").write_text("these ansible_connection=local\n")

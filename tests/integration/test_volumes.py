@@ -97,7 +97,7 @@ def test_a_frozen_volume_costs_its_neighbours_nothing(
     )
     host = bed["h1"]
     install_queue_managers(host)
-    # What it has to say is said at once, so the window ends early.
+    # It publishes everything at once, so the window ends early.
     install_amqsrua(
         host.root / "opt/mqm/samp/bin/amqsrua",
         queue_manager="QM3",
@@ -165,7 +165,7 @@ def test_a_frozen_volume_costs_its_neighbours_nothing(
     for volume in VOLUMES:
         assert f"h1/{volume}" in (run / "report.md").read_text()
     looks = outcome.screen.count("Look at the host, and collect its tables if it has ended]")
-    # The last look asks nothing if the one before has collected the tables.
+    # The last poll sends nothing if the previous one collected the tables.
     assert len(calls.read_text().splitlines()) - REMOTE_CALLS in (looks - 1, looks)
 
     host.thaw("/log2")

@@ -8,6 +8,6 @@ from __future__ import annotations
 
 from hypothesis import settings
 
-# No test fails by the clock: a busy machine says nothing about the code.
+# Tests have no deadlines, because a slow machine says nothing about the code.
 settings.register_profile("unit", deadline=None)
 settings.load_profile("unit")

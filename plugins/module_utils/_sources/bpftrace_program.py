@@ -136,7 +136,7 @@ _LOG = """
 }
 """
 
-# Only noticed, because who submits such a write does not wait for it here.
+# Such writes are only noticed, because their caller does not wait for them here.
 # Of the writes that are submitted at once, the first four are looked at.
 _UNSEEN = {
     AIO: """
@@ -176,8 +176,8 @@ tracepoint:io_uring:io_uring_complete
 """,
 }
 
-# A call may call itself, so each depth has its start. A call that is left by a jump never returns: its frame of the
-# stack is not below that of the next call.
+# A call may call itself, so each depth has its start. A call that is left by a jump never returns. It is recognized
+# because its stack frame is not below that of the next call.
 _CALL = """
 uprobe:<LIBRARY>:<NAME>
 /@base/

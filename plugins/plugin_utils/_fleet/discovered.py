@@ -299,7 +299,7 @@ def as_yaml(host: str, plan: Discovered) -> str:
     lines.append("workspace_volumes:" if plan.volumes else "workspace_volumes: []")
     for volume in plan.volumes:
         lines += [f"  # {sentence}" for sentence in (*plan.about[volume["name"]], *plan.sizes[volume["name"]])]
-        # Before ansible-core 2.19 a host's texts are of a class of their own, which YAML does not know.
+        # Before ansible-core 2.19 texts from a host have a special class that YAML cannot write.
         block = yaml.safe_dump(
             json.loads(json.dumps(volume)), sort_keys=False, default_flow_style=None, width=1000, allow_unicode=True
         )

@@ -168,7 +168,7 @@ def _step_differences(order: Mapping[str, Any], tables: Tables) -> Iterator[str]
     ordered = {(size, load) for load in loads for size in sizes}
     measured = {(row["block_size_bytes"] if size_key else None, row["load_point"]) for row in tables.results}
     # A tester that was stopped early reports that, and is judged for it.
-    # One that ended above a limit left out the last loads alone.
+    # A tester that ended above a limit only left out the last loads.
     if stopped_above(tables.run):
         ordered = {(size, load) for load in loads[: len({load for dummy, load in measured})] for size in sizes}
     for step in sorted(ordered - measured if tables.exit_status == 0 else ()):

@@ -343,7 +343,7 @@ def _noises_of_class(hosts: Sequence[_Host], nights: Sequence[Sequence[Mapping[s
     degrees = [sum(len(runs) - 1 for runs in own) for own in sets]
     if not any(degrees):
         return []
-    bias = len(hosts) / (len(hosts) - 1)  # each host takes part in the median that is taken away
+    bias = len(hosts) / (len(hosts) - 1)  # each host is part of the median that is subtracted
     squares = [[math.fsum(column) for column in zip(*map(_squares, own))] for own in sets]
     spreads = [[Spread(bias * square / max(1, count), count) for square in row] for row, count in zip(squares, degrees)]
     means = moderated([row[0] for row in spreads], len(hosts))

@@ -269,7 +269,7 @@ def _compare(
     if too_few or 1 in (
         len(before),
         len(after),
-    ):  # several runs on both sides say enough, and a large fleet has many earlier ones
+    ):  # several runs on both sides are enough, and a large fleet has many earlier ones
         _add_earlier_runs(reading, volumes)
     common = set.intersection(*(set(rows) for run in runs for rows in run.values()))
     rows = sorted(common, key=row_order)

@@ -26,7 +26,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics.likeness i
 FEWEST_EARLIER = 4
 """Usual certificates, or nights, that must lie before the one that is compared with them."""
 IN_A_ROW = 2
-"""Conspicuous certificates in a row that gate, or nights."""
+"""The number of consecutive conspicuous certificates, or slow nights, that stop the gate."""
 
 _CONFIDENCE = 0.998
 _LEAST_DEVIATION = 0.02
@@ -127,7 +127,7 @@ def watch(nights: Sequence[Night], *, margin: float) -> Watched:
                         watched.conspicuous.setdefault((volume, row), []).append(number)
                         continue
                 usual.append((volume, row, figure))
-        # All of a night are compared with the nights before.
+        # All volumes of a night are compared with the earlier nights.
         for each in () if slow else usual:
             state.add(*each)
         if change is not None and not slow:

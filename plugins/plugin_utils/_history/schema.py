@@ -90,8 +90,8 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE TRIGGER logdisk_power_cuts_left BEFORE DELETE ON logdisk_power_cuts {refuse}",
     ),
     (
-        # What certificates are looked up by is made from their contents again: the identity of a volume has another
-        # definition, and there is more to look up.
+        # The index of the certificates is rebuilt from their contents, because the definition of a volume's identity
+        # has changed and there are more columns.
         "DROP TABLE logdisk_certificates",
         """
         CREATE TABLE logdisk_certificates (

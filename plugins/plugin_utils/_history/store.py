@@ -55,7 +55,7 @@ _KEEP = (
 )
 _MOST_VALUES = 500
 """Values of one statement; databases allow some more."""
-# The newest of each effect decides a state, of what it says of the volume, and of those that are revoked or not. Boot
+# A state follows from the newest entry of each effect, with each fact about the volume, revoked or not. Boot
 # IDs tell clones apart, so the newest of each is kept.
 _NEWEST = f"""
     SELECT {_ALL_COLUMNS} FROM (
@@ -383,7 +383,7 @@ class History(abc.ABC):
         run_id, created_at, job_id, workflow_job_id = (printable(str(text or "")) for text in texts)
         with self._reported("cannot be written"), self._transaction():
             self._execute(_KEEP, (sha256, run_id, stage, utc_now(), created_at, job_id, workflow_job_id, archive))
-            # After adding: of two controllers that keep a run at once, neither removes the other's.
+            # After adding, so that two controllers that keep a run at the same time do not remove each other's archive.
             self._execute(
                 "DELETE FROM logdisk_kept_runs WHERE run_id = ? AND stage <= ? AND sha256 <> ?", (run_id, stage, sha256)
             )

@@ -47,7 +47,7 @@ _FROZEN = _Sign(FREEZE, "oversleep_max_ns", 0.5e9)
 # is not, every thread stands still until the next period, up to 0.1 s later. From 0.01 of the time on, as with steal,
 # that alone can be what 1 % of the time-weighted writes, the p99, took.
 # The kernel counts a thread that a quota holds back as one that waits for a processor, so while there is a quota, such
-# waiting does not tell of other work.
+# waiting does not show other work.
 _SIGNS = (
     _Sign(STEAL, "cpu_steal_share", 0.01),
     _Sign(QUOTA, "cpu_throttled_share", 0.01),

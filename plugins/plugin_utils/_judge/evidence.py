@@ -55,7 +55,7 @@ def confidence_of(profile: Profile, tables: Tables) -> Confidence | None:
     if profile.confidence is None or not tables.counts_over:
         return None
     if any(tables.knows_workers(row) for row in tables.results):
-        dummy = tables.batches  # if they are broken, the tables are, whether or not a judgement needs them
+        dummy = tables.batches  # checked even if no judgement needs them, because invalid seconds mean invalid tables
     tested = sum(is_tested(limit, row, tables) for limit in profile.limits for row in rows_of(limit, tables))
     return Confidence(1 - profile.confidence, max(1, tested))
 
@@ -212,7 +212,7 @@ def _at_threshold(limit: Limit, row: Row, tables: Tables, test: Callable[[int], 
     for evidence, decided in zip(found, (PASS, FAIL)):
         if evidence and evidence.outcome == decided:
             return evidence
-    # What breaks the lower threshold keeps the upper one: between them nothing was counted.
+    # Operations between the two thresholds were not counted separately.
     undecided = next((evidence for evidence in found if evidence), None)
     return replace(undecided, outcome=INCONCLUSIVE, suspect=undecided.suspect or lower is None) if undecided else None
 

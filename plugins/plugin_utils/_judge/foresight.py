@@ -79,7 +79,7 @@ def _foreseen(cause: str, **data: Any) -> Finding:
 
 def _short_of_target(plan: Mapping[str, Any]) -> list[Finding]:
     """Return a note if no load point is as large as the load that the volume must carry.
-    A search continues until one is."""
+    A search reaches such a load point if the volume carries it."""
     highest, target = max(plan["load_points"]), plan["load_target"]
     if plan["search"] or highest >= target:
         return []

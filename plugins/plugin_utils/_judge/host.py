@@ -81,7 +81,7 @@ _LONGEST_VALUE = 40
 # As backing.c of the tester names what is memory; empty is not known.
 _MEMORY = ("", "memory", "tmpfs", "ramfs", "rootfs", "devtmpfs")
 _Checks = tuple[tuple[str, Callable[[str], bool]], ...]
-# A key of run.csv, and whether a value is as it has to be.
+# A key of run.csv, and a check of its value.
 _ON_STORAGE: _Checks = (
     ("filesystem_type", lambda text: text not in ("", "tmpfs", "ramfs")),
     ("backing_unknown", lambda text: text == ""),

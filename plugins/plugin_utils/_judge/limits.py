@@ -410,7 +410,7 @@ def _cause_of(judgement: Mapping[str, Any], limit: Limit) -> str:
         return NO_TARGET
     if value is None:
         return NO_ROW if judgement["worker"] is None else NO_FIGURE
-    # One that only warns has this verdict also if it is open.
+    # A limit that only warns also warns if it is inconclusive.
     if judgement["verdict"] != INCONCLUSIVE and not (judgement["verdict"] == WARN and not limit.broken_by(value)):
         return BROKEN
     return BY_DISTURBANCE if "disturbance" in judgement["details"] else OPEN

@@ -76,7 +76,7 @@ def ratio_of_batches(x: Sequence[float], y: Sequence[float], seconds: int, quest
     }
     if count < _FEWEST_BATCHES or seconds < SECONDS_FOR_A_MEAN:
         return Evidence(BATCH_MEANS, INCONCLUSIVE, ratio, seconds_needed=SECONDS_FOR_A_MEAN, **facts)
-    # Kept free of division, so that what is exactly proportional leaves no deviation.
+    # Computed without division, so that exactly proportional parts have no deviation.
     exact = [part_x * total_y - total_x * part_y for part_x, part_y in zip(x, y)]
     deviations = [deviation * count / (total_y * total_y) for deviation in exact]
     error, side = _standard_error(deviations, lag_1(exact)), 1 if question.bound == "max" else -1
@@ -86,7 +86,7 @@ def ratio_of_batches(x: Sequence[float], y: Sequence[float], seconds: int, quest
     outcome = PASS if margin >= half_width else FAIL if -margin > fail_half_width else INCONCLUSIVE
     needed = None
     if outcome == INCONCLUSIVE and margin:
-        # An error shrinks with the square root of the time.
+        # Errors shrink with the square root of the time.
         needed = within_reach(seconds * ((half_width if margin > 0 else fail_half_width) / margin) ** 2, seconds)
     return Evidence(
         BATCH_MEANS,

@@ -126,7 +126,7 @@ def share_of_operations(
     each second's are shared out in that proportion. rows is how many rows there are beside it, itself included. Raises
     ValueError if the counts contradict one another.
     """
-    own, unit = part_of or (1, 1)  # everything is counted in that many parts of an operation, to stay whole
+    own, unit = part_of or (1, 1)  # operations are counted in this many parts, so that all numbers are whole
 
     def most(block_s: int) -> tuple[int, int]:
         slow = -(-101 * block_s * _SECOND_NS // (100 * limit_ns))  # 1.01 for the width of a bucket
@@ -170,7 +170,7 @@ def share_of_time(
 
     _check_seconds(latency_sum_ns, over_sum_ns)
     for second, (time_ns, slow_ns) in enumerate(zip(latency_sum_ns, over_sum_ns), start=1):
-        if not 0 <= 100 * slow_ns <= 101 * time_ns:  # the middle of a bucket can lie above what it counts
+        if not 0 <= 100 * slow_ns <= 101 * time_ns:  # the middle of a bucket can be above the durations in it
             raise ValueError(f"Second {second} has {slow_ns} ns of operations over the limit in {time_ns} ns of all.")
     slow_ns = [min(pair) for pair in zip(latency_sum_ns, over_sum_ns)]
     slow_ns[-1] += in_flight_age_ns
@@ -279,7 +279,7 @@ def _share_test(
     if outcome == INCONCLUSIVE and direction:
         needed_s = blocks.block_s * _blocks_needed(products, bets, target, len(gains))
         needed_s = needed_s if blocks.resolved else max(needed_s, _FEWEST_UNRESOLVED_BLOCKS * blocks.block_s)
-        # Nothing over the limit is far from the limit, however short the run was.
+        # A run without an operation over the limit is not close to the limit, however short it was.
         needed = within_reach(needed_s, seconds) if any(over) else math.ceil(needed_s)
     return Evidence(
         method,

@@ -403,7 +403,7 @@ def _counted(content: Mapping[str, Any]) -> _Counted:
     sum_ns, moved, errors = (_whole(content[name]) for name in ("sum_ns", "bytes", "errors"))
     if not counts:
         return _Counted({}, 0, 0, errors, None, None)
-    # An extreme that was read late is of another second.
+    # An extreme that was read late belongs to another second.
     first, last = min(counts), max(counts)
     min_ns = _extreme(content.get("min_ns"), first, buckets.lower_ns(first))
     max_ns = _extreme(content.get("max_ns"), last, buckets.upper_ns(last))

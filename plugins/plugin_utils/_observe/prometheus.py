@@ -223,7 +223,7 @@ def _settled(element: str, answers: Sequence[_Answer]) -> str:
     kinds = {answer.kinds[element] for answer in with_bytes}
     if not any(answer.of_mq_prometheus for answer in answers):
         return kinds.pop() if len(kinds) == 1 else _SINCE_READ
-    # What is published together is dropped together: only a running total is still there when the averages are not.
+    # Metrics that are published together are dropped together: only a running total remains without the averages.
     is_kept = _SINCE_READ not in kinds and len({answer.has_averages for answer in with_bytes}) > 1
     return _RUNNING if is_kept else _SINCE_READ
 

@@ -78,7 +78,7 @@ _NOT_REPEATED = (
         "gate_baseline_accept",
         "sweep_start_at",
     ),
-    # Only the variables of a host may name a device: nobody is to overwrite one by copying a command.
+    # Only the variables of a host may name a device, so that copying a command cannot overwrite one.
     "sweep_devices_erase",
 )
 """The options that are left out of a command that repeats a measurement."""

@@ -41,7 +41,7 @@ OBSERVATION = "observation"
 """The kind of its records."""
 
 STAGE = "observe"
-"""The stage of what keeps a queue manager from being observed, in records."""
+"""The stage, in records, of reasons why a queue manager cannot be observed."""
 
 
 def observed(

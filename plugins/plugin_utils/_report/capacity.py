@@ -62,7 +62,7 @@ class ShownCapacity:
     def sentence(self) -> str:
         """What the capacity is, and what comes next."""
         highest, lowest = self.highest_passed, self.lowest_not_passed
-        # Evidence that is missing comes after the figure, which alone would look as if it kept the limit.
+        # Missing evidence is mentioned after the figure, because the figure alone would seem to keep the limit.
         is_open = any(point.verdict == INCONCLUSIVE for point in self.points if point.load_point == lowest)
         did_not = "is undecided" if is_open else "did not"
         if highest is None:

@@ -74,7 +74,7 @@ SHOWN_SYMPTOMS = 2
 LONGEST_TEXT = 400
 """How much of a text that came from a host is shown."""
 
-# Whatever differs from host to host in texts that are the same otherwise: figures, addresses, names with a number.
+# The parts in which otherwise equal texts of hosts differ: figures, addresses, names with a number.
 _PARTICULAR = re.compile(r"\S*[0-9]\S*")
 
 
@@ -113,7 +113,7 @@ def causes(model: Model) -> list[Cause]:
     return model.found_causes
 
 
-# What is not about a limit: one finding for each host, alike but for names and figures.
+# Causes other than limits: one finding for each host, equal except for names and figures.
 
 
 @dataclass(slots=True)

@@ -687,7 +687,7 @@ def _rows(record: HostRecord, tables: Tables) -> list[ResultRow]:
         key = {**row, "worker": ALL_WORKERS} if tables.repeats_all(row) else row
         judgements = judged.get(tuple(key[column] for column in _ROW_KEYS), [])
         if tables.layout.adds_up and row["worker"] == ALL_WORKERS != row["operation"]:
-            # What a stream's reads and writes come to together has no row of its own.
+            # The sum of a stream's reads and writes has no separate row.
             judgements = [
                 *judgements,
                 *judged.get(tuple({**row, "operation": ALL_OPERATIONS}[column] for column in _ROW_KEYS), []),

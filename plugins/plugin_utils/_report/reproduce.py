@@ -101,7 +101,7 @@ def _described(options: Mapping[str, str]) -> list[str]:
 
 
 def _repeated(place: str) -> Callable[[re.Match[str]], str]:
-    """Return what replaces the directories of a place, which are those of a run or have been removed with it."""
+    """Return a replacement for the directories of a place, because those of the run have been removed."""
     name = re.search(r"(?:^|,)name=([^,]*)", place)
 
     def replace(match: re.Match[str]) -> str:

@@ -17,7 +17,7 @@ def used_share(limit: Mapping[str, Any], value: float | None) -> float | None:
     there is no figure, or nothing to share."""
     bound, limit_value = limit["bound"], limit["limit_value"]
     if limit["unit"] == MARGIN.unit and value is not None and limit_value is not None:
-        # What is carried is compared with what would have to be, in shares of what is asked.
+        # The carried load is compared with the required one, as a share of the target.
         value, limit_value = 1 + value, 1 + limit_value
     over, under = (limit_value, value) if bound == "min" else (value, limit_value)
     return over / under if over is not None and under else None

@@ -110,7 +110,7 @@ def symptoms_of(
 
 
 def _disturbed(suspect: Suspect) -> str:
-    # If the limit is broken nevertheless, the disturbance was judged not to be why.
+    # If the limit is broken nevertheless, the disturbance was judged not to be the cause.
     return ", ".join(suspect.host.disturbances) if suspect.limit["verdict"] == INCONCLUSIVE else ""
 
 

@@ -196,8 +196,8 @@ def check_over(
             together[place] = row["operations"]
         elif (*stream, row["worker"]) in workers:
             single[place] = single.get(place, 0) + row["operations"]
-    # One whose slowest operation is below the threshold, in the bucket of the threshold,
-    # counts only in what all have together.
+    # A worker whose slowest operation is below the threshold, but in its bucket, is only counted in the row of all
+    # workers.
     streams = {key[:3] for key in workers}
     for place in {*single, *(place for place in together if place[:3] in streams and place[4] in worker_thresholds_ns)}:
         if not 0 < single.get(place, 0) <= together.get(place, 0):

@@ -87,7 +87,7 @@ def main():
         ]
         with concurrent.futures.ThreadPoolExecutor(max_workers=6) as pool:  # most of the time tests sleep
             errors = list(pool.map(lambda function: run_test(support.Place, function), chosen))
-        # A busy machine may spoil what a test measures: whatever failed is repeated with nothing beside it.
+        # Other load can disturb a measurement, so failed tests are repeated alone.
         for attempt in range(2, ATTEMPTS + 1):
             errors = [
                 run_test(support.Place, function, attempt) if error and not FINAL.search(str(error)) else error

@@ -145,7 +145,7 @@ def what_a_run_left_is_kept(place):
     printed = check(place, lines + ["end time"], "--tables=-")
     equal(printed.status, 0, printed.err)
     contains(printed.out, "Verdict: kept\n|= durability.csv ", "acknowledged_end,time", "|= end 2\n")
-    late = rows(check(place, lines[:1]))["all"]  # all that a dead connection took
+    late = rows(check(place, lines[:1]))["all"]  # the lines that a dead connection lost
     equal(
         (late["outcome"], late["in_flight"], late["lost_tail_ns"], late["acknowledged_writes"]),
         ("kept", "new", "0", "0"),

@@ -95,7 +95,7 @@ void test_commit_terms(void) {
     CHECK(outcome.commits == 50 * 1000 && outcome.latency_min_ns == WRITE_NS);
 }
 
-// A buffer that is always full: the bytes of the commits are a stream, and nobody is forgotten or released early.
+// A buffer that is always full: the bytes of the commits are a stream, and no commit is lost or released early.
 void test_full_buffer(void) {
     static const uint64_t applications[] = {1, 2, 10, 100, 1000}, messages[] = {1 << 20, 3 << 20, 100000000};
     static const struct commit_terms terms = {.buffer_bytes = BUFFER_BYTES, .puts = 1};

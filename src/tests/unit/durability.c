@@ -82,8 +82,8 @@ void test_stamps(void) {
     }
 }
 
-// What the writer makes, write after write, is what can be made again;
-// and at a place no byte but those of the stamps is that of another pass.
+// Every write of the writer can be made again, and at each place only the bytes of the stamps may equal those of
+// another pass.
 void test_content_of_passes(void) {
     enum { POSITIONS = 12, PASSES = 256, BYTES = 4096 };
     static _Alignas(4096) unsigned char pool[32768], written[POSITIONS * PASSES][BYTES];
@@ -378,7 +378,7 @@ void test_smallest_ring(void) {
     ring_free(&ring);
 }
 
-// What the write in flight may leave: nothing, all of it, or anything in its place.
+// The write in flight may leave nothing, all of its data, or anything else in its place.
 static void put_in_flight(uint64_t write, uint64_t kind) {
     switch (kind) {
     case 0: break;
@@ -419,7 +419,7 @@ void test_honest_images(void) {
         CHECK(found.first.finding == FINDING_NONE);
         CHECK(kind != 2 || found.in_flight == IN_FLIGHT_TORN);
         CHECK(kind > 0 || found.in_flight == (lag > 0 && returned > 0 ? IN_FLIGHT_NEW : IN_FLIGHT_OLD));
-        // A fault in the last pass that acknowledgements or a later write prove to be one.
+        // A fault in the last pass, proven by acknowledgements or by a later write.
         bool visible = kind >= 1 && kind <= 3;
         uint64_t provable = visible ? returned : acknowledged;
         // a whole one may have returned, so the next may be in flight
@@ -436,9 +436,9 @@ void test_honest_images(void) {
     ring_free(&ring);
 }
 
-// Every state of small rings that honest storage can be in, and many that it cannot, against the
-// definition: a state is kept if some number of writes explains it, all of which returned, acknowledged
-// ones among them, and one more in flight.
+// Compares the verdict with the definition for every possible state of small rings on honest storage, and for many
+// impossible ones. A state is kept if some number of returned writes, which includes all acknowledged ones, and one
+// more in flight explain it.
 
 static uint64_t last_at(uint64_t positions, uint64_t position, uint64_t count) {
     uint64_t last = 0;

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Files that are complete or absent, the tables, and mqldt's table.
+// Tests files that are complete or absent, the tables, and mqldt's table.
 #include "base/clock.h"
 #include "output/progress.h"
 #include "output/tables.h"

@@ -172,7 +172,7 @@ def test_a_run_that_cannot_be_found_may_contradict_those_that_are_merged(reporti
         and "The run R7 of job 7 is not in " in result["failures"]["localhost"]
     )
     assert (result["outcome"]["outcome"], result["outcome"]["verdict"]) == ("internal", "pass")
-    # What an earlier merge made need not be found, because what it was made from is.
+    # The result of an earlier merge need not be found, because the runs that were merged are.
     variables["logdisk_7"]["merged"] = True
     assert reporting.report(inventory=["h1"], variables=variables)["failures"] == {}
     assert reporting.report(inventory=["h1"], variables=variables)["outcome"]["merged"] is True
@@ -349,7 +349,7 @@ def test_a_single_run_is_rendered_again_with_its_own_verdict(reporting):
     assert result["path"] == directory.path and sorted(result["failures"]) == ["h4"] and directory.verdict() == before
     assert reporting.report(runs=["R1"], policy={"gate_report_only": True})["failures"] == {}
     assert (directory.verdict()["asked_by"], directory.verdict()["policy"]["report_only"]) == (GATE, True)
-    # What was given to one report does not decide the next one.
+    # The options of one report do not affect the next one.
     assert (
         sorted(reporting.report(runs=["R1"])["failures"]) == ["h4"]
         and directory.verdict()["policy"] == before["policy"]

@@ -69,7 +69,8 @@ def test_without_files_the_certificates_are_made_and_none_is_written(directory):
 
 
 def test_a_certificate_stays_as_it_was_made(directory, monkeypatch):
-    """A later version of this collection may write others; the history would have both."""
+    """A later version of this collection may make a different certificate from the same record. It must not be stored
+    in addition."""
     made = certify(directory)
     monkeypatch.setattr(certificates, "FIGURES", ())
     assert certificates_of(directory) == made

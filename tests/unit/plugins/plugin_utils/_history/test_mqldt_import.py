@@ -224,7 +224,7 @@ def test_a_gate_holds_the_throughput_against_runs_of_mqldt(tmp_path, share, outc
     with open_history(place, create=True) as opened:
         opened.store(certificates_of_file("db07.csv", content, Origin("log", "db07", DATES), TODAY))
         named = named_certificates(opened, [entry.sha256[:12] for entry in opened.of_name("db07", "log")])
-    # Latencies are what they are: the biased mean of mqldt is far below them.
+    # The latencies are realistic: the biased mean of mqldt is far below them.
     rows = [
         {**row, "bytes_per_s": speeds[0] * share} if row["block_size_bytes"] == 4096 else row
         for row in fabricate.sweep_rows()

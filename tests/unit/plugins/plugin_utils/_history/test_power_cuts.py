@@ -81,7 +81,7 @@ def cut_run(base, place, facts, outcomes, host="h"):
         {"cut_count": len(cuts), "cuts": cuts, "tests": "It tests the guest."},
     )
     record.created_at = (
-        f"2026-11-21T12:{next(MINUTES):02d}:00Z"  # of two in the same second, nobody knows which was first
+        f"2026-11-21T12:{next(MINUTES):02d}:00Z"  # the order of two results in the same second is unknown
     )
     directory.records.write(record)
     assert gate.remember(directory, [], []) == ""

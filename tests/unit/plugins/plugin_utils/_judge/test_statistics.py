@@ -523,7 +523,7 @@ def test_a_share_is_what_is_written():
 def test_slow_operations_in_flight_count_in_the_last_second():
     usual = operations([2500] * 30 + [1], [3] * 30 + [1])
     assert operations([2500] * 30 + [0], [3] * 30 + [0], in_flight_over=1) == usual
-    assert operations([1010] * 30, [1010] * 30, in_flight_over=1).value == 1  # one more than can end is no broken table
+    assert operations([1010] * 30, [1010] * 30, in_flight_over=1).value == 1  # more than can end is valid
 
     frozen = statistics.share_of_time(
         [SECOND] * 54 + [0] * 6, [0] * 60, P99, 1, alpha=0.05, judgements=1, in_flight_age_ns=6 * SECOND

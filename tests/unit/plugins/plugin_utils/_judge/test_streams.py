@@ -139,7 +139,7 @@ def test_a_rate_of_a_stream_is_that_of_its_reads_and_writes(rows, rate, operatio
         row for row in judge(tables(mailbox(loads=(1,))), limit)["judgements"] if row["metric"] == "operations_per_s"
     )
     assert (judgement["value"], judgement["operation"], judgement["unit"]) == (rate, operation, "operations/s")
-    # As steady as these tables are, the seconds leave no doubt.
+    # These tables are so steady that the seconds are clear evidence.
     assert judge(tables(mailbox(loads=(1,))), {**limit, "min": rate * 0.98})["verdict"] == "pass"
     assert judge(tables(mailbox(loads=(1,))), {**limit, "min": rate * 1.02})["verdict"] == "fail"
 
