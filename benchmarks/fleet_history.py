@@ -29,14 +29,17 @@ import time
 from collections.abc import Callable, Iterator
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Certificate, fingerprint
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.fleet_comparison import compare_fleet, statement_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.fleet_drift import fleet_drift
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.selection import select
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.comparison_html import render_comparison
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.comparison_txt import comparison_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.drift_html import render_drift
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.drift_txt import drift_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.fleet_comparison import (
+    compare_fleet,
+    statement_of,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.fleet_drift import fleet_drift
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.selection import select
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.comparison_html import render_comparison
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.comparison_txt import comparison_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.drift_html import render_drift
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.drift_txt import drift_text
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history import made_up
 
 FIRST_DAY = datetime.date(2026, 1, 1)

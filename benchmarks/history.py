@@ -26,14 +26,14 @@ from collections.abc import Iterator
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Certificate, fingerprint
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.changed import changed_since
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import PASSWORD_VARIABLE, open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import (
-    problems_of,
+    problems_by_host,
     status_json,
     status_prom,
     status_text,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, fleet_status
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import PASSWORD_VARIABLE, open_history
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history import made_up, postgresql_server
 
 STORE_LIMIT_S = 30
@@ -78,7 +78,7 @@ def measure(place: str, hosts: int, runs: int) -> tuple[float, float]:
         lines, plans = fleet_status(history.newest(), revocations, today, history.power_cuts()), history.plans()
         changed = changed_since(history, lines)
     expected = [line.host for line in lines]
-    problems = problems_of(lines, expected, plans)
+    problems = [text for texts in problems_by_host(lines, expected, plans).values() for text in texts]
     json.dumps(status_json(lines, expected, problems, today, revocations, changed))
     status_prom(lines, expected, problems)
     status_text(lines, expected, problems, today, changed)

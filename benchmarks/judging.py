@@ -25,7 +25,10 @@ from collections.abc import Callable
 from fractions import Fraction
 from unittest import mock
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.drift import MOST_FOR_CHANGE_POINTS, change_points
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.change_points import (
+    MOST_FOR_CHANGE_POINTS,
+    change_points,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge import means, statistics
 
 LIMIT_MS = 10

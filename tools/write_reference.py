@@ -23,7 +23,7 @@ import yaml
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge import metrics
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import RUN, names_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import advice
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import advice
 
 PROJECT = Path(__file__).resolve().parents[1]
 GENERATED = "<!-- Written by `make reference`: change {source} instead of this page. -->\n"
@@ -171,7 +171,7 @@ def metrics_page() -> str:
 
 
 def next_steps_page() -> str:
-    parts = [GENERATED.format(source="plugins/plugin_utils/_report/advice.py"), NEXT_STEPS_HEAD]
+    parts = [GENERATED.format(source="plugins/plugin_utils/_report/causes/advice.py"), NEXT_STEPS_HEAD]
     for title, (introduction, advices) in NEXT_STEPS.items():
         rows = [
             f"| {each.seen} | {linked(each.next_step)} | {', '.join(each.who) or '-'} |" for each in advices.values()

@@ -14,10 +14,13 @@ from ansible_collections.mqops.logdisk.plugins.module_utils._units import format
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import COMPARED, make_outcome, one_message
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import read_margin
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare import NON_INFERIOR
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.change import NON_INFERIOR
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.fleet_comparison import (
+    compare_fleet,
+    statement_of,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.selection import select
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import figure_named
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.fleet_comparison import compare_fleet, statement_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.selection import select
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history_action import (
     CHANGE,
     HISTORY,
@@ -25,8 +28,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history_action impo
     PLAY_HOSTS,
     FleetAction,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.comparison_html import render_comparison
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.comparison_txt import comparison_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.comparison_html import render_comparison
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.comparison_txt import comparison_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import write_json, write_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import new_run_id
 

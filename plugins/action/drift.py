@@ -14,8 +14,8 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import DRIFT, make_outcome, one_message
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import read_margin
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.fleet_drift import DRIFTING, fleet_drift
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import figure_named
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.fleet_drift import DRIFTING, fleet_drift
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import day_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history_action import (
     CHANGE,
@@ -24,8 +24,12 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history_action impo
     PLAY_HOSTS,
     FleetAction,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.drift_html import render_drift
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.drift_txt import drift_text, gating_nights, label_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.drift_html import render_drift
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.drift_txt import (
+    drift_text,
+    gating_nights,
+    label_of,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import write_json, write_text
 
 JSON_FILE = "drift.json"

@@ -28,9 +28,9 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome impor
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.upload import check_url, target, upload
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Certificate
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.filing import certify, store
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.kept import is_kept, keep_if_asked
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import JUDGED
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.filing import certify, store
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import JUDGED
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.kept import is_kept, keep_if_asked
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_records
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.policy import policy_with
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import (

@@ -12,10 +12,10 @@ from collections.abc import Collection
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.mqldt_import import Origin, import_mqldt
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.mqldt.import_files import Origin, import_mqldt
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import day_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.upkeep import import_runs, prune
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import History
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.upkeep import import_runs, prune
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history_action import HISTORY, HistoryAction
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import absolute
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DEFAULT_VOLUME

@@ -41,11 +41,15 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings impo
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.upload import check_url
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.watching import check_endpoint
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.baseline import named_certificates
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.kept import keep_if_asked
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history, place_of, try_history
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.selection import SelectionError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import OPENED, HistoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.baseline import named_certificates
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.selection import SelectionError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import OPENED, HistoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.kept import keep_if_asked
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import (
+    open_history,
+    place_of,
+    try_history,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import PolicyError, check_policy
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import DEFAULT, KINDS

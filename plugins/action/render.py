@@ -42,8 +42,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.workflow impo
     job_artifacts,
     of_one_time,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.kept import find, is_kept
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import place_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.kept import find, is_kept
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import place_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import INSTEAD_OF, PolicyError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.merged_run import merge_runs
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.policy import (

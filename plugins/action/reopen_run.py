@@ -12,8 +12,8 @@ from typing import Any
 from ansible.errors import AnsibleActionFail
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, ControllerAction
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import shown
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.kept import find
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import place_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.kept import find
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import place_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import PolicyError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.policy import given_policy
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory

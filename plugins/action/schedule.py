@@ -15,7 +15,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.follow_up imp
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import least_s, time_table
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.start_instant import read_start_at, start_problem
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.kept import is_kept
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.kept import is_kept
 
 
 class ActionModule(ControllerAction):

@@ -14,8 +14,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import progre
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import show
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import MAX_POLLS, next_poll_s
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.status import COLLECTED
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.kept import keep_if_asked
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import STARTED
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import STARTED
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.kept import keep_if_asked
 
 SAMPLE = 1
 """How many hosts are polled at once before the expected end, one after the other, if nobody watches:

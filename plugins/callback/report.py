@@ -143,7 +143,7 @@ class CallbackModule(CallbackBase):
     def _follow_up(self, path: str) -> str:
         if self._in_clusters:
             return follow_up(os.path.basename(path))
-        from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.kept import is_kept
+        from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.kept import is_kept
 
         becomes = kind_at(path).if_interrupted
         return without_results(path, becomes) if becomes else commands(path, is_kept(path))

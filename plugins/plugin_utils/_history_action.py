@@ -19,8 +19,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome impor
     artifacts,
     make_outcome,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history, place_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import History
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history, place_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import report_directory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
 

@@ -8,11 +8,11 @@ previous run measured instead."""
 from __future__ import annotations
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Entry
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.filing import make_certificate
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.standing import standing_fact, standing_facts_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import volumes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History, HistoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.filing import make_certificate
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import History, HistoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.comparison import can_be_compared
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.noted import note
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory

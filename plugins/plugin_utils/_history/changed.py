@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import CERTIFIES, Entry
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import Change, changes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Status
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import History
 
 MOST_LINES = 100
 """In a large fleet only the most urgent lines are looked at, because each needs two whole certificates."""

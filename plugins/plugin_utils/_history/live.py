@@ -21,7 +21,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.line impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import ATTEMPT, CERTIFIES, Entry
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult, standing_loss
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import is_imported
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.power_cuts import cuts_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.standing import standing_fact, standing_facts_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import (
@@ -33,7 +32,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states impo
     Today,
     entry_states,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History, HistoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import History, HistoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS, MQ_LOG, Row
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord

@@ -16,8 +16,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result 
     CutResults,
     standing_loss,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History, HistoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import History, HistoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.comparison import can_be_compared
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.power_cuts import wanted_cuts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import fingerprint

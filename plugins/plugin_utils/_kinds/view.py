@@ -35,7 +35,7 @@ class View:
     """The text that replaces the picture of the fleet if no host has figures."""
 
     cause = ""
-    """The kind of the causes (see ``_report/causes.py``) that only such a run has, on which it gives the advice.
+    """The kind of the causes (see ``_report/causes/groups.py``) that only such a run has, on which it gives the advice.
     Empty if it has none."""
 
     remembered = ""
@@ -49,7 +49,7 @@ class View:
     """Why that case was skipped if nothing judged the host. Only a kind that judges nothing, or not always, says so."""
 
     advice: Mapping[str, str] = {}
-    """What to do next, by the keys of ``_report/advice.py``, where that is something other than after a test."""
+    """What to do next, by the keys of ``_report/causes/advice.py``, where that is something other than after a test."""
 
     def cause_of(self, host: Host) -> str:
         """Return the kind of causes for a host that does not pass: it was not measured to the end, or not at all."""

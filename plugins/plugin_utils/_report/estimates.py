@@ -17,7 +17,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.round_trip
     estimate_round_trips,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target import target_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.axes import thinned
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.axes import thinned
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host
 
 MESSAGE_SIZES = (100, 1 << 10, 2 << 10, 10 << 10, 100 << 10, 1 << 20)

@@ -15,6 +15,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import si
 SHOWN_NAMES = 4
 """How many names or ranges of names are shown before the rest is counted."""
 LONGEST_NAME = 60
+"""Characters of a host's name that are shown where many hosts are; the host's own section shows all."""
 
 _SHORTEST_RANGE = 3
 # The last number of what comes before the domain and the volume.
@@ -43,6 +44,14 @@ def natural(name: str) -> tuple[str, int, str, str]:
 def shorten(text: str, longest: int = LONGEST_NAME) -> str:
     """Return text that is not longer than that many characters, with an ellipsis if something was cut off."""
     return text if len(text) <= longest else text[: longest - 3] + "..."
+
+
+def brief(text: str, most: int = LONGEST_NAME) -> str:
+    """Return a text of at most that many characters: a longer one without its middle."""
+    if len(text) <= most:
+        return text
+    end = (most - 1) // 2
+    return f"{text[: most - 1 - end]}\u2026{text[-end:]}"
 
 
 def and_list(texts: Sequence[str]) -> str:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.before import note_what_was_known
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Certificate
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.filing import make_certificate
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.regression import hold_against_baseline
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.planned import Planned, planned_by
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.power_cuts import look_up
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.regression import hold_against_baseline
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.filing import make_certificate
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import History
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import memory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.memory import Remembered
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory

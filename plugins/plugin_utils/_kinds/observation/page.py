@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.axes import (
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.axes import (
     BOTTOM,
     LEFT,
     RIGHT,

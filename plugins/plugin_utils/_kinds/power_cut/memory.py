@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.power_cuts import results_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import History
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import History
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import memory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.memory import Remembered
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory

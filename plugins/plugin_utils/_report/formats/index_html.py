@@ -11,19 +11,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import repeated_defaults
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.badge import CLASSES, SIGNS, badge, brief, host_link
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import causes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.fleet_chart import MOST_STRIPS, fleet_chart
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.fleet_section import (
-    LEVELS,
-    FleetRow,
-    classes_of,
-    filters_of,
-    level,
-    strips_of,
-    used_text,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.host_section import HostSection
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.groups import causes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.fleet import MOST_STRIPS, fleet_chart
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import brief
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.overview import (
     counts_of,
@@ -32,6 +22,17 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.overview imp
     steps_of,
     waivers_of,
 )
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.page.badge import CLASSES, SIGNS, badge, host_link
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.page.fleet import (
+    LEVELS,
+    FleetRow,
+    classes_of,
+    filters_of,
+    level,
+    strips_of,
+    used_text,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.page.host import HostSection
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.template import render_page, render_part
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE, PASS, WARN

@@ -16,7 +16,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.headroom i
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.line import Line
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Limit
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import by_own_key
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import causes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.groups import causes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.estimates import ShownEstimates, shown_estimates
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model, ResultRow
 

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import UNJUDGED
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.axes import thinned
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.carried import capacity_lines, headroom_lines
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import QUALIFICATION, causes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.groups import QUALIFICATION, causes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.axes import thinned
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import (
     count_words,
     figure_titles,

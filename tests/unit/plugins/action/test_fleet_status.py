@@ -13,7 +13,7 @@ import yaml
 from ansible.parsing.dataloader import DataLoader
 from ansible_collections.mqops.logdisk.plugins.action import comparison, drift, fleet_status
 from ansible_collections.mqops.logdisk.plugins.action.fleet_status import asked_profiles
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
 
 OWN = {"name": "own", "limits": [{"metric": "latency_p99", "max": "2 ms"}]}

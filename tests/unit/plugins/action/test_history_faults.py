@@ -18,10 +18,10 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.action import gate, history, open_run
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history import open as opening
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.sqlite_store import SqliteHistory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import HistoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import open as opening
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import HistoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.sqlite import SqliteHistory
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate, small_disk
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history import postgresql_server
 

@@ -23,9 +23,9 @@ from ansible.errors import AnsibleActionFail
 from ansible_collections.mqops.logdisk.plugins.action import gate, reopen_run, wait
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import upload
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.upload import UploadError, check_url, target
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history import kept
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import JUDGED, STARTED
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import kept
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import JUDGED, STARTED
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.merged_run import merge_runs
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import archive
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate

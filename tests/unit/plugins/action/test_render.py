@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 from ansible.parsing.dataloader import DataLoader
 from ansible_collections.mqops.logdisk.plugins.action import render
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.kept import keep
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import JUDGED, OPENED
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import JUDGED, OPENED
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.kept import keep
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import GATE, REPORT, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate

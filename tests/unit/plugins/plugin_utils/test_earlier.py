@@ -17,12 +17,12 @@ from contextlib import closing
 import pytest
 from ansible_collections.mqops.logdisk.plugins.action.gate import failing_hosts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Certificate, CertificateError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.filing import certificates_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.fleet_comparison import compare_fleet
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.selection import select
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.fleet_comparison import compare_fleet
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.selection import select
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, fleet_status
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.upkeep import import_runs
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.filing import certificates_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.upkeep import import_runs
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_record
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.merged_run import merge_runs
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import REPORT, judge_run

@@ -28,7 +28,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states impo
     day_of,
     fleet_status,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import Revocation
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import Revocation
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history.made_up import entry
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils.metrics import samples_of
 

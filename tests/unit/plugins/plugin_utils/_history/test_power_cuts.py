@@ -15,16 +15,16 @@ import pytest
 from ansible_collections.mqops.logdisk.plugins.action import gate
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import Cut
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult, CutResults, told_once
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.filing import certify, store
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.power_cuts import (
     Current,
     current,
     results_of,
     said_of,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import HistoryError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.upkeep import import_runs
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.filing import certify, store
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import HistoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.upkeep import import_runs
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_record
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.merged_run import merge_runs
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.durability import cut_record

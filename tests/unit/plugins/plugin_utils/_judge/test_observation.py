@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.action import gate
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.filing import certify
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.filing import certify
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.merged_run import merge_runs
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import GATE, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.observation import observed

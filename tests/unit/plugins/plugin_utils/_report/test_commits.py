@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.latency import latency_charts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.seconds import seconds_charts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import cells
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.latency_chart import latency_charts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import build_model
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.seconds_chart import seconds_charts
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report import runs
 

@@ -16,19 +16,19 @@ import xml.etree.ElementTree as ET
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils import _report
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.filing import certify
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.filing import certify
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_records
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.merged_run import merge_runs
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.worst import worst
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.noted import note
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import finish, model, render, summary, template
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.seconds import seconds_charts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.formats import (
     RENDERERS,
     index_html,
     report_md,
     results_csv,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.seconds_chart import seconds_charts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import TOLD, finding
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord

@@ -14,17 +14,20 @@ import xml.etree.ElementTree as ET
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import causes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.consequences import Excess, consequence_of_stream
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.distribution_chart import distribution_charts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.consequences import (
+    Excess,
+    consequence_of_stream,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.groups import causes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.distribution import distribution_charts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.load import capacity_chart, load_charts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.facts import grouped_facts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.fidelity import fidelity_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import cells, shown_loads, shown_series
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.fleet_section import strips_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.host_section import HostSection
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.load_chart import capacity_chart, load_charts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import JudgedRow, build_model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.overview import steps_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.page.fleet import strips_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.page.host import HostSection
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import Series
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import words_of

@@ -1,0 +1,115 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Which certificates a volume is compared with, and which ones count with this run.
+
+A baseline consists of the certificates that count as normal: those made without a comparison, and those accepted by
+hand. What was compared with a baseline never becomes one, so that neither a slow decline nor an improvement moves it.
+A
+run that is inconclusive counts with the next ones, until one is decided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Entry, newest_of_each_run
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.selection import SelectionError, select
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import volumes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import History
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import fingerprint
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import GOOD, INCONCLUSIVE
+
+MOST_BEFORE = 10
+MOST_AFTER = 5
+MOST_EARLIER = 20
+"""How many of the newest certificates count: of the baseline, with this run (itself included),
+and of those that tell how much runs differ."""
+
+
+def named_certificates(history: History, names: Iterable[str]) -> list[str]:
+    """Return the SHA-256 of the certificates that are named. Raises SelectionError and HistoryError if the history does
+    not have one of them."""
+    selection = select(history, names)
+    if selection.made:
+        raise SelectionError(
+            "gate_baseline names a run that the history does not know: import it with "
+            "playbooks/history.yml -e history_import=..."
+        )
+    return sorted(selection.entries)
+
+
+def own_entries(own: Entry, entries: Iterable[Entry]) -> list[Entry]:
+    """Return an entry for each earlier run that is about the same volume of the same machine, oldest first;
+    a clone's are not among them."""
+    (volume,) = (volume for volume in volumes([*entries, own]) if own in volume.entries)
+    return newest_of_each_run(
+        entry for entry in volume.entries if entry.run_id != own.run_id and entry.order < own.order
+    )
+
+
+def comparable_with(own: Entry, entries: Iterable[Entry], revoked: Iterable[str]) -> list[Entry]:
+    """Return the entries that can be compared with one as far as the history's index tells: undisturbed, within their
+    limits, and measured in the same way."""
+    withdrawn = set(revoked)
+    return [
+        entry
+        for entry in entries
+        if entry.limits_verdict in GOOD
+        and not entry.disturbed
+        and entry.method_version == own.method_version
+        and entry.parameters == own.parameters
+        and entry.sha256 not in withdrawn
+    ]
+
+
+def last_baseline(comparable: Sequence[Entry]) -> list[Entry]:
+    """Return the newest entries that were made without a comparison or were accepted;
+    none before the last that was accepted."""
+    kept: list[Entry] = []
+    for entry in comparable:
+        if entry.accepted:
+            kept = []
+        if entry.accepted or entry.baseline is None:
+            kept.append(entry)
+    return kept[-MOST_BEFORE:]
+
+
+def counting_with(comparable: Sequence[Entry], before: Sequence[Entry]) -> list[Entry]:
+    """Return the entries of the runs directly before this one that were compared with the same certificates and are
+    inconclusive, oldest first."""
+    baseline, found = baseline_of(before), []
+    for entry in reversed(comparable):
+        if entry.baseline != baseline or entry.outcome != INCONCLUSIVE or len(found) == MOST_AFTER - 1:
+            break
+        found.append(entry)
+    return found[::-1]
+
+
+def baseline_of(before: Sequence[Entry]) -> str:
+    """Return what stands for a baseline in the entries that were compared with it."""
+    return fingerprint([entry.sha256 for entry in before])
+
+
+def earlier_periods(comparable: Sequence[Entry], used: Iterable[Entry]) -> list[list[Entry]]:
+    """Return the other entries in periods within which nothing was decided, accepted,
+    or compared with something else."""
+    taken = set(used)
+    left = [entry for entry in comparable if entry not in taken][-MOST_EARLIER:]
+    periods: list[list[Entry]] = []
+    previous: Entry | None = None
+    for entry in comparable:
+        if entry not in left:
+            previous = None
+            continue
+        if (
+            previous is None
+            or entry.accepted
+            or previous.baseline != entry.baseline
+            or previous.outcome not in (None, INCONCLUSIVE)
+        ):
+            periods.append([])
+        periods[-1].append(entry)
+        previous = entry
+    return periods

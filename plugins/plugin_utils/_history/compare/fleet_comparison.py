@@ -1,0 +1,464 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The comparison of two selections of certificates, by class of alike volumes, as the plain data of comparison.json.
+
+What is compared is up to the certificates (figures.py), how is up to the statistics (change.py).
+Here certificates become runs and classes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.module_utils._units import format_ratio
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import (
+    ROW_KEYS,
+    Entry,
+    newest_of_each_run,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.baseline import MOST_EARLIER
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.change import (
+    FEWEST_ALIKE,
+    NON_INFERIOR,
+    WORSE,
+    ClassChange,
+    HostChange,
+    compare_class,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.selection import Selection, SelectionError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import (
+    Change,
+    Content,
+    RowKey,
+    changes,
+    class_of,
+    row_order,
+    rows_of,
+    why_incomparable,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import History
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import fingerprint
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import INCONCLUSIVE
+
+SCHEMA_VERSION = 1
+ALPHA = 0.05
+OUTCOMES = (WORSE, INCONCLUSIVE, NON_INFERIOR)
+"""The worst first."""
+
+Rows = dict[RowKey, float]
+
+
+@dataclass
+class _Volume:
+    """A host's volume: the figures of its comparable certificates by run, on either side,
+    and what is known of the last of them."""
+
+    label: str
+    kind: tuple[str, ...]
+    entry: Entry
+    reference: Content
+    first_judged: str
+    before: dict[str, Rows] = field(default_factory=dict)
+    after: dict[str, Rows] = field(default_factory=dict)
+    earlier: dict[str, Rows] = field(default_factory=dict)
+    changes: list[Change] = field(default_factory=list)
+
+
+@dataclass
+class _Reading:
+    """Everything that is read from the certificates of a fleet.
+
+    left_out are certificates that cannot be compared, as plain data, and missing the hosts of which none was selected.
+    """
+
+    history: History
+    figure: str
+    revoked: Collection[str]
+    volumes: list[_Volume] = field(default_factory=list)
+    left_out: list[dict[str, Any]] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+
+    def why_incomparable(self, entry: Entry, content: Content, other: Content) -> str:
+        return "it was revoked" if entry.sha256 in self.revoked else why_incomparable(content, other, self.figure)
+
+    def leave_out(self, label: str, entry: Entry, side: str, reason: str) -> None:
+        self.left_out.append(
+            {
+                "host": label,
+                "side": side,
+                "certificate": entry.sha256,
+                "run_id": entry.run_id,
+                "judged_at": entry.judged_at,
+                "reason": reason,
+            }
+        )
+
+
+def compare_fleet(
+    history: History, before: Selection, after: Selection, hosts: Collection[str], *, figure: str, margin: float
+) -> dict[str, Any]:
+    """Return the comparison of the certificates of some hosts. Raises HistoryError,
+    and SelectionError if a certificate is on both sides."""
+    if not any(
+        printable(host) in {entry.host for each in (before, after) for entry in each.entries.values()} for host in hosts
+    ):
+        raise SelectionError(
+            "none of the selected certificates is of a host of the inventory that certify_hosts and the limit leave"
+        )
+    both = before.entries.keys() & after.entries.keys()
+    if both:
+        shared = before.entries[min(both)]
+        raise SelectionError(
+            f"the certificate {shared.sha256[:12]} of {shared.label} (run {shared.run_id}) is both "
+            "before and after: select it once"
+        )
+    names = {printable(host) for host in hosts}
+    reading = _read(history, before, after, names, figure)
+    classes, changed = [], []
+    for name, volumes in _classes(reading.volumes):
+        part, members = _compare(reading, volumes, margin, len(volumes) / len(reading.volumes))
+        changed += [{**host, "class": len(classes)} for host in members]
+        classes.append({"class": name, **part})
+    changed += _uncompared(reading, {host["host"] for host in changed})
+    changed.sort(key=lambda host: (OUTCOMES.index(host["outcome"]), -(host["change"] or -math.inf), host["host"]))
+    return {
+        "schema": SCHEMA_VERSION,
+        "created_at": utc_now(),
+        "figure": figure,
+        "margin": margin,
+        "confidence": 1 - ALPHA,
+        "outcome": _worst(
+            [part["outcome"] for part in classes]
+            + [host["outcome"] for host in changed if host["class"] is None or host["change"] is None]
+        ),
+        "before": _side(before, names),
+        "after": _side(after, names),
+        "classes": classes,
+        "hosts": changed,
+        "changes": _common_changes(changed),
+        "left_out": reading.left_out,
+    }
+
+
+def _worst(outcomes: Iterable[str]) -> str:
+    """Return the worst outcome; nothing that was compared is inconclusive."""
+    return min(outcomes, key=OUTCOMES.index, default=INCONCLUSIVE)
+
+
+# Reading.
+
+
+def _read(history: History, before: Selection, after: Selection, hosts: Collection[str], figure: str) -> _Reading:
+    reading = _Reading(history, figure, history.revocations())
+    for label, sides in sorted(_by_volume(before, after, hosts).items()):
+        contents = [
+            selection.contents(history, [entry.sha256 for entry in side])
+            for selection, side in zip((before, after), sides)
+        ]
+        _read_volume(reading, label, list(zip(sides[0], contents[0])), list(zip(sides[1], contents[1])))
+    reading.missing = sorted(
+        set(hosts).difference(entry.host for selection in (before, after) for entry in selection.entries.values())
+    )
+    return reading
+
+
+def _by_volume(
+    before: Selection, after: Selection, hosts: Collection[str]
+) -> dict[str, tuple[list[Entry], list[Entry]]]:
+    """Return the selected certificates of each volume before and after, oldest first,
+    by what people call the volume.
+
+    What was imported does not name its mount point: it belongs to every volume of its name.
+    """
+    entries = [
+        sorted((entry for entry in side.entries.values() if entry.host in hosts), key=lambda entry: entry.order)
+        for side in (before, after)
+    ]
+    places: dict[str, set[str]] = {}
+    for entry in (*entries[0], *entries[1]):
+        places.setdefault(entry.label, set()).update({entry.place[2]} - {""})
+    found: dict[str, tuple[list[Entry], list[Entry]]] = {}
+    for number, side in enumerate(entries):
+        for entry in side:
+            several = len(places[entry.label]) > 1
+            for mount_point in [entry.place[2]] if entry.place[2] else sorted(places[entry.label]) or [""]:
+                found.setdefault(f"{entry.label} at {mount_point}" if several else entry.label, ([], []))[
+                    number
+                ].append(entry)
+    return found
+
+
+def _read_volume(
+    reading: _Reading, label: str, before: Sequence[tuple[Entry, Content]], after: Sequence[tuple[Entry, Content]]
+) -> None:
+    """Add a volume to what was read: all certificates that can be compared with the newest one that can be
+    compared at all."""
+    reference = next(
+        (
+            (entry, content)
+            for entry, content in reversed([*before, *after])
+            if not reading.why_incomparable(entry, content, content)
+        ),
+        None,
+    )
+    newest = reference[1] if reference else None
+    used: list[list[Content]] = [[], []]
+    volume = None
+    if reference is not None and newest is not None:
+        first_judged = min(entry.judged_at for entry, _content in (*before, *after))
+        kind = (class_of(newest), str(newest["method_version"]), fingerprint(newest.get("parameters")))
+        volume = _Volume(label, kind, reference[0], newest, first_judged)
+        reading.volumes.append(volume)
+    for number, (side, certificates) in enumerate((("before", before), ("after", after))):
+        for entry, content in certificates:
+            reason = reading.why_incomparable(entry, content, content if newest is None else newest)
+            if reason or volume is None:
+                reading.leave_out(label, entry, side, reason)
+                continue
+            getattr(volume, side)[entry.run_id] = rows_of(content, reading.figure)
+            used[number].append(content)
+    if volume and all(used):
+        volume.changes = changes(used[0][-1], used[1][-1])
+
+
+def _classes(volumes: Iterable[_Volume]) -> list[tuple[str, list[_Volume]]]:
+    """Return the volumes by class. Those of a class that were measured differently,
+    each one before and after alike, are classes of their own."""
+    found: dict[tuple[str, ...], list[_Volume]] = {}
+    for volume in volumes:
+        found.setdefault(volume.kind, []).append(volume)
+    return [(kind[0], members) for kind, members in sorted(found.items())]
+
+
+def _add_earlier_runs(reading: _Reading, volumes: Sequence[_Volume]) -> None:
+    """Read the earlier runs, which tell how much runs of a volume differ."""
+    for volume in volumes:
+        own = volume.entry
+        same = [
+            entry for entry in reading.history.of_name(own.host, own.volume) if entry.judged_at < volume.first_judged
+        ]
+        same = newest_of_each_run(
+            entry for entry in same if (entry.volume_id, entry.disk_id) == (own.volume_id, own.disk_id)
+        )[-MOST_EARLIER:]
+        contents = reading.history.contents([entry.sha256 for entry in same])
+        volume.earlier = {
+            entry.run_id: rows_of(content, reading.figure)
+            for entry, content in zip(same, contents)
+            if not reading.why_incomparable(entry, content, volume.reference)
+        }
+
+
+# Comparing.
+
+
+def _compare(
+    reading: _Reading, volumes: Sequence[_Volume], margin: float, share: float
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return what is said about a class and about each of its hosts."""
+    before, after = (_runs_of(volumes, side) for side in ("before", "after"))
+    runs = before + after
+    too_few = sum(all(volume.label in run for run in runs) for volume in volumes) < FEWEST_ALIKE
+    if too_few or 1 in (
+        len(before),
+        len(after),
+    ):  # several runs on both sides are enough, and a large fleet has many earlier ones
+        _add_earlier_runs(reading, volumes)
+    common = set.intersection(*(set(rows) for run in runs for rows in run.values()))
+    rows = sorted(common, key=row_order)
+    if rows:
+        known = [
+            {label: figures for label, figures in run.items() if common <= figures.keys()}
+            for run in _runs_of(volumes, "earlier")
+        ]
+        before, after, earlier = ([_only(rows, run) for run in part] for part in (before, after, known))
+        change = compare_class(before, after, margin=margin, alpha=ALPHA, share=share, earlier=[earlier])
+    else:
+        nothing = "its class has no row in common"
+        change = ClassChange(
+            tuple(
+                HostChange(each.label, INCONCLUSIVE, len(each.before), len(each.after), reason=nothing)
+                for each in volumes
+            ),
+            {},
+        )
+    by_label = {volume.label: volume for volume in volumes}
+    compared = {host.host for host in change.hosts}
+    hosts = [*change.hosts, *(_without_run(volume) for volume in volumes if volume.label not in compared)]
+    part = _class_data(change, rows, len(before), len(after), margin)
+    if part["worse_together"]:
+        hosts = [_with_its_class(host, margin) for host in hosts]
+    return part, [_host_data(host, by_label[host.host]) for host in hosts]
+
+
+def _runs_of(volumes: Sequence[_Volume], side: str) -> list[dict[str, Rows]]:
+    """Return the runs of one side of a class. Runs without a host in common count as one:
+    a fleet is often measured in parts, or a host once more.
+
+    A run of few hosts, for example of one that was measured twice, would leave no host that took part in every run,
+    so it is not used.
+    """
+    by_run: dict[str, dict[str, Rows]] = {}
+    for volume in volumes:
+        for run_id, rows in getattr(volume, side).items():
+            by_run.setdefault(run_id, {})[volume.label] = rows
+    merged: list[dict[str, Rows]] = []
+    for dummy, run in sorted(by_run.items()):
+        place = next((other for other in merged if not other.keys() & run.keys()), None)
+        if place is None:
+            merged.append(dict(run))
+        else:
+            place.update(run)
+    most = max(map(len, merged), default=0)
+    return [run for run in merged if most < FEWEST_ALIKE or 2 * len(run) >= most]
+
+
+def _only(rows: Sequence[RowKey], run: Mapping[str, Rows]) -> dict[str, Rows]:
+    return {label: {row: figures[row] for row in rows} for label, figures in run.items()}
+
+
+def _without_run(volume: _Volume) -> HostChange:
+    reason = "the runs that it took part in have too few hosts of its class"
+    return HostChange(volume.label, INCONCLUSIVE, len(volume.before), len(volume.after), reason=reason)
+
+
+def _with_its_class(change: HostChange, margin: float) -> HostChange:
+    """Note for a host that became worse with its class that its own further runs cannot decide more."""
+    if change.outcome != INCONCLUSIVE or change.lower_bound is None or change.lower_bound <= margin:
+        return change
+    return replace(change, reason="it became worse, but no more than its class", runs_needed=None, after_needed=None)
+
+
+def _uncompared(reading: _Reading, compared: Collection[str]) -> list[dict[str, Any]]:
+    """Return the hosts of which no certificate can be compared, or none was selected."""
+    labels = dict.fromkeys(each["host"] for each in reading.left_out)
+    changes = [
+        HostChange(label, INCONCLUSIVE, 0, 0, reason="none of its certificates can be compared")
+        for label in labels
+        if label not in compared
+    ]
+    changes += [
+        HostChange(host, INCONCLUSIVE, 0, 0, reason="none of the selected certificates is of this host")
+        for host in reading.missing
+    ]
+    return [{**_host_data(change, None), "class": None} for change in changes]
+
+
+# Plain data.
+
+
+def _class_data(
+    change: ClassChange, rows: Sequence[RowKey], runs_before: int, runs_after: int, margin: float
+) -> dict[str, Any]:
+    return {
+        "outcome": _class_outcome(change, margin),
+        "hosts": len(change.hosts),
+        "worse_hosts": sum(host.outcome == WORSE for host in change.hosts),
+        "runs_before": runs_before,
+        "runs_after": runs_after,
+        "hold_against_class": bool(change.shift),
+        "moved_together": _moved(change),
+        "worse_together": _is_worse_together(change, margin),
+        "change": change.change,
+        "lower_bound": change.lower_bound,
+        "upper_bound": change.upper_bound,
+        "shift": [{**_row_data(row), "change": change.shift[row]} for row in rows if row in change.shift],
+    }
+
+
+def _class_outcome(change: ClassChange, margin: float) -> str:
+    """Return what is said about a class: below eight hosts only each host's own runs tell."""
+    outcomes = [host.outcome for host in change.hosts]
+    if WORSE in outcomes or _is_worse_together(change, margin):
+        return WORSE
+    good = change.non_inferior if change.shift else set(outcomes) == {NON_INFERIOR}
+    return NON_INFERIOR if good else INCONCLUSIVE
+
+
+def _moved(change: ClassChange) -> bool:
+    """Whether the hosts of a class that are not worse moved beyond chance, all together."""
+    return (
+        bool(change.shift)
+        and change.lower_bound is not None
+        and (change.lower_bound > 0 or (change.upper_bound or 0.0) < 0)
+    )
+
+
+def _is_worse_together(change: ClassChange, margin: float) -> bool:
+    return bool(change.shift) and change.lower_bound is not None and change.lower_bound > margin
+
+
+def _host_data(change: HostChange, volume: _Volume | None) -> dict[str, Any]:
+    return {
+        "host": change.host,
+        "outcome": change.outcome,
+        "runs_before": change.runs_before,
+        "runs_after": change.runs_after,
+        "earlier_runs": len(volume.earlier) if volume else 0,
+        "change": change.change,
+        "lower_bound": change.lower_bound,
+        "upper_bound": change.bound,
+        "beyond_class": change.beyond_class,
+        "worst_row": None
+        if change.worst_row is None
+        else {**_row_data(change.worst_row), "change": change.worst_row_change},
+        "p_value": change.p_value,
+        "smallest_named": change.smallest_named,
+        "runs_needed": change.runs_needed,
+        "after_needed": change.after_needed,
+        "reason": change.reason,
+        "changes": [asdict(each) for each in volume.changes] if volume else [],
+    }
+
+
+def _row_data(row: Any) -> dict[str, Any]:
+    return dict(zip(ROW_KEYS, row))
+
+
+def _common_changes(hosts: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return what changed and on how many hosts, the most frequent first."""
+    counts = Counter((each["name"], each["before"], each["after"]) for host in hosts for each in host["changes"])
+    return [
+        {"name": name, "before": old, "after": new, "hosts": count} for (name, old, new), count in counts.most_common()
+    ]
+
+
+def _side(selection: Selection, hosts: Collection[str]) -> dict[str, Any]:
+    """Return what was requested on one side and which runs that is, oldest first."""
+    runs: dict[str, list[Entry]] = {}
+    for entry in sorted(selection.entries.values(), key=lambda entry: entry.order):
+        if entry.host in hosts:
+            runs.setdefault(entry.run_id, []).append(entry)
+    return {
+        "selected": list(selection.terms),
+        "runs": [
+            {"run_id": run_id, "judged_at": entries[0].judged_at, "volumes": len(entries)}
+            for run_id, entries in runs.items()
+        ],
+    }
+
+
+def statement_of(comparison: Mapping[str, Any]) -> str:
+    """Return a comparison as one sentence."""
+    margin = format_ratio(comparison["margin"])
+    counts = Counter(host["outcome"] for host in comparison["hosts"])
+    total = len(comparison["hosts"])
+    worse = (
+        f"{counts[WORSE]} of {total} volumes became worse"
+        if counts[WORSE]
+        else f"no volume of {total} is shown to have become worse"
+    )
+    parts = [f"{worse} by at least {margin}"]
+    if counts[INCONCLUSIVE]:
+        parts.append(f"{counts[INCONCLUSIVE]} cannot be decided")
+    together = sum(part["worse_together"] for part in comparison["classes"])
+    if together:
+        parts.append(f"{together} {'class' if together == 1 else 'classes'} became worse as a whole")
+    return "; ".join(parts) + "."

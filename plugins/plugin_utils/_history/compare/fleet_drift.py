@@ -1,0 +1,417 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The drift of the volumes of a fleet over their certificates, as the plain data of drift.json.
+
+Which certificates can be compared with each other is up to figures.py, what is conspicuous up to nights.py, when
+figures moved up to change_points.py. Here certificates become series and nights, and the changes of the environment
+are put beside what the figures did.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import (
+    ROW_KEYS,
+    Entry,
+    newest_of_each_run,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.change_points import (
+    ChangePoint,
+    change_points,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.nights import (
+    FEWEST_EARLIER,
+    IN_A_ROW,
+    Figure,
+    Watched,
+    watch,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import (
+    IMPORTED,
+    RATES,
+    THROUGHPUT,
+    Content,
+    RowKey,
+    changes,
+    class_of,
+    is_imported,
+    row_order,
+    rows_of,
+    why_incomparable,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import volumes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import History, HistoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics.likeness import likeness
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import fingerprint
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import host_label
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
+
+SCHEMA_VERSION = 1
+DRIFTING = "drifting"
+CONSPICUOUS = "conspicuous"
+CHANGED = "changed"
+STEADY = "steady"
+SHORT = "short"
+STATES = (DRIFTING, CONSPICUOUS, CHANGED, STEADY, SHORT)
+"""The worst first: the newest two certificates are beyond the control limit, the newest one is, the figures moved at
+some time, they did not, too few tell."""
+
+_Kind = tuple[str, str, str, str]
+"""The class, the figure, the version of the method and the parameters:
+what series have in common that are compared with one another."""
+
+
+@dataclass
+class _Series:
+    """One figure of a volume: by row, for each certificate, the higher the worse;
+    and why some certificates do not count."""
+
+    figure: str
+    kind: _Kind
+    left_out: dict[int, str]
+    rows: dict[RowKey, list[float | None]]
+    points: dict[RowKey, list[ChangePoint]] = field(default_factory=dict)
+
+    def judged(self, row: RowKey) -> list[int]:
+        """Return the places of the certificates that count."""
+        return [place for place, value in enumerate(self.rows[row]) if value is not None and place not in self.left_out]
+
+    def figures(self, row: RowKey) -> list[float]:
+        return [value for place, value in enumerate(self.rows[row]) if value is not None and place not in self.left_out]
+
+    def moved(self, row: RowKey, margin: float) -> list[ChangePoint]:
+        """Return the change points of a row, looked for once."""
+        if row not in self.points:
+            self.points[row] = change_points(self.figures(row), margin=margin)
+        return self.points[row]
+
+    def newest(self) -> dict[RowKey, float]:
+        """Return the figures of the newest certificate that counts."""
+        last = max((place for row in self.rows for place in self.judged(row)), default=None)
+        return (
+            {}
+            if last is None
+            else {row: value for row, values in self.rows.items() if (value := values[last]) is not None}
+        )
+
+
+@dataclass
+class _Volume:
+    """A host's volume with the certificates that have figures, oldest first, as plain data."""
+
+    host: str
+    volume: str
+    group: str = ""
+    certificates: list[dict[str, Any]] = field(default_factory=list)
+    series: list[_Series] = field(default_factory=list)
+
+
+def fleet_drift(
+    history: History,
+    hosts: Collection[str],
+    *,
+    figure: str,
+    margin: float,
+    since: Mapping[str, datetime.date] | None = None,
+) -> dict[str, Any]:
+    """Return how the volumes of some hosts drift. Raises HistoryError.
+
+    Certificates that were revoked, or judged before a host's day in since, are not looked at.
+    """
+    read = [
+        _read(history, entries, figure)
+        for entries in _series_of_entries(history, {printable(host) for host in hosts}, since or {})
+    ]
+    found = [volume for volume in read if volume.certificates]
+    if not found:
+        raise HistoryError(f"the history {history.place} has no certificate with figures of these hosts")
+    kinds = {kind: _watch(members, margin) for kind, members in _by_kind(found).items()}
+    judged = [_volume_data(volume, kinds, margin) for volume in found]
+    judged.sort(key=lambda each: (STATES.index(each["state"]), each["host"], each["volume"]))
+    return {
+        "schema": SCHEMA_VERSION,
+        "created_at": utc_now(),
+        "figure": figure,
+        "margin": margin,
+        "states": {state: sum(volume["state"] == state for volume in judged) for state in STATES},
+        "volumes": judged,
+        "nights": [each for kind, class_nights in sorted(kinds.items()) for each in _nights_data(kind, class_nights)],
+        "classes": list(_classes(found, figure, margin)),
+    }
+
+
+# Reading.
+
+
+def _series_of_entries(
+    history: History, hosts: Collection[str], since: Mapping[str, datetime.date]
+) -> Iterator[list[Entry]]:
+    """Yield the entries of the volume that each name of a volume has today, and what was imported under that name."""
+    revoked = history.revocations()
+    entries = [entry for entry in history.between() if entry.sha256 not in revoked]
+    imported: dict[tuple[str, str], list[Entry]] = {}
+    for entry in entries:
+        if entry.volume_id is None and entry.profile == IMPORTED and entry.host in hosts:
+            imported.setdefault((entry.host, entry.volume), []).append(entry)
+    present = {
+        (volume.newest.host, volume.newest.volume): volume
+        for volume in sorted(volumes(entries), key=lambda volume: volume.newest.order)
+    }
+    for name in sorted({*imported, *(name for name in present if name[0] in hosts)}):
+        own = [*imported.get(name, []), *(present[name].entries if name in present else ())]
+        first = since.get(name[0], datetime.date.min).isoformat()
+        yield newest_of_each_run(entry for entry in own if entry.judged_at >= first)
+
+
+def _read(history: History, entries: Sequence[Entry], figure: str) -> _Volume:
+    """Return a volume with its series: one of the figure, and if something was imported, one of the throughput,
+    which is all that counts there."""
+    contents = history.contents([entry.sha256 for entry in entries])
+    with_rows = [(entry, content) for entry, content in zip(entries, contents) if content["rows"]]
+    if not with_rows:
+        return _Volume("", "")
+    newest = with_rows[-1][0]
+    volume = _Volume(newest.host, newest.volume)
+    before: Content | None = None
+    for entry, content in with_rows:
+        volume.certificates.append(_certificate_data(entry, content, before))
+        before = before if is_imported(content) else content
+    volume.group = class_of(before or with_rows[-1][1])
+    kept = [content for dummy, content in with_rows]
+    figures = dict.fromkeys([figure, THROUGHPUT] if any(map(is_imported, kept)) else [figure])
+    volume.series = [series for each in figures if (series := _series(volume.group, kept, each)).rows]
+    return volume
+
+
+def _certificate_data(entry: Entry, content: Content, before: Content | None) -> dict[str, Any]:
+    return {
+        "certificate": entry.sha256,
+        "run_id": entry.run_id,
+        "judged_at": entry.judged_at,
+        "verdict": entry.verdict,
+        "imported": is_imported(content),
+        "changes": []
+        if before is None or is_imported(content)
+        else [asdict(change) for change in changes(before, content)],
+    }
+
+
+def _series(group: str, contents: Sequence[Content], figure: str) -> _Series:
+    """Return a figure of all certificates. Those count that can be compared with the newest one that can be
+    compared at all."""
+    reference = next(
+        (content for content in reversed(contents) if not why_incomparable(content, content, figure)), None
+    )
+    reasons = [why_incomparable(content, content if reference is None else reference, figure) for content in contents]
+    by_certificate = [rows_of(content, figure) for content in contents]
+    rows = sorted({row for rows in by_certificate for row in rows}, key=row_order)
+    known = reference or {}
+    kind = (group, figure, str(known.get("method_version")), fingerprint(known.get("parameters")))
+    left_out = {place: reason for place, reason in enumerate(reasons) if reason}
+    return _Series(figure, kind, left_out, {row: [values.get(row) for values in by_certificate] for row in rows})
+
+
+# Judging.
+
+
+@dataclass
+class _ClassNights:
+    """The nights of a class, oldest first: of each volume that was certified the place of the certificate,
+    and what is said about all."""
+
+    days: list[str]
+    places: list[dict[str, int]]
+    watched: Watched
+
+    def places_of(self, volume: str, nights: Iterable[int]) -> list[int]:
+        return [self.places[night][volume] for night in nights]
+
+
+def _by_kind(found: Iterable[_Volume]) -> dict[_Kind, dict[str, tuple[_Volume, _Series]]]:
+    """Return the series that can be compared with one another, by volume."""
+    members: dict[_Kind, dict[str, tuple[_Volume, _Series]]] = {}
+    for volume in found:
+        for series in volume.series:
+            members.setdefault(series.kind, {})[host_label(volume.host, volume.volume)] = (volume, series)
+    return members
+
+
+def _watch(members: Mapping[str, tuple[_Volume, _Series]], margin: float) -> _ClassNights:
+    """Judge a class night by night. A night is a run; runs of one day without a volume in common are one, because a
+    fleet is often measured in parts."""
+    runs: dict[str, dict[str, int]] = {}
+    began: dict[str, str] = {}
+    for label, (volume, series) in members.items():
+        for place in sorted({place for row in series.rows for place in series.judged(row)}):
+            certificate = volume.certificates[place]
+            runs.setdefault(certificate["run_id"], {})[label] = place
+            began[certificate["run_id"]] = min(
+                certificate["judged_at"], began.get(certificate["run_id"], certificate["judged_at"])
+            )
+    days: list[str] = []
+    places: list[dict[str, int]] = []
+    for run_id in sorted(runs, key=lambda run_id: (began[run_id], run_id)):
+        if places and days[-1][:10] == began[run_id][:10] and not places[-1].keys() & runs[run_id].keys():
+            places[-1].update(runs[run_id])
+        else:
+            days.append(began[run_id])
+            places.append(runs[run_id])
+    figures = [
+        {label: _figures_at(members[label][1], place, margin) for label, place in night.items()} for night in places
+    ]
+    return _ClassNights(days, places, watch(figures, margin=margin))
+
+
+def _figures_at(series: _Series, place: int, margin: float) -> dict[RowKey, Figure]:
+    found = {}
+    for row, values in series.rows.items():
+        value = values[place]
+        if value is not None:
+            judged = series.judged(row)
+            found[row] = Figure(
+                math.log(value), bisect_right([judged[point.place] for point in series.moved(row, margin)], place)
+            )
+    return found
+
+
+def _nights_data(kind: _Kind, class_nights: _ClassNights) -> Iterator[dict[str, Any]]:
+    """Yield the nights that were slow for a whole class, with whether the newest of them gate."""
+    slow = [(number, night) for number, night in class_nights.watched.fleet.items() if night.slow]
+    last = sorted(class_nights.watched.fleet)[-IN_A_ROW:]
+    for number, night in slow:
+        yield {
+            "class": kind[0],
+            "figure": kind[1],
+            "judged_at": class_nights.days[number],
+            "volumes": len(class_nights.places[number]),
+            "change": math.expm1(night.change),
+            "limit": math.expm1(night.limit),
+            "gates": class_nights.watched.gates and number in last,
+        }
+
+
+def _volume_data(volume: _Volume, kinds: Mapping[_Kind, _ClassNights], margin: float) -> dict[str, Any]:
+    label = host_label(volume.host, volume.volume)
+    series = [_series_data(each, kinds[each.kind], label, margin) for each in volume.series]
+    rows = [row for each in series for row in each["rows"]]
+    return {
+        "host": volume.host,
+        "volume": volume.volume,
+        "class": volume.group,
+        "state": _state(rows),
+        "certificates": volume.certificates,
+        "series": series,
+        "events": [event for each in series for event in _events(each, volume.certificates)],
+    }
+
+
+def _series_data(series: _Series, class_nights: _ClassNights, label: str, margin: float) -> dict[str, Any]:
+    return {
+        "figure": series.figure,
+        "left_out": [{"place": place, "reason": reason} for place, reason in series.left_out.items()],
+        "rows": [_row_data(series, row, class_nights, label, margin) for row in series.rows],
+    }
+
+
+def _row_data(series: _Series, row: RowKey, class_nights: _ClassNights, label: str, margin: float) -> dict[str, Any]:
+    """Return what is said about one row; places are those of certificates."""
+    places, watched = series.judged(row), class_nights.watched
+    found = class_nights.places_of(label, watched.conspicuous.get((label, row), ()))
+    limit = watched.limits.get((label, row))
+    points = series.moved(row, margin)
+    as_measured = _inverted if series.figure in RATES else float
+    return {
+        **dict(zip(ROW_KEYS, row)),
+        "values": [None if value is None else as_measured(value) for value in series.rows[row]],
+        "judged": len(places),
+        "usual": as_measured(math.exp(limit[0])) if limit else None,
+        "limit": as_measured(math.exp(limit[1])) if limit else None,
+        "conspicuous": found,
+        "newest_is_conspicuous": bool(places) and places[-1] in found,
+        "gates": len(places) >= IN_A_ROW and set(places[-IN_A_ROW:]) <= set(found),
+        "change_points": [
+            {**asdict(point), "place": places[point.place], "place_before": places[point.place - 1]} for point in points
+        ],
+    }
+
+
+def _inverted(value: float) -> float:
+    return 1 / value
+
+
+def _state(rows: Sequence[Mapping[str, Any]]) -> str:
+    if any(row["gates"] for row in rows):
+        return DRIFTING
+    if any(row["newest_is_conspicuous"] for row in rows):
+        return CONSPICUOUS
+    if any(row["change_points"] for row in rows):
+        return CHANGED
+    return STEADY if any(row["judged"] > FEWEST_EARLIER for row in rows) else SHORT
+
+
+def _events(series: Mapping[str, Any], certificates: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield when the figures moved, rows that moved at about the same time together, with what else changed then."""
+    points = sorted(
+        ((point["place"], place, point) for place, row in enumerate(series["rows"]) for point in row["change_points"]),
+        key=lambda each: each[:2],
+    )
+    groups: list[list[tuple[int, int, dict[str, Any]]]] = []
+    for each in points:
+        if groups and each[0] - groups[-1][-1][0] <= 1 and (each[2]["change"] > 0) == (groups[-1][-1][2]["change"] > 0):
+            groups[-1].append(each)
+        else:
+            groups.append([each])
+    for group in groups:
+        first, last = min(each[2]["place_before"] for each in group), max(each[0] for each in group)
+        moved = [each[2] for each in group]
+        yield {
+            "figure": series["figure"],
+            "place": group[0][0],
+            "judged_at": certificates[group[0][0]]["judged_at"],
+            "rows": [
+                {**{key: series["rows"][row][key] for key in ROW_KEYS}, "change": point["change"]}
+                for dummy, row, point in group
+            ],
+            "preliminary": all(point["preliminary"] for point in moved),
+            "changes": [
+                change for certificate in certificates[first + 1 : last + 1] for change in certificate["changes"]
+            ],
+        }
+
+
+# Like devices.
+
+
+def _classes(found: Iterable[_Volume], figure: str, margin: float) -> Iterator[dict[str, Any]]:
+    """Yield how alike the newest certificates of each class are, by the rows that all of them have."""
+    members: dict[_Kind, dict[str, dict[RowKey, float]]] = {}
+    for volume in found:
+        for series in volume.series:
+            newest = series.newest()
+            if series.figure == figure and newest:
+                members.setdefault(series.kind, {})[host_label(volume.host, volume.volume)] = newest
+    for kind, figures in sorted(members.items()):
+        common = set.intersection(*map(set, figures.values()))
+        if len(figures) < 2 or not common:
+            continue
+        alike = likeness(
+            {label: [rows[row] for row in sorted(common, key=repr)] for label, rows in figures.items()}, margin=margin
+        )
+        unlike = [{"host": label, "deviation": share} for label, share in sorted(alike.conspicuous.items())]
+        yield {
+            "class": kind[0],
+            "volumes": len(figures),
+            "middle": alike.middle,
+            "lowest": alike.lowest,
+            "highest": alike.highest,
+            "unlike": unlike,
+        }

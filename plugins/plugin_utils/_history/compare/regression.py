@@ -1,0 +1,455 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Compares the volumes of a run with their baselines, and writes the result beside their records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.module_utils._units import format_ratio
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import (
+    ROW_KEYS,
+    CertificateError,
+    Entry,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.baseline import (
+    comparable_with,
+    counting_with,
+    earlier_periods,
+    last_baseline,
+    own_entries,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.change import (
+    NON_INFERIOR,
+    WORSE,
+    HostChange,
+    compare_class,
+    count_runs,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import (
+    LATENCY_MEAN,
+    THROUGHPUT,
+    Content,
+    RowKey,
+    class_of,
+    is_imported,
+    row_order,
+    rows_of,
+    why_incomparable,
+    why_unusable,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.filing import make_certificate
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import History, HistoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.comparison import (
+    SCHEMA_VERSION,
+    can_be_compared,
+    not_made,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics.likeness import FEWEST_ALIKE
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.comparison import CERTIFICATES, is_asked
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE, PASS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import size_text
+
+Rows = dict[RowKey, float]
+
+VERDICTS = {WORSE: FAIL, INCONCLUSIVE: INCONCLUSIVE, NON_INFERIOR: PASS}
+_BEGIN = "certify it with gate_baseline_accept: true to begin a baseline, or with gate_baseline: none"
+
+
+class _NothingToCompareError(Exception):
+    """Why a volume cannot be compared with its baseline."""
+
+
+@dataclass(eq=False)
+class _Volume:
+    """A volume of the run: its certificate as its limits alone make it,
+    and those of the history that it is compared with, by their figures."""
+
+    folder: str
+    entry: Entry
+    content: Content
+    class_name: str
+    comparable: list[Entry] = field(default_factory=list)
+    before: list[Entry] = field(default_factory=list)
+    after: list[Entry] = field(default_factory=list)
+    figure: str = LATENCY_MEAN
+    rows: tuple[RowKey, ...] = ()
+
+    @cached_property
+    def alike(self) -> tuple[Any, ...]:
+        """What volumes of one class have in common."""
+        return self.class_name, self.entry.method_version, self.entry.parameters
+
+    @cached_property
+    def by_run(self) -> dict[str, Entry]:
+        """The comparable certificates by their run."""
+        return {entry.run_id: entry for entry in self.comparable}
+
+    @property
+    def question(self) -> tuple[Any, ...]:
+        """What volumes must have in common to be compared at once: the class, the runs and the rows."""
+        return (
+            self.alike,
+            self.figure,
+            self.rows,
+            *(tuple(entry.run_id for entry in side) for side in (self.before, self.after)),
+        )
+
+
+def hold_against_baseline(directory: RunDirectory) -> str:
+    """Compare each measured volume of a run with its baseline and write the result; volumes that were compared before
+    are left unchanged. Returns why the comparison failed, empty if it did not; the hosts are then inconclusive for
+    that reason. Raises RunDirectoryError.
+    """
+    if not is_asked(directory.run) or not directory.is_test:
+        return ""
+    asked = [
+        folder
+        for folder in directory.records.folders()
+        if can_be_compared(directory.records.read(folder)) and not _is_made(directory, folder)
+    ]
+    if not asked:
+        return ""
+    problem = ""
+    try:
+        with open_history(directory.run["history"]["place"]) as history:
+            comparisons = _Fleet(directory, history).compare(asked)
+    except HistoryError as error:
+        problem = (
+            f"the hosts were not held against their baseline: {error}; when the problem is solved, measure them again"
+        )
+        comparisons = {folder: not_made(f"it was not held against its baseline: {error}") for folder in asked}
+    for folder, comparison in comparisons.items():
+        directory.comparisons.write(folder, comparison)
+    return problem
+
+
+def _is_made(directory: RunDirectory, folder: str) -> bool:
+    return bool((directory.comparisons.read(folder) or {}).get("outcome"))
+
+
+class _Fleet:
+    """The comparison of a run: what was requested, and what is known of its volumes."""
+
+    def __init__(self, directory: RunDirectory, history: History) -> None:
+        self._directory = directory
+        self._history = history
+        self._baseline: Mapping[str, Any] = directory.run["baseline"]
+        self._revoked = history.revocations()
+        self._figures: dict[str, Content] = {}
+        self._volumes: dict[str, _Volume] = {}
+
+    def compare(self, asked: Iterable[str]) -> dict[str, dict[str, Any]]:
+        """Return the comparisons of the volumes in some folders. Raises HistoryError."""
+        comparisons = {}
+        ready = []
+        for folder in self._directory.records.folders():
+            if not can_be_compared(self._directory.records.read(folder)):
+                continue
+            try:
+                self._volumes[folder] = volume = self._read(folder)
+                if folder in asked:
+                    self._find(volume)
+                    ready.append(volume)
+            except (_NothingToCompareError, CertificateError, RunDirectoryError, TablesError) as error:
+                comparisons[folder] = self._made(INCONCLUSIVE, f"it cannot be held against its baseline: {error}")
+        return {
+            folder: comparison
+            for folder, comparison in {**comparisons, **self._compare(ready)}.items()
+            if folder in asked
+        }
+
+    # Reading.
+
+    def _read(self, folder: str) -> _Volume:
+        """Return the volume of a record, with the entries of the history that can be compared with it if it can be
+        compared at all."""
+        certificate = make_certificate(self._directory, folder, self._directory.records.read(folder))
+        content, entry = certificate.content, certificate.entry
+        if entry.volume_id is None:
+            raise _NothingToCompareError("it is not known which volume this is")
+        volume = _Volume(folder, entry, _slim(content), class_of(content))
+        if not why_unusable(content):
+            entries = own_entries(entry, self._history.of_volume(entry.volume_id))
+            volume.comparable = comparable_with(entry, entries, self._revoked)
+        return volume
+
+    def _find(self, volume: _Volume) -> None:
+        """Find the runs before and those that count with this one. Raises _NothingToCompareError if there are none."""
+        unusable = why_unusable(volume.content)
+        if unusable:
+            raise _NothingToCompareError(unusable)
+        candidates = self._named(volume) if self._baseline["kind"] == CERTIFICATES else last_baseline(volume.comparable)
+        self._load(candidates)
+        reasons = self._reasons(volume, candidates)
+        if all(reasons.values()) and any(is_imported(self._figures[entry.sha256]) for entry in candidates):
+            volume.figure = THROUGHPUT
+            reasons = self._reasons(volume, candidates)
+        volume.before = [entry for entry, reason in reasons.items() if not reason]
+        if not volume.before:
+            raise _NothingToCompareError(self._why_none(volume, reasons))
+        volume.after = counting_with(volume.comparable, volume.before)
+        self._load(volume.after)
+        common = set(rows_of(volume.content, volume.figure)).intersection(
+            *(self._rows(entry, volume.figure) for entry in (*volume.before, *volume.after))
+        )
+        volume.rows = tuple(sorted(common, key=row_order))
+        if not common:
+            raise _NothingToCompareError("its runs have no row in common")
+
+    def _reasons(self, volume: _Volume, candidates: Iterable[Entry]) -> dict[Entry, str]:
+        """Return why each certificate cannot be compared with the volume's, by its figure; "" if it can."""
+        return {
+            entry: why_incomparable(self._figures[entry.sha256], volume.content, volume.figure) for entry in candidates
+        }
+
+    def _named(self, volume: _Volume) -> list[Entry]:
+        """Return the certificates of the host's volume that gate_baseline names. Its disk may have been replaced since,
+        but its mount point is the same."""
+        named = set(self._baseline["certificates"])
+        entries = self._history.of_name(volume.entry.host, volume.entry.volume)
+        same = [entry for entry in entries if entry.mount_point in (None, volume.entry.mount_point)]
+        return [entry for entry in same if entry.sha256 in named and entry.sha256 not in self._revoked]
+
+    def _why_none(self, volume: _Volume, reasons: Mapping[Entry, str]) -> str:
+        if self._baseline["kind"] == CERTIFICATES:
+            if not reasons:
+                return "gate_baseline names no certificate of it that is not revoked"
+            entry, reason = list(reasons.items())[-1]
+            return f"the certificate that gate_baseline names (run {entry.run_id}) cannot be compared: {reason}"
+        return f"{self._why_no_last(volume)}: {_BEGIN}"
+
+    def _why_no_last(self, volume: _Volume) -> str:
+        if volume.comparable:
+            return (
+                f"all {len(volume.comparable)} certificates that it can be compared with were held against a baseline "
+                "themselves, and none was accepted"
+            )
+        entries = own_entries(volume.entry, self._history.of_volume(str(volume.entry.volume_id)))
+        if entries:
+            (content,) = self._history.contents([entries[-1].sha256])
+            reason = (
+                "it is revoked" if entries[-1].sha256 in self._revoked else why_incomparable(content, volume.content)
+            )
+            return f"none of its certificates can be compared; the newest (run {entries[-1].run_id}): {reason}"
+        named = [
+            entry
+            for entry in self._history.of_name(volume.entry.host, volume.entry.volume)
+            if entry.run_id != volume.entry.run_id
+        ]
+        if named:
+            return (
+                "the history has certificates of its name (the newest of run "
+                f"{named[-1].run_id}), but of another volume"
+            )
+        return "the history has no certificate of it"
+
+    def _load(self, entries: Iterable[Entry]) -> None:
+        wanted = [entry.sha256 for entry in entries if entry.sha256 not in self._figures]
+        self._figures.update(zip(wanted, map(_slim, self._history.contents(wanted))))
+
+    def _rows(self, entry: Entry, figure: str) -> Rows:
+        return rows_of(self._figures[entry.sha256], figure)
+
+    # Comparing.
+
+    def _compare(self, volumes: Sequence[_Volume]) -> dict[str, dict[str, Any]]:
+        """Return the comparison of each volume: with those of its class that have the same runs if they are enough,
+        else with its own runs."""
+        by_question: dict[tuple[Any, ...], list[_Volume]] = {}
+        for volume in volumes:
+            by_question.setdefault(volume.question, []).append(volume)
+        comparisons = {}
+        for asked in by_question.values():
+            members = self._members(asked)
+            if len(members) >= FEWEST_ALIKE:
+                changes = self._compare_runs(members, len(asked) / len(volumes), self._earlier_of_class(members))
+            else:
+                changes = {
+                    volume.folder: self._compare_runs([volume], 1 / len(volumes), self._earlier(volume))[volume.folder]
+                    for volume in asked
+                }
+            comparisons.update((volume.folder, self._said(volume, changes[volume.folder])) for volume in asked)
+        return comparisons
+
+    def _members(self, asked: Sequence[_Volume]) -> list[_Volume]:
+        """Return the volumes of which the same is asked, and those of their class that have the same runs, whatever
+        they are compared with themselves."""
+        example, found, known = asked[0], list(asked), set(asked)
+        for volume in self._volumes.values():
+            if volume not in known and volume.alike == example.alike and not why_unusable(volume.content):
+                sides = [
+                    [volume.by_run.get(entry.run_id) for entry in side] for side in (example.before, example.after)
+                ]
+                if all(entry for side in sides for entry in side):
+                    same = replace(volume, figure=example.figure, rows=example.rows, before=sides[0], after=sides[1])
+                    found += [same] if self._has_rows(same) else []
+        return found
+
+    def _has_rows(self, volume: _Volume) -> bool:
+        entries = (*volume.before, *volume.after)
+        self._load(entries)
+        return all(
+            set(volume.rows) <= rows.keys()
+            for rows in (
+                rows_of(volume.content, volume.figure),
+                *(self._rows(entry, volume.figure) for entry in entries),
+            )
+        )
+
+    def _compare_runs(
+        self, volumes: Sequence[_Volume], share: float, earlier: Sequence[Sequence[dict[str, Rows]]] = ()
+    ) -> dict[str, HostChange]:
+        example = volumes[0]
+        before = [
+            self._run_of(volumes, [volume.before[place] for volume in volumes]) for place in range(len(example.before))
+        ]
+        after = [
+            self._run_of(volumes, [volume.after[place] for volume in volumes]) for place in range(len(example.after))
+        ]
+        after.append(
+            {volume.folder: _only(example.rows, rows_of(volume.content, example.figure)) for volume in volumes}
+        )
+        change = compare_class(before, after, margin=self._baseline["margin"], share=share, earlier=earlier)
+        return {host.host: host for host in change.hosts}
+
+    def _run_of(self, volumes: Sequence[_Volume], entries: Sequence[Entry]) -> dict[str, Rows]:
+        return {
+            volume.folder: _only(volume.rows, self._rows(entry, volume.figure))
+            for volume, entry in zip(volumes, entries)
+        }
+
+    def _earlier(self, volume: _Volume) -> list[list[dict[str, Rows]]]:
+        """Return the volume's other runs, which tell how much its runs differ."""
+        periods = earlier_periods(volume.comparable, [*volume.before, *volume.after])
+        self._load(entry for period in periods for entry in period)
+        runs = [[self._rows(entry, volume.figure) for entry in period] for period in periods]
+        return [
+            [{volume.folder: _only(volume.rows, rows)} for rows in period if set(volume.rows) <= rows.keys()]
+            for period in runs
+        ]
+
+    def _earlier_of_class(self, members: Sequence[_Volume]) -> list[list[dict[str, Rows]]]:
+        """Return the other runs of a class if one side of the comparison has a single run, in the periods of one
+        volume: these are those of the class."""
+        example = members[0]
+        if len(example.before) > 1 and example.after:
+            return []
+        found = []
+        for period in earlier_periods(example.comparable, [*example.before, *example.after]):
+            runs = [
+                {volume: volume.by_run[entry.run_id] for volume in members if entry.run_id in volume.by_run}
+                for entry in period
+            ]
+            self._load(each for run in runs for each in run.values())
+            rows = [{volume.folder: self._rows(each, example.figure) for volume, each in run.items()} for run in runs]
+            found.append(
+                [
+                    {
+                        folder: _only(example.rows, figures)
+                        for folder, figures in run.items()
+                        if set(example.rows) <= figures.keys()
+                    }
+                    for run in rows
+                ]
+            )
+        return found
+
+    # Saying.
+
+    def _said(self, volume: _Volume, change: HostChange) -> dict[str, Any]:
+        worst_row = (
+            None
+            if change.worst_row is None
+            else {**dict(zip(ROW_KEYS, change.worst_row)), "change": change.worst_row_change}
+        )
+        return self._made(
+            change.outcome,
+            reason_of(change, volume.figure, self._baseline["margin"]),
+            before=[entry.sha256 for entry in volume.before],
+            after=[entry.sha256 for entry in volume.after],
+            figure=volume.figure,
+            change=change.change,
+            bound=change.bound,
+            beyond_class=change.beyond_class,
+            worst_row=worst_row,
+            smallest_named=change.smallest_named,
+            runs_needed=change.runs_needed,
+        )
+
+    def _made(self, outcome: str, reason: str, **keys: Any) -> dict[str, Any]:
+        said = {
+            "schema": SCHEMA_VERSION,
+            "baseline": self._baseline["kind"],
+            "margin": self._baseline["margin"],
+            "before": [],
+            "after": [],
+        }
+        return {**said, "outcome": outcome, "verdict": VERDICTS[outcome], "reason": reason, **keys}
+
+
+def _slim(content: Content) -> Content:
+    """Return the part of a certificate that a comparison needs, because a fleet has many certificates."""
+    kept = ("source", "method_version", "disturbances", "limits_verdict", "verdict", "parameters")
+    rows = [{name: row.get(name) for name in (*ROW_KEYS, LATENCY_MEAN, THROUGHPUT)} for row in content["rows"]]
+    return {**{key: content[key] for key in kept if key in content}, "rows": rows}
+
+
+def _only(rows: Iterable[RowKey], figures: Rows) -> Rows:
+    return {row: figures[row] for row in rows}
+
+
+# What the verdict says.
+
+
+def reason_of(change: HostChange, figure: str, margin: float) -> str:
+    """Return what a comparison says about a volume, as one sentence."""
+    name = figure.removesuffix("_ns")
+    if change.change is None or change.bound is None:
+        return f"{name}: {change.reason}{_outlook(change)}"
+    found = f"{name} is {_than(change.change, figure)} than in {count_runs(change.runs_before)} before"
+    if change.outcome == WORSE:
+        bound = f"(with 95 % confidence at least {_than(change.lower_bound, figure)}, margin {format_ratio(margin)})"
+        return f"worse than its baseline: {found} {bound}{_where(change, figure)}"
+    bound = f"(with 95 % confidence at most {_than(change.bound, figure)}, margin {format_ratio(margin)})"
+    if change.outcome == NON_INFERIOR:
+        return f"not worse than its baseline: {found} {bound}"
+    open_end = _outlook(change) or ": the change lies at the margin, so more runs will not tell"
+    return f"it cannot be told whether it is worse than its baseline: {found} {bound}{open_end}"
+
+
+def _where(change: HostChange, figure: str) -> str:
+    if (
+        change.worst_row is None
+        or change.worst_row_change is None
+        or change.beyond_class is None
+        or change.change is None
+    ):
+        return ""
+    row = f"; beyond its class most at {size_text(change.worst_row[0])}, {_than(change.worst_row_change, figure)}"
+    return row.replace("beyond its class ", "") if change.beyond_class == change.change else row
+
+
+def _outlook(change: HostChange) -> str:
+    """Return how many runs more should decide."""
+    if change.after_needed:
+        more = change.after_needed - change.runs_after
+        return f": {more} more run{'' if more == 1 else 's'} should tell"
+    if change.runs_needed:
+        return f": this takes {change.runs_needed} runs before and as many after"
+    return ""
+
+
+def _than(change: float, figure: str) -> str:
+    """Return a change of a figure, which is given as one for the worse, in words."""
+    higher = change if figure != THROUGHPUT else 1 / (1 + change) - 1
+    return f"{format_ratio(abs(higher), 2)} {'lower' if higher < 0 else 'higher'}"

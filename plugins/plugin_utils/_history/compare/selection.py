@@ -1,0 +1,98 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Which certificates a user means by runs, run directories, certificates, days and ranges of days."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Certificate, Entry
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import day_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.filing import certificates_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import History
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import absolute
+
+_SHA256 = re.compile(r"[0-9a-f]{6,64}")
+_DAYS = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})(?:\.\.([0-9]{4}-[0-9]{2}-[0-9]{2}))?")
+
+
+class SelectionError(ValueError):
+    """A term that does not name a certificate; the message names it and the possible forms."""
+
+
+@dataclass
+class Selection:
+    """Certificates by their SHA-256. made are those of run directories that the history does not know."""
+
+    terms: tuple[str, ...]
+    entries: dict[str, Entry] = field(default_factory=dict)
+    made: dict[str, Certificate] = field(default_factory=dict)
+
+    def contents(self, history: History, wanted: Sequence[str]) -> list[dict[str, Any]]:
+        """Return the contents of some of the certificates, in the order of their SHA-256."""
+        stored = [sha256 for sha256 in wanted if sha256 not in self.made]
+        known = dict(zip(stored, history.contents(stored)))
+        return [known[sha256] if sha256 in known else self.made[sha256].content for sha256 in wanted]
+
+
+def select(history: History, terms: Iterable[str]) -> Selection:
+    """Return the certificates that terms name, among them those that cannot be compared. Raises SelectionError,
+    HistoryError and RunDirectoryError."""
+    selection = Selection(tuple(term.strip() for term in terms if term.strip()))
+    if not selection.terms:
+        raise SelectionError("nothing is selected: name runs, run directories, certificates, days or ranges of days")
+    for term in selection.terms:
+        is_directory = not _DAYS.fullmatch(term) and os.path.isdir(absolute(term))
+        found = _of_directory(history, selection, term) if is_directory else _of_history(history, term)
+        if not found:
+            raise SelectionError(
+                f"the history {history.place} has nothing under {term!r}: name a run by its ID or "
+                "directory, a certificate by the beginning of its SHA-256, a day (2026-01-31) or a range "
+                "of days (2026-01-01..2026-01-31)"
+            )
+        selection.entries.update((entry.sha256, entry) for entry in found)
+    return selection
+
+
+def _of_history(history: History, term: str) -> list[Entry]:
+    days = _DAYS.fullmatch(term)
+    if days:
+        return history.between(*_range(days[1], days[2] or days[1]))
+    found = history.of_run(term)
+    return [history.certificate(term).entry] if not found and _SHA256.fullmatch(term) else found
+
+
+def _of_directory(history: History, selection: Selection, term: str) -> list[Entry]:
+    """Return the certificates of a run directory. If the history does not know the run, they are made from the
+    directory, which is left as it is."""
+    directory = RunDirectory.open(absolute(term))
+    found = history.of_run(str(directory.run["run_id"]))
+    if found:
+        return found
+    certificates, dummy = certificates_of(directory)
+    if not certificates:
+        why = (
+            "it was merged from others, was a preflight, an observation or a run of power "
+            "cuts, or nothing of it was judged"
+        )
+        raise SelectionError(f"{term}: the run has no certificates: {why}")
+    selection.made.update((certificate.sha256, certificate) for certificate in certificates)
+    return [certificate.entry for certificate in certificates]
+
+
+def _range(first: str, last: str) -> tuple[datetime.date, datetime.date]:
+    try:
+        days = day_of(first), day_of(last)
+    except ValueError as error:
+        raise SelectionError(str(error)) from None
+    if days[1] < days[0]:
+        raise SelectionError(f"the range of days {first}..{last} ends before it begins")
+    return days

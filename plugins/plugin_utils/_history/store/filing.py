@@ -1,0 +1,116 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""From a run directory into the history: the certificate of each record is made once, written beside it, and stored."""
+
+from __future__ import annotations
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import (
+    Certificate,
+    CertificateError,
+    certificate_of,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.contradiction import (
+    refuse_contradiction,
+    refuse_other_content,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_record
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import kind_named
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.memory import Remembered
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError, printable
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
+
+_NEEDED_TABLES = ("run.csv", "results.csv")
+
+
+def certify(directory: RunDirectory) -> tuple[list[Certificate], list[str]]:
+    """Make the certificates of a run that was judged and write each beside its record.
+
+    Returns them, and a sentence for each record that cannot have one. Raises RunDirectoryError.
+    """
+    found, problems = _certificates(directory)
+    for folder, certificate in found.items():
+        directory.certificates.write(folder, certificate.text)
+    return list(found.values()), problems
+
+
+def certificates_of(directory: RunDirectory) -> tuple[list[Certificate], list[str]]:
+    """Return what certify returns without writing anything. The directory is untrusted, so records that contradict
+    their tables are problems."""
+    found, problems = _certificates(directory, check=True)
+    return list(found.values()), problems
+
+
+def store(place: str, certificates: list[Certificate], remembered: Remembered | None = None) -> int:
+    """Store certificates, and what else of their run is remembered, in the history at a place; return how many
+    certificates it did not have yet.
+
+    Raises HistoryError.
+
+    The run made the history when it was opened. It is not created here: if it has disappeared, for example because a
+    file system is not mounted, a new one would hide that.
+    """
+    with open_history(place) as history:
+        if remembered:
+            remembered.store_in(history)
+        return history.store(certificates)
+
+
+def _certificates(directory: RunDirectory, check: bool = False) -> tuple[dict[str, Certificate], list[str]]:
+    """Return the certificates by the folder of their record, and the problems of the others.
+
+    A merged run has none: those of its records belong to the runs that they come from.
+    Only a run of a kind that certifies has any.
+    """
+    found: dict[str, Certificate] = {}
+    problems = []
+    if directory.run.get("merged_from") or not directory.kind.certifies:
+        return found, problems
+    for folder in directory.records.folders():
+        try:
+            record = judged_record(directory, folder)
+            if check:
+                refuse_contradiction(directory, folder)
+            certificate = _written(directory, folder, record, check) or directory.kind.memory.certificate_of(
+                directory, folder, record
+            )
+        except (CertificateError, RunDirectoryError, TablesError) as error:
+            problems.append(f"{folder}: {error}")
+            continue
+        if certificate:
+            found[folder] = certificate
+    return found, problems
+
+
+def _written(directory: RunDirectory, folder: str, record: HostRecord, check: bool) -> Certificate | None:
+    """Return the certificate beside a record: one that a later version of this collection made would differ from what
+    the history has."""
+    text = directory.certificates.read(folder)
+    if text is None:
+        return None
+    certificate = Certificate.parse(text)
+    entry, run_id = certificate.entry, record.run_id or directory.run["run_id"]
+    if (entry.run_id, entry.host, entry.volume) != (run_id, printable(record.host), printable(record.volume)):
+        raise CertificateError(
+            "its certificate.json is that of another run, host or volume: remove it, and "
+            "it is made from the record again"
+        )
+    if check:
+        refuse_other_content(certificate, directory.kind.memory.certificate_of(directory, folder, record))
+    return certificate
+
+
+def make_certificate(directory: RunDirectory, folder: str, record: HostRecord) -> Certificate | None:
+    """Return the certificate of a record in a folder, None if it was not judged. Raises CertificateError,
+    RunDirectoryError and TablesError."""
+    tables = (
+        parse_tables(directory.records.tables(record, _NEEDED_TABLES))
+        if kind_named(record.kind).tests_storage
+        else None
+    )
+    return certificate_of(directory.run, record, tables)

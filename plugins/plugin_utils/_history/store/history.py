@@ -1,0 +1,524 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The history: where certificates are stored permanently. Entries are added and, on request, pruned; none is ever
+changed.
+
+It can also keep the run directories themselves, each as one archive.
+A later archive of a run takes the place of the earlier one.
+
+The SQL is the same for every database. What differs is in the subclasses: how to connect, how a transaction begins,
+and a few words of the schema.
+"""
+
+from __future__ import annotations
+
+import abc
+import contextlib
+import dataclasses
+import datetime
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import (
+    ATTEMPT,
+    Certificate,
+    CertificateError,
+    Entry,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult, told_once
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import IMPORTED
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.planned import Planned
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import reindexing
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.schema import MIGRATIONS, REINDEXED
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import MOMENT, utc_now
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DEFAULT_VOLUME
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
+
+COLUMNS = tuple(each.name for each in dataclasses.fields(Entry))
+
+PATIENCE_S = 60.0
+"""For how long another writer is waited for."""
+APPEND_ONLY = "the history is append-only"
+
+_ALL_COLUMNS = ", ".join(COLUMNS)
+_INSERT = (
+    f"INSERT INTO logdisk_certificates ({_ALL_COLUMNS}) VALUES ({', '.join('?' * len(COLUMNS))}) ON CONFLICT DO NOTHING"
+)
+_INSERT_CONTENT = "INSERT INTO logdisk_contents (sha256, content) VALUES (?, ?) ON CONFLICT DO NOTHING"
+_KEPT_COLUMNS = "sha256, run_id, stage, kept_at, created_at, job_id, workflow_job_id"
+_KEEP = (
+    f"INSERT INTO logdisk_kept_runs ({_KEPT_COLUMNS}, archive) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
+)
+_MOST_VALUES = 500
+"""Values of one statement; databases allow some more."""
+# A state follows from the newest entry of each effect, with each fact about the volume, revoked or not. Boot
+# IDs tell clones apart, so the newest of each is kept.
+_NEWEST = f"""
+    SELECT {_ALL_COLUMNS} FROM (
+        SELECT {_ALL_COLUMNS}, row_number() OVER (
+            PARTITION BY volume_id, disk_id, host, volume, boot_id, profile, effect, volume_facts, verified,
+                can_certify, CASE WHEN sha256 IN (SELECT sha256 FROM logdisk_revocations) THEN 1 ELSE 0 END
+            ORDER BY judged_at DESC, run_id DESC, sha256 DESC
+        ) AS age
+        FROM logdisk_certificates
+    ) AS ranked WHERE age = 1
+"""
+
+
+class HistoryError(OSError):
+    """A history that cannot be opened, read or written; the message is one sentence with its place and,
+    if it is known, what to do."""
+
+
+class _UndoneError(Exception):
+    """Ends a trial transaction."""
+
+
+@dataclass(frozen=True)
+class Revocation:
+    """Who withdrew a certificate, when, and why."""
+
+    sha256: str
+    revoked_at: str
+    revoked_by: str
+    reason: str
+
+
+OPENED, STARTED, JUDGED = range(3)
+"""How far a run was when it was kept: before its hosts were contacted, while they measured, or with its report."""
+
+
+@dataclass(frozen=True)
+class KeptRun:
+    """A run directory that the history keeps: how far the run was, when it was opened,
+    and the job that it belongs to, as far as known.
+
+    Values that come from the run are untrusted text.
+    """
+
+    sha256: str
+    run_id: str
+    stage: int
+    kept_at: str
+    created_at: str
+    job_id: str
+    workflow_job_id: str
+
+
+_CUT_COLUMNS = ", ".join(each.name for each in dataclasses.fields(CutResult))
+_INSERT_CUTS = (
+    f"INSERT INTO logdisk_power_cuts ({_CUT_COLUMNS}) VALUES "
+    f"({', '.join('?' * len(dataclasses.fields(CutResult)))}) ON CONFLICT DO NOTHING"
+)
+_REVOKE = (
+    "INSERT INTO logdisk_revocations (sha256, revoked_at, revoked_by, reason) VALUES (?, "
+    "?, ?, ?) ON CONFLICT DO NOTHING"
+)
+_PLAN_COLUMNS = ", ".join(each.name for each in dataclasses.fields(Planned))
+_INSERT_PLANS = (
+    f"INSERT INTO logdisk_plans ({_PLAN_COLUMNS}) VALUES "
+    f"({', '.join('?' * len(dataclasses.fields(Planned)))}) ON CONFLICT DO NOTHING"
+)
+# A run that did not find a mount point does not plan another one.
+_NEWEST_PLANS = f"""
+    SELECT {_PLAN_COLUMNS} FROM (
+        SELECT {_PLAN_COLUMNS}, rank() OVER (PARTITION BY host ORDER BY planned_at DESC, run_id DESC) AS age
+        FROM logdisk_plans
+    ) AS ranked WHERE age = 1 ORDER BY host, volume, sha256
+"""
+_PLACES = """
+    SELECT host, volume, mount_point FROM (
+        SELECT host, volume, mount_point,
+            row_number() OVER (PARTITION BY host, volume ORDER BY planned_at DESC, run_id DESC) AS age
+        FROM logdisk_plans WHERE mount_point <> ''
+    ) AS ranked WHERE age = 1
+"""
+
+
+class History(abc.ABC):
+    """An open history. It is a context manager that closes it. Every method raises HistoryError."""
+
+    errors: tuple[type[Exception], ...] = ()
+    """The exceptions of the database's library."""
+
+    text_type = "TEXT"
+    """The type of a column of text that sorts by the code points of its characters."""
+
+    bytes_type = "BLOB"
+    """The type of a column of bytes."""
+
+    refuse = ""
+    """The end of a trigger that refuses what is attempted."""
+
+    def __init__(self, place: str) -> None:
+        self.place = place
+        self._outdated = False
+
+    def __enter__(self) -> History:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @abc.abstractmethod
+    def close(self) -> None:
+        """Close the connection."""
+
+    @abc.abstractmethod
+    def _transaction(self) -> contextlib.AbstractContextManager[None]:
+        """Begin a transaction that writes; it is committed if the block succeeds, else undone."""
+
+    @abc.abstractmethod
+    def _execute(self, sql: str, values: Sequence[Any] = ()) -> Any:
+        """Execute a statement with question marks for its values and return a cursor."""
+
+    @abc.abstractmethod
+    def _execute_many(self, sql: str, rows: Sequence[Sequence[Any]]) -> int:
+        """Execute a statement for each row; return how many rows of the database it concerned."""
+
+    @abc.abstractmethod
+    def _has_schema(self) -> bool:
+        """Whether the history was ever written to."""
+
+    @abc.abstractmethod
+    def _begin_migration(self) -> None:
+        """Keep other writers from migrating until the end of the transaction, and make what :attr:`refuse` needs."""
+
+    def store(self, certificates: Iterable[Certificate]) -> int:
+        """Store certificates, all or none of them; return how many the history did not have yet."""
+        # In a fixed order, so that two writers of the same certificates cannot deadlock.
+        ordered = sorted(certificates, key=lambda certificate: certificate.sha256)
+        rows = [dataclasses.astuple(certificate.entry) for certificate in ordered]
+        contents = [(certificate.sha256, certificate.text) for certificate in ordered]
+        with self._reported("cannot be written"), self._transaction():
+            added = self._execute_many(_INSERT, rows) if rows else 0
+            if rows:
+                self._execute_many(_INSERT_CONTENT, contents)
+        return added
+
+    def store_power_cuts(self, results: Iterable[CutResult]) -> int:
+        """Store the results of power cuts; return how many results the history did not have yet."""
+        rows = [dataclasses.astuple(result) for result in sorted(results, key=lambda result: result.sha256)]
+        with self._reported("cannot be written"), self._transaction():
+            return self._execute_many(_INSERT_CUTS, rows) if rows else 0
+
+    def power_cuts(self) -> list[CutResult]:
+        """Return the results of all power cuts, oldest first. They are never pruned: a loss must not be forgotten.
+        Those that were revoked do not count."""
+        return self._cut_results("TRUE")
+
+    def power_cuts_of(self, host: str, volume: str) -> list[CutResult]:
+        """Return the results of all power cuts of a host's volumes of one name, oldest first."""
+        return self._cut_results("host = ? AND volume = ?", printable(host), printable(volume))
+
+    def _cut_results(self, condition: str, *values: str) -> list[CutResult]:
+        self._refuse_outdated()
+        with self._reported("cannot be read"):
+            valid = "sha256 NOT IN (SELECT sha256 FROM logdisk_revocations)"
+            sql = (
+                f"SELECT {_CUT_COLUMNS} FROM logdisk_power_cuts WHERE {condition} AND {valid} "
+                "ORDER BY judged_at, run_id, sha256"
+            )
+            return told_once([CutResult(*row) for row in self._execute(sql, values).fetchall()])
+
+    def store_plans(self, plans: Iterable[Planned]) -> None:
+        """Store what a run planned to certify."""
+        rows = [dataclasses.astuple(planned) for planned in sorted(plans, key=lambda planned: planned.sha256)]
+        with self._reported("cannot be written"), self._transaction():
+            if rows:
+                self._execute_many(_INSERT_PLANS, rows)
+
+    def plans(self) -> dict[str, list[Planned]]:
+        """Return the newest plan of each host that has one, without volumes that were taken out since. An unknown mount
+        point is the last that is known."""
+        self._refuse_outdated()
+        with self._reported("cannot be read"):
+            newest = [Planned(*row) for row in self._execute(_NEWEST_PLANS).fetchall()]
+            places = {(host, volume): mount_point for host, volume, mount_point in self._execute(_PLACES).fetchall()}
+        revoked, found = self.revocations(), {}
+        for planned in newest:
+            of_host = found.setdefault(planned.host, [])
+            if planned.sha256 not in revoked:
+                of_host.append(
+                    dataclasses.replace(
+                        planned, mount_point=planned.mount_point or places.get((planned.host, planned.volume), "")
+                    )
+                )
+        return found
+
+    def newest(self) -> list[Entry]:
+        """Return the entries that decide today's states: of each volume, name, boot and profile,
+        the newest of each effect."""
+        return self._entries(_NEWEST)
+
+    def of_name(self, host: str, volume: str) -> list[Entry]:
+        """Return all entries of a host's volume, oldest first; a replaced volume's are among them."""
+        sql = (
+            f"SELECT {_ALL_COLUMNS} FROM logdisk_certificates WHERE host = ? AND volume = ? ORDER "
+            "BY judged_at, run_id, sha256"
+        )
+        return self._entries(sql, (printable(host), printable(volume)))
+
+    def of_volume(self, volume_id: str) -> list[Entry]:
+        """Return all entries of a volume, under whichever name, oldest first."""
+        return self._entries(
+            f"SELECT {_ALL_COLUMNS} FROM logdisk_certificates WHERE volume_id = ? ORDER BY judged_at, run_id, sha256",
+            (volume_id,),
+        )
+
+    def of_run(self, run_id: str) -> list[Entry]:
+        """Return all entries of a run."""
+        return self._entries(
+            f"SELECT {_ALL_COLUMNS} FROM logdisk_certificates WHERE run_id = ? ORDER BY host, volume, sha256", (run_id,)
+        )
+
+    def between(self, first: datetime.date = datetime.date.min, last: datetime.date = datetime.date.max) -> list[Entry]:
+        """Return all entries that were judged from one day to another, oldest first."""
+        sql = (
+            f"SELECT {_ALL_COLUMNS} FROM logdisk_certificates WHERE judged_at >= ? AND judged_at < ? ORDER "
+            "BY judged_at, run_id, sha256"
+        )
+        return self._entries(sql, (first.isoformat(), f"{last.isoformat()}U"))  # T comes before U
+
+    def contents(self, wanted: Sequence[str]) -> list[dict[str, Any]]:
+        """Return the contents of certificates, in the order of their SHA-256."""
+        texts: dict[str, str] = {}
+        for start in range(0, len(wanted), _MOST_VALUES):
+            part = wanted[start : start + _MOST_VALUES]
+            with self._reported("cannot be read"):
+                texts.update(
+                    self._execute(
+                        f"SELECT sha256, content FROM logdisk_contents WHERE sha256 IN ({', '.join('?' * len(part))})",
+                        part,
+                    ).fetchall()
+                )
+        damaged = [
+            sha256
+            for sha256 in wanted
+            if not texts.get(sha256, "").isascii() or Certificate(texts.get(sha256, "")).sha256 != sha256
+        ]
+        if damaged:
+            raise HistoryError(
+                f"the history {self.place} is damaged: it has no certificate, or a changed one, under {damaged[0]}"
+            )
+        return [Certificate(texts[sha256]).content for sha256 in wanted]
+
+    def certificate(self, beginning: str) -> Certificate:
+        """Return the certificate whose SHA-256 begins so."""
+        with self._reported("cannot be read"):
+            sql = "SELECT content FROM logdisk_contents WHERE sha256 >= ? AND sha256 < ? ORDER BY sha256 LIMIT 2"
+            found = self._execute(sql, (beginning, beginning + "g")).fetchall()
+        if len(found) != 1:
+            raise HistoryError(
+                f"the history {self.place} has {'more than one' if found else 'no'} certificate whose "
+                f"SHA-256 begins with {beginning!r}"
+            )
+        try:
+            return Certificate.parse(found[0][0].encode("ascii", "replace"))
+        except CertificateError as error:
+            raise HistoryError(f"the history {self.place} is damaged at {beginning}: {error}") from None
+
+    def revoke(self, sha256: str, reason: str, revoked_by: str) -> None:
+        """Withdraw a certificate, a fail, or what was imported from mqldt, by hand. The first revocation counts."""
+        reason = _reason(reason)
+        with self._reported("cannot be written"), self._transaction():
+            found = self._execute(
+                "SELECT effect, profile FROM logdisk_certificates WHERE sha256 = ?", (sha256,)
+            ).fetchall()
+            if not found or (found[0][0] == ATTEMPT and found[0][1] != IMPORTED):
+                raise HistoryError(f"the history {self.place} has no certificate {sha256} to revoke")
+            self._execute(_REVOKE, (sha256, utc_now(), printable(revoked_by), printable(reason)))
+
+    def take_out(self, label: str, mount_point: str, reason: str, revoked_by: str) -> int:
+        """Withdraw all that is known of a volume, so that it need not be certified any more;
+        return how many entries that is.
+
+        The label is the host's name, with a slash and the name of the volume unless that is the default one.
+        What is judged later counts again.
+        """
+        names = {(label, DEFAULT_VOLUME), tuple(label.rpartition("/")[::2])}
+        with self._reported("cannot be written"), self._transaction():
+            wanted = []
+            for table in ("logdisk_certificates", "logdisk_power_cuts", "logdisk_plans"):
+                sql = f"SELECT sha256 FROM {table} WHERE host = ? AND volume = ? AND mount_point = ?"
+                wanted += [
+                    row[0]
+                    for name in names
+                    for row in self._execute(sql, (*map(printable, name), printable(mount_point))).fetchall()
+                ]
+            if not wanted:
+                raise HistoryError(f"the history {self.place} knows no volume {label}:{mount_point}")
+            values = (utc_now(), printable(revoked_by), printable(_reason(reason)))
+            self._execute_many(_REVOKE, [(sha256, *values) for sha256 in wanted])
+        return len(wanted)
+
+    def revocations(self) -> dict[str, Revocation]:
+        """Return what was revoked, by the SHA-256 of the certificate."""
+        with self._reported("cannot be read"):
+            rows = self._execute("SELECT sha256, revoked_at, revoked_by, reason FROM logdisk_revocations").fetchall()
+        return {row[0]: Revocation(*row) for row in rows}
+
+    def prune(self, before: datetime.date) -> int:
+        """Remove the entries that were judged before a day, and return how many. What decides a state is kept,
+        so that no state changes."""
+        moment = datetime.datetime.combine(before, datetime.time()).strftime(MOMENT)
+        with self._reported("cannot be written"), self._transaction():
+            kept = {entry.sha256 for entry in self.newest()}
+            old = self._execute("SELECT sha256 FROM logdisk_certificates WHERE judged_at < ?", (moment,)).fetchall()
+            removed = [(sha256,) for (sha256,) in old if sha256 not in kept]
+            for table in ("logdisk_contents", "logdisk_certificates") if removed else ():
+                self._execute_many(f"DELETE FROM {table} WHERE sha256 = ?", removed)
+        return len(removed)
+
+    def keep_run(self, run: Mapping[str, Any], archive: bytes, stage: int) -> None:
+        """Keep the archive of a run directory, whose run.json holds run,
+        instead of what was kept of this run at this stage or an earlier one."""
+        job = (run.get("controller") or {}).get("job") or {}
+        sha256 = hashlib.sha256(archive).hexdigest()
+        texts = (run["run_id"], run.get("created_at"), job.get("id"), job.get("workflow_job_id"))
+        run_id, created_at, job_id, workflow_job_id = (printable(str(text or "")) for text in texts)
+        with self._reported("cannot be written"), self._transaction():
+            self._execute(_KEEP, (sha256, run_id, stage, utc_now(), created_at, job_id, workflow_job_id, archive))
+            # After adding, so that two controllers that keep a run at the same time do not remove each other's archive.
+            self._execute(
+                "DELETE FROM logdisk_kept_runs WHERE run_id = ? AND stage <= ? AND sha256 <> ?", (run_id, stage, sha256)
+            )
+
+    def kept_runs(self, workflow_job_ids: Iterable[str]) -> list[KeptRun]:
+        """Return what is kept of the runs of workflows, the newest of each run,
+        in the order in which the runs were opened."""
+        wanted = sorted(set(workflow_job_ids) - {""})
+        return self._kept(f"workflow_job_id IN ({', '.join('?' * len(wanted))})", wanted) if wanted else []
+
+    def kept_run(self, run_id: str) -> bytes:
+        """Return the newest archive of a run."""
+        kept = self._kept("run_id = ?", [run_id])
+        if not kept:
+            raise HistoryError(
+                f"the history {self.place} keeps no report of the run {run_id!r}: it keeps those of "
+                "runs with gate_keep_report: true"
+            )
+        with self._reported("cannot be read"):
+            found = self._execute(
+                "SELECT archive FROM logdisk_kept_runs WHERE sha256 = ?", (kept[0].sha256,)
+            ).fetchall()
+        if not found or hashlib.sha256(found[0][0]).hexdigest() != kept[0].sha256:
+            raise HistoryError(
+                f"the history {self.place} is damaged: the report of the run {run_id} is not what was kept"
+            )
+        return bytes(found[0][0])
+
+    def _kept(self, condition: str, values: Sequence[Any]) -> list[KeptRun]:
+        with self._reported("cannot be read"):
+            sql = f"SELECT {_KEPT_COLUMNS} FROM logdisk_kept_runs WHERE {condition} ORDER BY stage, kept_at, sha256"
+            newest = {row[1]: KeptRun(*row) for row in self._execute(sql, values).fetchall()}
+        return sorted(newest.values(), key=lambda kept: (kept.created_at, kept.run_id))
+
+    def prune_kept_runs(self, before: datetime.date) -> int:
+        """Remove the run directories of runs that were opened before a day and have no entry left,
+        and return of how many runs."""
+        moment = datetime.datetime.combine(before, datetime.time()).strftime(MOMENT)
+        old = "created_at < ? AND run_id NOT IN (SELECT run_id FROM logdisk_certificates)"
+        with self._reported("cannot be written"), self._transaction():
+            runs = self._execute(
+                f"SELECT count(DISTINCT run_id) FROM logdisk_kept_runs WHERE {old}", (moment,)
+            ).fetchone()[0]
+            self._execute(f"DELETE FROM logdisk_kept_runs WHERE {old}", (moment,))
+        return runs
+
+    def _entries(self, sql: str, values: Sequence[Any] = ()) -> list[Entry]:
+        self._refuse_outdated()
+        with self._reported("cannot be read"):
+            return [Entry(*row) for row in self._execute(sql, values).fetchall()]
+
+    def try_writing(self) -> None:
+        """Write an entry and undo it, unless the schema is that of an older version:
+        raise HistoryError if it cannot be written."""
+        with self._reported("cannot be written"), contextlib.suppress(_UndoneError):
+            if self._version() == len(MIGRATIONS):
+                with self._transaction():
+                    self._execute(_INSERT_CONTENT, ("", ""))
+                    self._execute(_KEEP, ("", "", OPENED, "", "", "", "", b""))
+                    raise _UndoneError
+
+    def _begin(self, migrate: bool) -> None:
+        """Bring the schema to the version of this collection, or only check that it is not a newer one;
+        a history that cannot be used is closed."""
+        try:
+            if migrate:
+                self._migrate()
+            else:
+                with self._reported("cannot be opened"):
+                    self._outdated = 0 < self._version() < len(MIGRATIONS)
+        except BaseException:
+            self.close()
+            raise
+
+    def _refuse_outdated(self) -> None:
+        if self._outdated:
+            raise HistoryError(
+                f"the history {self.place} was written by an older version of this collection, and a preflight does "
+                "not update it: playbooks/status.yml does"
+            )
+
+    def _migrate(self) -> None:
+        """Bring the schema to the version of this collection. Refuses a newer one,
+        and one that another collection changed."""
+        with self._reported("cannot be opened"):
+            if self._version() == len(MIGRATIONS):
+                return
+            with self._transaction():
+                self._begin_migration()
+                for number in range(self._version() + 1, len(MIGRATIONS) + 1):
+                    self._apply(number)
+
+    def _version(self) -> int:
+        """Return the version of the schema, 0 if there is none."""
+        if not self._has_schema():
+            return 0
+        version = self._execute("SELECT max(version) FROM logdisk_schema").fetchone()[0] or 0
+        if version > len(MIGRATIONS):
+            raise HistoryError(
+                f"the history {self.place} was written by a newer version of this collection (schema {version}, this "
+                f"one knows {len(MIGRATIONS)}): update the collection on this controller"
+            )
+        return version
+
+    def _apply(self, number: int) -> None:
+        if number == 1:
+            self._execute(
+                f"CREATE TABLE logdisk_schema (version INTEGER PRIMARY KEY, applied_at {self.text_type} NOT NULL)"
+            )
+        kept = self._read_schema_3() if number == REINDEXED else None
+        for statement in MIGRATIONS[number - 1]:
+            self._execute(statement.format(text=self.text_type, bytes=self.bytes_type, refuse=self.refuse))
+        if kept:
+            entries, results = kept
+            for insert, rows in ((_INSERT, entries), (_INSERT_CUTS, results)):
+                if rows:
+                    self._execute_many(insert, [dataclasses.astuple(row) for row in rows])
+        self._execute("INSERT INTO logdisk_schema (version, applied_at) VALUES (?, ?)", (number, utc_now()))
+
+    def _read_schema_3(self) -> tuple[list[Entry], list[CutResult]]:
+        try:
+            return reindexing.read(self._execute)
+        except CertificateError as error:
+            raise HistoryError(f"the history {self.place} is damaged: {error}") from None
+
+    @contextlib.contextmanager
+    def _reported(self, what: str) -> Iterator[None]:
+        """Convert the exceptions of the database's library into a HistoryError."""
+        try:
+            yield
+        except self.errors as error:
+            raise HistoryError(f"the history {self.place} {what}: {' '.join(str(error).split())}") from None
+
+
+def _reason(reason: str) -> str:
+    if not reason.strip():
+        raise HistoryError("a certificate is revoked for a reason: name it with -e history_reason=...")
+    return reason

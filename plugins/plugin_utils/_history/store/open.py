@@ -1,0 +1,69 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Which history gate_history names."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import History, HistoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.postgresql import (
+    SCHEMES,
+    PostgresqlHistory,
+    refuse_password,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.sqlite import SqliteHistory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import absolute
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import REPORTS
+
+PASSWORD_VARIABLE = "LOGDISK_HISTORY_PASSWORD"
+FILE_NAME = "history.sqlite"
+"""The default history in the directory of reports."""
+TRY_PATIENCE_S = 30.0
+"""How long to wait for another writer before there is anything to store: as long as it may take to store a large
+fleet."""
+
+
+def place_of(history: str, report_dir: str) -> str:
+    """Return the absolute path or the URL that gate_history stands for. Raises HistoryError if it cannot be one,
+    or has a password in it.
+
+    report_dir is what gate_report_dir names. Artifacts of ansible-runner are no place for a history,
+    because each run has its own.
+    """
+    if history.startswith(SCHEMES):
+        refuse_password(history)
+        return history
+    if "://" in history:
+        raise HistoryError(
+            f"gate_history must be a path or begin with {SCHEMES[0]}, not {history.partition('://')[0]}://"
+        )
+    return absolute(history or os.path.join(report_dir or REPORTS, FILE_NAME))
+
+
+def open_history(place: str, create: bool = False, **how: Any) -> History:
+    """Open the history at a place of :func:`place_of`. A file is created only on request. Raises HistoryError.
+
+    how can be migrate=False, which leaves an older schema as it is, and patience_s,
+    for how long another writer is waited for.
+    """
+    if place.startswith(SCHEMES):
+        return PostgresqlHistory(place, os.environ.get(PASSWORD_VARIABLE, ""), **how)
+    return SqliteHistory(place, create, **how)
+
+
+def try_history(place: str, create: bool) -> None:
+    """Raise HistoryError if certificates could not be stored at a place now. Unless it may create the history,
+    nothing is changed there."""
+    if not place.startswith(SCHEMES) and not os.path.lexists(place):
+        directory = os.path.dirname(place)
+        if not os.access(directory, os.W_OK | os.X_OK):
+            problem = "cannot be written" if os.path.isdir(directory) else "is not a directory"
+            raise HistoryError(f"the history {place} cannot be created: {directory} {problem}")
+        if not create:
+            return
+    with open_history(place, create, migrate=create, patience_s=TRY_PATIENCE_S) as history:
+        history.try_writing()

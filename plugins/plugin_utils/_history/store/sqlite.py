@@ -1,0 +1,77 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The history in one file on the controller: SQLite, which every Python brings.
+
+The file may lie on NFS, so there is no write-ahead log. A writer takes the lock of the file when it begins and waits
+for another one to finish.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+import urllib.parse
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import (
+    APPEND_ONLY,
+    PATIENCE_S,
+    History,
+    HistoryError,
+)
+
+
+class SqliteHistory(History):
+    """A history in a file. Unless it is to be created, a file that does not exist is an error."""
+
+    errors = (sqlite3.Error,)
+    refuse = f"BEGIN SELECT RAISE(ABORT, '{APPEND_ONLY}'); END"
+
+    def __init__(self, path: str, create: bool, migrate: bool = True, patience_s: float = PATIENCE_S) -> None:
+        super().__init__(path)
+        if not create and not os.path.exists(path):
+            raise HistoryError(
+                f"the history {path} does not exist: name the right one in gate_history, or "
+                "make it from run directories"
+            )
+        mode = "rwc" if create else "rw"
+        with self._reported("cannot be opened"):
+            self._connection = sqlite3.connect(
+                f"file:{urllib.parse.quote(os.path.abspath(path))}?mode={mode}",
+                uri=True,
+                timeout=patience_s,
+                isolation_level=None,
+            )
+        self._begin(migrate)
+
+    def close(self) -> None:
+        self._connection.close()
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._connection.execute("COMMIT")
+        except BaseException:
+            with contextlib.suppress(sqlite3.Error):  # a full disk has already rolled it back
+                self._connection.execute("ROLLBACK")
+            raise
+
+    def _execute(self, sql: str, values: Sequence[Any] = ()) -> sqlite3.Cursor:
+        return self._connection.execute(sql, values)
+
+    def _execute_many(self, sql: str, rows: Sequence[Sequence[Any]]) -> int:
+        return self._connection.executemany(sql, rows).rowcount
+
+    def _has_schema(self) -> bool:
+        return bool(
+            self._execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'logdisk_schema'").fetchall()
+        )
+
+    def _begin_migration(self) -> None:
+        """The transaction has the lock of the whole file."""

@@ -1,0 +1,109 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Keeping a history: rebuilding it from run directories, and pruning it together with them."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import shutil
+from collections.abc import Iterable
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.filing import certificates_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import History
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
+
+_RUN_FILE = "run.json"
+
+
+def run_directories(path: str) -> list[str]:
+    """Return the run directories that a path names: itself, or those directly below it.
+    Raises RunDirectoryError if there are none."""
+    path = os.path.realpath(path)
+    if os.path.lexists(os.path.join(path, _RUN_FILE)):
+        return [path]
+    try:
+        below = sorted(entry.path for entry in os.scandir(path) if entry.is_dir(follow_symlinks=False))
+    except OSError as error:
+        raise RunDirectoryError(f"{path} cannot be read: {error.strerror or error}.") from None
+    found = [each for each in below if os.path.lexists(os.path.join(each, _RUN_FILE))]
+    if not found:
+        raise RunDirectoryError(f"{path} is not a run directory and contains none.")
+    return found
+
+
+def import_runs(history: History, paths: Iterable[str]) -> tuple[int, int, list[str]]:
+    """Store the certificates of the run directories that paths name and what else of them is remembered,
+    each run as a whole.
+
+    Returns how many there are, how many of them the history did not have,
+    and a sentence for each that could not be stored. Raises HistoryError.
+    """
+    total, added, problems = 0, 0, []
+    for path in paths:
+        try:
+            directories = run_directories(path)
+        except RunDirectoryError as error:
+            problems.append(str(error))
+            continue
+        for each in directories:
+            try:
+                directory = RunDirectory.open(each)
+                certificates, damaged = certificates_of(directory)
+                remembered = directory.kind.memory.of_run(directory)
+            except RunDirectoryError as error:
+                problems.append(str(error))
+                continue
+            problems += [f"{each}/{problem}" for problem in damaged]
+            added += history.store(certificates) + remembered.store_in(history)
+            total += len(certificates) + remembered.count
+    return total, added, problems
+
+
+def prune(history: History, report_dir: str, before: datetime.date) -> tuple[int, list[str], int]:
+    """Remove the entries that were judged before a day, and the run directories below report_dir and in the history
+    that are older and have no entry left.
+
+    Returns how many entries, which runs, and how many kept ones were removed. Entries that decide a state are kept, and
+    so are their runs and those below report_dir that the history does not know. Raises HistoryError and
+    RunDirectoryError.
+    """
+    old = [
+        directory
+        for directory in _below(report_dir)
+        if str(directory.run.get("created_at", "")) < before.isoformat() and _is_known(history, directory)
+    ]
+    removed = history.prune(before)
+    gone = []
+    for directory in old:
+        if not history.of_run(directory.run["run_id"]):
+            try:
+                shutil.rmtree(directory.path)
+            except OSError as error:
+                raise RunDirectoryError(f"{directory.path} cannot be removed: {error.strerror or error}.") from None
+            gone.append(directory.run["run_id"])
+    return removed, gone, history.prune_kept_runs(before)
+
+
+def _is_known(history: History, directory: RunDirectory) -> bool:
+    return bool(history.of_run(directory.run["run_id"]))
+
+
+def _below(report_dir: str) -> list[RunDirectory]:
+    """Return the runs of a directory of reports; what is not named as a run is named is not one of them."""
+    try:
+        paths = run_directories(report_dir)
+    except RunDirectoryError:
+        return []
+    found = []
+    for path in paths:
+        try:
+            directory = RunDirectory.open(path)
+        except RunDirectoryError:
+            continue
+        if directory.run["run_id"] == os.path.basename(path):
+            found.append(directory)
+    return found

@@ -1,0 +1,203 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""How the latencies of a step are distributed: the percentile curve as far as the number of writes supports it,
+and a strip for each block size."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.axes import (
+    BOTTOM,
+    LEFT,
+    RIGHT,
+    TOP,
+    LogAxis,
+    chart,
+    duration_grid,
+    end_labels,
+    level_grid,
+    line,
+    room_for,
+    text,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import colours_of, shown_loads, shown_series
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import Series
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words
+from markupsafe import Markup
+
+BEYOND = 10
+"""A percentile is drawn if at least that many writes took longer."""
+
+_QUANTILES = (
+    (0.5, "50 %"),
+    (0.9, "90 %"),
+    (0.99, "99 %"),
+    (0.999, "99.9 %"),
+    (0.9999, "99.99 %"),
+    (0.99999, "99.999 %"),
+)
+_METRICS = {
+    "latency_p50": 0.5,
+    "latency_p90": 0.9,
+    "latency_p99": 0.99,
+    "latency_p99_9": 0.999,
+    "latency_p99_99": 0.9999,
+    "latency_p99_999": 0.99999,
+}
+_STEPS_PER_DECADE = 10
+_BINS_PER_DECADE = 20
+_STRIP = 24
+
+Counts = Sequence[tuple[int, int]]
+"""A histogram: upper bounds of latencies in nanoseconds, rising, and how many writes are in each."""
+
+
+def quantile_ns(counts: Counts, shares: Iterable[float]) -> list[int]:
+    """Return the upper bound of the latency that each of some rising shares of the writes did not exceed."""
+    total = sum(number for upper, number in counts)
+    found, below, place = [], 0, -1
+    for share in shares:
+        while place < len(counts) - 1 and (place < 0 or below < share * total - 1e-6):
+            place += 1
+            below += counts[place][1]
+        found.append(counts[place][0])
+    return found
+
+
+def percentile_points(counts: Counts) -> list[tuple[float, int]]:
+    """Return points of the percentile curve: the share of longer writes, from one half on, and the latency."""
+    total = sum(number for upper, number in counts)
+    if total < 2 * BEYOND:
+        return []
+    last = math.log10(min(total / BEYOND, 1e5))
+    first = math.log10(2)
+    steps = max(1, math.ceil((last - first) * _STEPS_PER_DECADE))
+    longer = [10 ** -(first + (last - first) * number / steps) for number in range(steps + 1)]
+    return list(zip(longer, quantile_ns(counts, (1 - share for share in longer)), strict=True))
+
+
+def distribution_charts(host: Host) -> list[Markup]:
+    """Return both charts for each load point that has a histogram."""
+    loads: dict[int, dict[Series, Counts]] = {}
+    for (load, series), counts in host.distributions.items():
+        loads.setdefault(load, {})[series] = counts
+    charts = []
+    for load in shown_loads(host, loads):
+        histograms = loads[load]
+        shown = {series: histograms[series] for series in shown_series(host, histograms)}
+        text_of = host.words.load_text(load) if host.words.layout.over_load else f"{load} {host.words.load}"
+        of_load = f", {text_of}" if len(loads) > 1 else ""
+        charts += [_percentiles(host, of_load, shown), _strips(host, of_load, shown)]
+    return [each for each in charts if each]
+
+
+def _percentiles(host: Host, load: str, histograms: Mapping[Series, Counts]) -> Markup:
+    curves = {series: points for series, counts in histograms.items() if (points := percentile_points(counts))}
+    if not curves:
+        return Markup("")
+    limits = _limits(host, list(curves))
+    last = max(1 / points[-1][0] for points in curves.values())
+    x = LogAxis.around((2, max(last, 10)), LEFT, RIGHT)
+    y = LogAxis.around(
+        [value for points in curves.values() for share, value in points] + [value for share, value in limits],
+        BOTTOM,
+        TOP,
+    )
+    ticks = [(x.place(1 / (1 - share)), words) for share, words in _QUANTILES if x.holds(1 / (1 - share))]
+    parts = [
+        duration_grid(y, "Latency"),
+        level_grid(ticks, f"Share of {host.words.shown_operation}s that took no longer"),
+    ]
+    for share, value in limits:
+        if x.holds(1 / (1 - share)):
+            place = x.place(1 / (1 - share)), y.place(value)
+            parts.append(
+                Markup('<path class="limit" d="M{:.1f} {:.1f}h24m-12 -5v10"/>').format(place[0] - 12, place[1])
+            )
+    places = {
+        series: [(x.place(1 / share), y.place(value)) for share, value in points] for series, points in curves.items()
+    }
+    colours = colours_of(host, list(curves))
+    parts += [line(f"size {colours[series]}", points) for series, points in places.items()]
+    parts.append(end_labels((points[-1][1], colours[series], series.label) for series, points in places.items()))
+    words = _percentile_text(host.words, curves, limits)
+    return chart(
+        "percentiles",
+        f"Percentiles{load}",
+        words,
+        Markup("").join(parts),
+        right=room_for(series.label for series in curves),
+    )
+
+
+def _limits(host: Host, shown: Sequence[Series]) -> list[tuple[float, float]]:
+    """Return the tightest limit on each percentile that judges one of some series."""
+    found: dict[float, float] = {}
+    for limit, span in zip(host.limits, host.spans, strict=True):
+        share, value = _METRICS.get(str(limit["metric"])), limit["limit_value"]
+        if share and value and limit["bound"] == "max" and any(span.judges(series) for series in shown):
+            found[share] = min(float(value), found.get(share, math.inf))
+    return sorted(found.items())
+
+
+def _percentile_text(
+    words: Words, curves: Mapping[Series, Sequence[tuple[float, int]]], limits: Sequence[tuple[float, float]]
+) -> str:
+    furthest, points = max(curves.items(), key=lambda item: item[1][-1][1])
+    drawn = f"Drawn as long as at least {BEYOND} {words.shown_operation}s took longer."
+    named = f"{furthest.label[0].upper()}{furthest.label[1:]}"
+    text = f"{drawn} {named} {words.goes} furthest: {_units.format_duration(points[-1][1])}."
+    crosses = ", ".join(f"{_units.format_duration(value)} at {100 * share:g} %" for share, value in limits)
+    return f"{text} Crosses are limits, of the {words.series} that they judge: {crosses}." if crosses else text
+
+
+def _strips(host: Host, load: str, histograms: Mapping[Series, Counts]) -> Markup:
+    uppers = [upper for counts in histograms.values() for upper, number in counts if number and upper < 1 << 41]
+    if not uppers:
+        return Markup("")
+    x = LogAxis.around(uppers, LEFT, RIGHT)
+    bottom = TOP + (_STRIP + 6) * len(histograms)
+    parts = [
+        level_grid(
+            ((x.place(tick), _units.format_duration(tick)) for tick in x.ticks()), "Latency, logarithmic", bottom=bottom
+        )
+    ]
+    colours = colours_of(host, list(histograms))
+    for number, (series, counts) in enumerate(histograms.items()):
+        base = TOP + (_STRIP + 6) * (number + 1)
+        parts.append(_strip(colours[series], counts, x, base) + text("axis", LEFT - 5, base - 3, series.label, "end"))
+    middle = {series: quantile_ns(counts, (0.05, 0.95)) for series, counts in histograms.items() if counts}
+    words = "; ".join(
+        f"{series.label} {_units.format_duration(low)} to {_units.format_duration(high)}"
+        for series, (low, high) in middle.items()
+    )
+    room = room_for(series.label for series in histograms)
+    return chart(
+        "distribution",
+        f"Distribution{load}",
+        f"Nine of ten {host.words.shown_operation}s took: {words}.",
+        Markup("").join(parts),
+        bottom + 42,
+        left=room,
+    )
+
+
+def _strip(name: str, counts: Counts, x: LogAxis, base: float) -> Markup:
+    """Return the shape of a histogram on the logarithmic axis; the fullest bin is as high as the strip."""
+    bins: dict[int, int] = {}
+    for upper, number in counts:
+        place = math.floor(math.log10(max(upper, 1)) * _BINS_PER_DECADE)
+        bins[place] = bins.get(place, 0) + number
+    fullest = max(bins.values(), default=0)
+    path = []
+    for place in sorted(bins) if fullest else ():
+        left, right = (x.place(10 ** (edge / _BINS_PER_DECADE)) for edge in (place, place + 1))
+        height = max(0.7, _STRIP * bins[place] / fullest)
+        path.append(f"M{left:.1f} {base}v{-height:.1f}H{right:.1f}V{base}z")
+    return Markup('<path class="fill {}" d="{}"/>').format(name, "".join(path))

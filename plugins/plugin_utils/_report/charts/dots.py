@@ -1,0 +1,195 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Figures side by side on one line for each block size: queue managers against each other, one against several, and the
+first pass against later ones."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.axes import (
+    BOTTOM,
+    LEFT,
+    MOST_LOADS,
+    RIGHT,
+    TOP,
+    LogAxis,
+    chart,
+    duration_grid,
+    end_labels,
+    level_grid,
+    line,
+    room_for,
+    text,
+    thinned,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import shown_series
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import Series, series_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import size_text
+from markupsafe import Markup
+
+_STRIP = 24
+_FAIR = 1.1
+"""Up to this ratio of the slowest to the fastest p99, queue managers are alike."""
+
+_COMPARED = (("latency_p99_ns", _units.format_duration), ("bytes_per_s", _units.format_rate))
+
+Figures = Mapping[str, Any]
+Dots = Sequence[tuple[str, float]]
+"""Dots of a line: class and value in nanoseconds."""
+
+
+def worker_charts(host: Host) -> list[Markup]:
+    """Return how workers compare at each load point that has several, and from load point to load point."""
+    steps: dict[int, dict[int, list[tuple[str, Figures]]]] = {}
+    for row, figures in host.results():
+        if (
+            figures["operation"] == host.words.shown_operation
+            and figures["block_size_bytes"]
+            and figures["latency_p99_ns"]
+        ):
+            steps.setdefault(figures["load_point"], {}).setdefault(figures["block_size_bytes"], []).append(
+                (row.worker_name, figures)
+            )
+    loads = thinned(sorted(steps), MOST_LOADS)
+    found = [_fairness(host, load, steps[load]) for load in loads]
+    if len(loads) > 1:
+        found.append(_degradation(host, {load: steps[load] for load in loads}))
+    return [each for each in found if each]
+
+
+def first_pass_charts(host: Host) -> list[Markup]:
+    """Return the mean of the first pass over the test files beside that of later ones, for the smallest load point."""
+    rows: dict[int, dict[Series, Figures]] = {}
+    for dummy, figures in host.results():
+        known = figures.get("first_pass_latency_mean_ns") and figures.get("later_passes_latency_mean_ns")
+        if known and figures["worker"] == ALL_WORKERS and (series := series_of(host.words, figures)):
+            rows.setdefault(figures["load_point"], {})[series] = figures
+    if not rows:
+        return []
+    steps = rows[min(rows)]
+    passes = ("first_pass_latency_mean_ns", "later_passes_latency_mean_ns")
+    pairs = {series: tuple(steps[series][column] for column in passes) for series in shown_series(host, steps)}
+    most, (first, later) = max(pairs.items(), key=lambda item: max(item[1][0] / item[1][1], item[1][1] / item[1][0]))
+    words = "Mean of the first pass (red) and of later passes (blue) over the files. "
+    words += (
+        f"They differ most {host.words.at} {most.label}: {_units.format_duration(first)}, later "
+        f"{_units.format_duration(later)}."
+    )
+    lines = [(series.label, [("p99", later), ("max", first)]) for series, (first, later) in pairs.items()]
+    return [_dots("passes", "First pass against later passes", words, lines)]
+
+
+def _fairness(host: Host, load: int, sizes: Mapping[int, Sequence[tuple[str, Figures]]]) -> Markup:
+    workers = {
+        size: [(name, figures) for name, figures in sizes[size] if figures["worker"] != ALL_WORKERS]
+        for size in thinned(sorted(sizes))
+    }
+    workers = {size: found for size, found in workers.items() if len(found) > 1}
+    if not workers:
+        return Markup("")
+    lines = [
+        (size_text(size), [("p99", figures["latency_p99_ns"]) for name, figures in found])
+        for size, found in workers.items()
+    ]
+    return _dots(
+        "fairness", f"p99 of each {host.words.worker}, {load} {host.words.load}", _fairness_text(host, workers), lines
+    )
+
+
+def _fairness_text(host: Host, workers: Mapping[int, Sequence[tuple[str, Figures]]]) -> str:
+    ranked = {size: sorted(found, key=lambda each: each[1]["latency_p99_ns"]) for size, found in workers.items()}
+    extremes = {size: (found[0], found[-1]) for size, found in ranked.items()}
+    size, (fast, slow) = max(extremes.items(), key=lambda item: _ratio(item[1][1], item[1][0]))
+    ratio = _ratio(slow, fast)
+    if ratio <= _FAIR:
+        return (
+            f"All {host.words.workers} are alike: their p99 latencies differ by at most "
+            f"{max(1, math.ceil(100 * (ratio - 1)))} %."
+        )
+    return (
+        f"They differ most at {size_text(size)}: {slow[0]} has {_units.format_duration(slow[1]['latency_p99_ns'])} and "
+        f"{_units.format_rate(slow[1]['bytes_per_s'] or 0)}, {fast[0]} has "
+        f"{_units.format_duration(fast[1]['latency_p99_ns'])} and {_units.format_rate(fast[1]['bytes_per_s'] or 0)}."
+    )
+
+
+def _ratio(slow: tuple[str, Figures], fast: tuple[str, Figures]) -> float:
+    return slow[1]["latency_p99_ns"] / fast[1]["latency_p99_ns"]
+
+
+def _degradation(host: Host, steps: Mapping[int, Mapping[int, Sequence[tuple[str, Figures]]]]) -> Markup:
+    """Return p99 over load points, a line for each block size."""
+    curves: dict[int, list[tuple[int, Figures]]] = {}
+    for load, sizes in steps.items():
+        for size, found in sizes.items():
+            curves.setdefault(size, []).extend(
+                (load, figures) for name, figures in found if figures["worker"] == ALL_WORKERS
+            )
+    curves = {
+        size: curves[size] for size in thinned(sorted(size for size, points in curves.items() if len(points) > 1))
+    }
+    if not curves:
+        return Markup("")
+    x = LogAxis.around(steps, LEFT, RIGHT)
+    y = LogAxis.around(
+        (figures["latency_p99_ns"] for points in curves.values() for load, figures in points), BOTTOM, TOP
+    )
+    places = {
+        size: [(x.place(load), y.place(figures["latency_p99_ns"])) for load, figures in points]
+        for size, points in curves.items()
+    }
+    parts = [
+        duration_grid(y, "p99"),
+        level_grid(
+            ((x.place(load), f"{load} {host.words.load}") for load in steps),
+            f"{host.words.loads} at a time".capitalize(),
+        ),
+    ]
+    parts += [line(f"size s{number}", points, dots=True) for number, points in enumerate(places.values())]
+    parts.append(
+        end_labels(
+            (points[-1][1], f"s{number}", size_text(size)) for number, (size, points) in enumerate(places.items())
+        )
+    )
+    size, points = max(
+        curves.items(), key=lambda item: item[1][-1][1]["latency_p99_ns"] / item[1][0][1]["latency_p99_ns"]
+    )
+    (first, before), (last, after) = points[0], points[-1]
+    p99s, rates = ([write(figures[column] or 0) for figures in (after, before)] for column, write in _COMPARED)
+    words = (
+        f"It changes most at {size_text(size)}: with {last} instead of {first} {host.words.load}, p99 is {p99s[0]} "
+        f"instead of {p99s[1]}, and all together {host.words.shown_operation} {rates[0]} instead of {rates[1]}."
+    )
+    return chart("degradation", f"p99 over the number of {host.words.loads}", words, Markup("").join(parts))
+
+
+def _dots(kind: str, title: str, words: str, lines: Sequence[tuple[str, Dots]]) -> Markup:
+    """Return a chart with a line of dots for each title."""
+    x = LogAxis.around(_values(lines), LEFT, RIGHT)
+    bottom = TOP + _STRIP * len(lines)
+    parts = [
+        level_grid(
+            ((x.place(tick), _units.format_duration(tick)) for tick in x.ticks()), "Latency, logarithmic", bottom=bottom
+        )
+    ]
+    for number, (name, dots) in enumerate(lines):
+        y = TOP + _STRIP * (number + 0.5)
+        places = [x.place(value) for kind, value in dots]
+        parts.append(text("axis", LEFT - 5, y + 4, name, "end"))
+        parts.append(Markup('<path class="reach" d="M{:.1f} {:.1f}H{:.1f}"/>').format(min(places), y, max(places)))
+        for colour in dict.fromkeys(kind for kind, value in dots):
+            marks = dict.fromkeys(f"M{x.place(value):.0f} {y:.0f}h0" for kind, value in dots if kind == colour)
+            parts.append(Markup('<path class="dots {}" d="{}"/>').format(colour, "".join(marks)))
+    return chart(kind, title, words, Markup("").join(parts), bottom + 42, left=room_for(name for name, dots in lines))
+
+
+def _values(lines: Iterable[tuple[str, Dots]]) -> list[float]:
+    return [value for name, dots in lines for kind, value in dots]

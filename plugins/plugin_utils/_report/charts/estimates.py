@@ -1,0 +1,138 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What commits come to over the size of their messages: MB/s and messages per second, up to what the log can hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.basis import Basis, Estimate, Measured
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.commits import OVERHEAD_BYTES
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.axes import (
+    BOTTOM,
+    LEFT,
+    RIGHT,
+    TOP,
+    LogAxis,
+    chart,
+    end_labels,
+    level_grid,
+    line,
+    upright_grid,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.estimates import ShownEstimates
+from markupsafe import Markup
+
+_POINTS = 40
+_TICKS = (1, 10, 100, 1 << 10, 10 << 10, 100 << 10, 1 << 20, 10 << 20, 100 << 20)
+
+Curve = list[tuple[float, Estimate]]
+
+
+def estimate_charts(basis: Basis, shown: ShownEstimates) -> list[Markup]:
+    """Return both charts, none if there are estimates for one message size only."""
+    if len(shown.message_sizes) < 2:
+        return []
+    first, last = shown.message_sizes[0], shown.message_sizes[-1]
+    sizes = [round(first * (last / first) ** (number / _POINTS)) for number in range(_POINTS + 1)]
+    curves = {count: [(size, basis.estimate(size, count)) for size in sizes] for count in shown.clients}
+    limit = [(size, shown.log_bytes_per_s / (size + OVERHEAD_BYTES)) for size in sizes]
+    peak = _units.format_rate(shown.log_bytes_per_s)
+    return [
+        _chart(
+            "Throughput over message size",
+            f"The dashed line is the log's limit: in full writes it takes {peak}, of which {OVERHEAD_BYTES:,} B per "
+            "message are not the message.",
+            curves,
+            basis.measured,
+            [(size, size * rate) for size, rate in limit],
+            (
+                "MB/s",
+                lambda rate: _units.format_number(rate / 1e6),
+                lambda estimate: estimate.commits.bytes_per_s,
+                lambda size, measured: size * measured.messages_per_s,
+            ),
+        ),
+        _chart(
+            "Messages over message size",
+            "The dashed line is the log's limit.",
+            curves,
+            basis.measured,
+            limit,
+            (
+                "Thousand messages/s",
+                lambda rate: _units.format_number(rate / 1000),
+                lambda estimate: estimate.commits.messages_per_s,
+                lambda size, measured: measured.messages_per_s,
+            ),
+        ),
+    ]
+
+
+def _chart(
+    title: str,
+    words: str,
+    curves: Mapping[int, Curve],
+    measured: Mapping[tuple[int, int], Measured],
+    limit: list[tuple[float, float]],
+    figure: tuple[str, Callable[[float], str], Callable[[Estimate], float], Callable[[int, Measured], float]],
+) -> Markup:
+    """Return a chart of the figure of each curve: its title, how it is written,
+    and how it is read from an estimate and from a measurement."""
+    name, write, estimated, found = figure
+    sizes = [size for size, rate in limit]
+    dots = {
+        key: found(key[0], one) for key, one in measured.items() if key[1] in curves and sizes[0] <= key[0] <= sizes[-1]
+    }
+    x = LogAxis.around(sizes, LEFT, RIGHT)
+    values = [estimated(estimate) for curve in curves.values() for size, estimate in curve]
+    y = LogAxis.around([*values, *(rate for size, rate in limit), *dots.values()], BOTTOM, TOP)
+    parts = [
+        upright_grid(y, name, write),
+        level_grid(((x.place(tick), _units.format_size(tick)) for tick in _TICKS if x.holds(tick)), "Message size"),
+    ]
+    labels = []
+    for number, (count, curve) in enumerate(curves.items()):
+        places = [(x.place(size), y.place(estimated(estimate)), not estimate.reservations) for size, estimate in curve]
+        # Drawn full as far as the model claims to hold.
+        parts += [line(f"s{number}{' beyond' * beyond}", stretch) for stretch, beyond in _stretches(places)]
+        marks = "".join(
+            f"M{x.place(key[0]):.1f} {y.place(value):.1f}h0" for key, value in dots.items() if key[1] == count
+        )
+        parts.append(Markup('<path class="dots s{}" d="{}"/>').format(number, marks) if marks else Markup(""))
+        # The lines meet on the right, at the log's limit.
+        labels.append((places[0][1] - 9, f"s{number}", _units.format_count(count)))
+    parts.append(
+        Markup('<path class="limit log" d="M{}"/>').format(
+            "L".join(f"{x.place(size):.1f} {y.place(rate):.1f}" for size, rate in limit)
+        )
+    )
+    parts += [end_labels(labels, x=LEFT + 6), end_labels([(y.place(limit[-1][1]), "log", "limit")])]
+    beyond = any(estimate.reservations for curve in curves.values() for size, estimate in curve)
+    more = (" Dotted: the model does not claim to hold there." if beyond else "") + (
+        " Dots were measured by the commit workload." if dots else ""
+    )
+    description = f"Estimates for {_counts(list(curves))} that commit without think time. {words}{more}"
+    return chart("estimate", title, description, Markup("").join(parts))
+
+
+def _stretches(places: list[tuple[float, float, bool]]) -> list[tuple[list[tuple[float, float]], bool]]:
+    """Return the stretches of a curve in which the model holds and those beyond; neighbours share their point,
+    so that the curve has no gap."""
+    found: list[tuple[list[tuple[float, float]], bool]] = []
+    for x, y, holds in places:
+        if found and found[-1][1] == (not holds):
+            found[-1][0].append((x, y))
+        else:
+            joint = [found[-1][0][-1]] if found else []
+            found.append(([*joint, (x, y)], not holds))
+    return found
+
+
+def _counts(clients: list[int]) -> str:
+    *others, last = map(_units.format_count, clients)
+    noun = "client" if clients == [1] else "clients"
+    return f"{', '.join(others)} and {last} {noun}" if others else f"{last} {noun}"

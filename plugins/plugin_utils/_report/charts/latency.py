@@ -1,0 +1,176 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Latency over block size, with limits, and the line that it follows: so much for each write,
+and so much for each byte."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.line import Line, NoLine, fit_line
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.axes import (
+    BOTTOM,
+    LEFT,
+    MOST_LOADS,
+    RIGHT,
+    TOP,
+    LevelLine,
+    LogAxis,
+    chart,
+    duration_grid,
+    end_labels,
+    level_grid,
+    level_labels,
+    line,
+    thinned,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import size_text
+from markupsafe import Markup
+
+SERIES = (("max", "latency_max_ns"), ("p99", "latency_p99_ns"), ("mean", "latency_mean_ns"), ("p50", "latency_p50_ns"))
+"""The lines: the name, which is also that of the metric without its prefix, and the column."""
+
+
+def latency_charts(host: Host) -> list[Markup]:
+    """Return a chart for each load point that has at least two block sizes."""
+    loads: dict[int, list[Mapping[str, Any]]] = {}
+    for dummy, figures in host.results():
+        if (
+            figures["worker"] == ALL_WORKERS
+            and figures["block_size_bytes"]
+            and figures["operation"] == host.words.shown_operation
+        ):
+            loads.setdefault(figures["load_point"], []).append(figures)
+    several = len(loads) > 1
+    return [_chart(host, f", {load} {host.words.load}" if several else "", rows) for load, rows in _shown(loads)]
+
+
+def _shown(loads: Mapping[int, list[Mapping[str, Any]]]) -> list[tuple[int, list[Mapping[str, Any]]]]:
+    return [(load, loads[load]) for load in thinned(sorted(loads), MOST_LOADS) if _sizes(loads[load])]
+
+
+def _sizes(rows: Sequence[Mapping[str, Any]]) -> list[int]:
+    """Return the block sizes of a chart, none if there are fewer than two."""
+    sizes = sorted({row["block_size_bytes"] for row in rows if any(row.get(column) for name, column in SERIES)})
+    return sizes if len(sizes) > 1 else []
+
+
+def _chart(host: Host, load: str, rows: Sequence[Mapping[str, Any]]) -> Markup:
+    sizes = _sizes(rows)
+    lines = {
+        name: sorted((row["block_size_bytes"], row[column]) for row in rows if row.get(column))
+        for name, column in SERIES
+    }
+    limits = _limits(host, sizes)
+    x = LogAxis.around(sizes, LEFT, RIGHT)
+    y = LogAxis.around(
+        [value for points in lines.values() for size, value in points] + [value for name, value, first, last in limits],
+        BOTTOM,
+        TOP,
+    )
+    # Commits wait for writes of other sizes than their own.
+    fitted = None if host.words.operation else _fitted(lines["mean"])
+    what = f"Latency of {host.words.operation}s" if host.words.operation else "Latency"
+    parts = [
+        duration_grid(y, "Latency"),
+        level_grid(((x.place(size), size_text(size)) for size in sizes), host.words.size.capitalize()),
+    ]
+    levels = [_level(name, value, x.place(first), x.place(last), y.place(value)) for name, value, first, last in limits]
+    parts += [
+        Markup('<path class="{}" d="M{:.1f} {:.1f}H{:.1f}"/>').format(level.name, level.left, level.y, level.right)
+        for level in levels
+    ]
+    if fitted:
+        steps = [sizes[0] * (sizes[-1] / sizes[0]) ** (number / 24) for number in range(25)]
+        parts.append(
+            line(
+                "fit",
+                [
+                    (x.place(size), y.place(fitted.latency_ns(size)))
+                    for size in steps
+                    if y.holds(fitted.latency_ns(size))
+                ],
+            )
+        )
+    places = {name: [(x.place(size), y.place(value)) for size, value in points] for name, points in lines.items()}
+    parts += [line(name, points, dots=True) for name, points in places.items()]
+    parts.append(level_labels(levels, places.values()))
+    parts.append(end_labels((points[-1][1], name, name) for name, points in places.items() if points))
+    return chart(
+        "latency", f"{what} over {host.words.size}{load}", _description(lines, limits, fitted), Markup("").join(parts)
+    )
+
+
+def _fitted(means: Sequence[tuple[int, float]]) -> Line | None:
+    try:
+        return fit_line(means)
+    except NoLine:
+        return None
+
+
+def line_sentence(fitted: Line) -> str:
+    """Return what a line says of the writes, and how well they follow it."""
+    per_us = 1000 * fitted.bytes_per_ns
+    amount = f"{_units.format_number(per_us / 1000)} KB" if per_us >= 1000 else f"{_units.format_number(per_us)} B"
+    return (
+        f"Each write costs about {_units.format_duration(fitted.base_ns)} plus 1 us per {amount} "
+        f"({_units.format_rate(1e9 * fitted.bytes_per_ns)}); the means follow this within "
+        f"{max(1, math.ceil(100 * fitted.worst))} %."
+    )
+
+
+def _limits(host: Host, sizes: Sequence[int]) -> list[tuple[str, float, int, int]]:
+    """Return the upper limits on each line and the block sizes that they judge,
+    without hard limits and without those that a tighter one covers."""
+    found: set[tuple[str, float, int, int]] = set()
+    for limit, span in zip(host.limits, host.spans, strict=True):
+        name = str(limit["metric"]).removeprefix("latency_")
+        if (
+            span.sizes
+            and limit["bound"] == "max"
+            and limit["limit_value"]
+            and not limit["hard"]
+            and name in dict(SERIES)
+            and limit["worst"]["operation"] == host.words.shown_operation
+        ):
+            judged = [size for size in sizes if span.sizes[0] <= size <= span.sizes[1]]
+            if judged:
+                found.add((name, float(limit["limit_value"]), judged[0], judged[-1]))
+    return sorted(each for each in found if not any(_covers(other, each) for other in found - {each}))
+
+
+def _covers(tighter: tuple[str, float, int, int], limit: tuple[str, float, int, int]) -> bool:
+    """Whether a limit says no more than another one on the same line."""
+    return tighter[0] == limit[0] and tighter[1] <= limit[1] and tighter[2] <= limit[2] and limit[3] <= tighter[3]
+
+
+def _level(name: str, value: float, left: float, right: float, y: float) -> LevelLine:
+    """Return a limit as a line across the block sizes that it judges."""
+    return LevelLine(left - 6, right + 6, y, f"limit {name}", f"limit of {name} {_units.format_duration(value)}")
+
+
+def _description(
+    lines: Mapping[str, Sequence[tuple[int, float]]], limits: Sequence[tuple[str, float, int, int]], fitted: Line | None
+) -> str:
+    points = lines["mean"] or next(points for points in lines.values() if points)
+    first, last = points[0], points[-1]
+    parts = [
+        f"Mean {_units.format_duration(first[1])} at {size_text(first[0])} and "
+        f"{_units.format_duration(last[1])} at {size_text(last[0])}."
+    ]
+    if limits:
+        parts.append(
+            "Dashed: "
+            + ", ".join(f"limit of {name} {_units.format_duration(value)}" for name, value, *span in limits)
+            + "."
+        )
+    if fitted:
+        parts.append(f"{line_sentence(fitted)} This is the dotted line.")
+    return " ".join(parts)

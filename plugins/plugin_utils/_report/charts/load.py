@@ -1,0 +1,201 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Latency and response over the load, with a line for each stream's operation, the limits on them,
+and the highest load that passed."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.axes import (
+    BOTTOM,
+    LEFT,
+    RIGHT,
+    TOP,
+    LevelLine,
+    LogAxis,
+    chart,
+    duration_grid,
+    end_labels,
+    level_grid,
+    level_labels,
+    line,
+    room_for,
+    text,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import colours_of, is_behind, shown_series
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import Series, series_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS
+from markupsafe import Markup
+
+METRICS = ("latency_mean", "latency_p99", "response_mean", "response_p99")
+"""Metrics that always have a chart if they have figures. Others have one if a limit is on them."""
+_DURATIONS = ("latency_", "response_")
+
+Points = Sequence[tuple[int, float]]
+"""Load points and figures in nanoseconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Bound:
+    """A limit in nanoseconds, what it is on (empty if on every line), its class,
+    and from which load point to which one it judges."""
+
+    value: float
+    on: str
+    name: str
+    first: int
+    last: int
+
+    @property
+    def words(self) -> str:
+        return f"limit{self.on and f' of {self.on}'} {_units.format_duration(self.value)}"
+
+
+def capacity_chart(host: Host) -> Markup:
+    """Return the chart of what decides the capacity, or of the mean if that is not a latency;
+    empty if it has no figures at two load points."""
+    return load_chart(host, _capacity_metric(host)) if host.climbed else Markup("")
+
+
+def _capacity_metric(host: Host) -> str:
+    metric = host.climbed.metric if host.climbed else ""
+    return metric if metric.startswith(_DURATIONS) else "latency_mean"
+
+
+def load_charts(host: Host) -> list[Markup]:
+    """Return a chart for each other metric of streams that has figures at two load points or more."""
+    judged = [
+        str(limit["metric"])
+        for limit in host.limits
+        if limit["unit"] == "ns" and limit["bound"] == "max" and not limit["hard"]
+    ]
+    shown = dict.fromkeys((*judged, *METRICS))
+    if host.climbed:
+        shown.pop(_capacity_metric(host), None)
+    found = [load_chart(host, metric) for metric in shown]
+    return [each for each in found if each]
+
+
+def _title(metric: str) -> str:
+    """Return what people call a metric: "Mean latency", "p99.9 of the response"."""
+    kind, dummy, figure = metric.partition("_")
+    name = figure.replace("time_weighted_", "time-weighted ").replace("_", ".")
+    return f"Mean {kind}" if name == "mean" else f"{name} of the {kind}"
+
+
+def load_chart(host: Host, metric: str) -> Markup:
+    """Return the chart of a metric over the load, empty if it has no figures at two load points."""
+    title, reserved = _title(metric), ", without confidence" if metric.startswith("response_") else ""
+    curves, behind = _curves(host, metric)
+    if not curves:
+        return Markup("")
+    loads = sorted({load for points in curves.values() for load, value in points})
+    colours = colours_of(host, list(curves))
+    bounds = _bounds(host, metric, colours)
+    x = LogAxis.around(loads, LEFT, RIGHT)
+    y = LogAxis.around(
+        [*(value for points in curves.values() for load, value in points), *(bound.value for bound in bounds)],
+        BOTTOM,
+        TOP,
+    )
+    places = {series: [(x.place(load), y.place(value)) for load, value in points] for series, points in curves.items()}
+    levels = [
+        LevelLine(x.place(bound.first) - 6, x.place(bound.last) + 6, y.place(bound.value), bound.name, bound.words)
+        for bound in bounds
+    ]
+    parts = [duration_grid(y, "Response" if reserved else "Latency")]
+    parts.append(level_grid(((x.place(load), f"{load}") for load in loads), f"Load in {host.words.loads}"))
+    parts += [
+        Markup('<path class="{}" d="M{:.1f} {:.1f}H{:.1f}"/>').format(level.name, level.left, level.y, level.right)
+        for level in levels
+    ]
+    parts += [line(f"size {colours[series]}", points, dots=True) for series, points in places.items()]
+    highest = host.climbed.highest_passed if host.climbed else None
+    if highest in loads:
+        parts.append(_mark(x.place(highest)))
+    parts.append(level_labels(levels, places.values()))
+    parts.append(end_labels((points[-1][1], colours[series], series.label) for series, points in places.items()))
+    words = _description(host, curves, bounds, highest if highest in loads else None, behind)
+    return chart(
+        "load",
+        f"{title} over the load{reserved}",
+        words,
+        Markup("").join(parts),
+        right=room_for(series.label for series in curves),
+    )
+
+
+def _curves(host: Host, metric: str) -> tuple[dict[Series, Points], bool]:
+    """Return the points of each series that has two of them, and whether some of these figures are too low."""
+    found: dict[Series, list[tuple[int, float]]] = {}
+    behind = False
+    for dummy, figures in host.results():
+        series, value = series_of(host.words, figures), figures.get(f"{metric}_ns")
+        if series and value and figures["worker"] == ALL_WORKERS:
+            found.setdefault(series, []).append((figures["load_point"], value))
+            behind = behind or (metric.startswith("response_") and is_behind(figures))
+    several = {series: sorted(points) for series, points in found.items() if len({load for load, value in points}) > 1}
+    return {series: several[series] for series in shown_series(host, several)}, behind
+
+
+def _bounds(host: Host, metric: str, colours: Mapping[Series, str]) -> list[_Bound]:
+    """Return the limits without the hard ones: of streams the tightest of each, and otherwise each once,
+    because it is the same for all block sizes."""
+    found: dict[Any, _Bound] = {}
+    limits = [
+        (float(limit["limit_value"]), span)
+        for limit, span in zip(host.limits, host.spans, strict=True)
+        if limit["metric"] == metric
+        and limit["bound"] == "max"
+        and limit["limit_value"]
+        and not limit["hard"]
+        and span.loads
+    ]
+    for (value, span), (series, colour) in itertools.product(
+        sorted(limits, key=lambda limit: limit[0]), colours.items()
+    ):
+        if span.judges(series):
+            by_stream = host.words.layout.by_stream
+            bound = _Bound(
+                value,
+                series.label if by_stream else "",
+                f"limit {colour}" if by_stream else "limit any",
+                *(span.loads or ()),
+            )
+            found.setdefault(series if by_stream else value, bound)
+    return list(found.values())
+
+
+def _mark(x: float) -> Markup:
+    """Return the line at the highest load that passed."""
+    anchor = "middle" if x > LEFT + 60 else "start"
+    return Markup('<path class="line passed" d="M{:.1f} {}V{}"/>').format(x, TOP - 8, BOTTOM) + text(
+        "passed", x, TOP - 11, "passed up to here", anchor
+    )
+
+
+def _description(
+    host: Host, curves: Mapping[Series, Points], bounds: Sequence[_Bound], highest: int | None, behind: bool
+) -> str:
+    steepest, points = max(curves.items(), key=lambda item: item[1][-1][1] / item[1][0][1])
+    (first, before), (last, after) = points[0], points[-1]
+    name = f"{steepest.label[0].upper()}{steepest.label[1:]}"
+    parts = [
+        f"{name}: {_units.format_duration(before)} at {host.words.load_text(first)} and "
+        f"{_units.format_duration(after)} at {host.words.load_text(last)}."
+    ]
+    if bounds:
+        parts.append(f"Dashed: {', '.join(bound.words for bound in bounds)}.")
+    if highest is not None:
+        parts.append(f"The upright line is at {host.words.load_text(highest)}, the highest load that passed.")
+    if behind:
+        parts.append("Some operations were due and did not start in time, so their response figures are lower bounds.")
+    return " ".join(parts)

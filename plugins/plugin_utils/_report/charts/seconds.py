@@ -1,0 +1,156 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The seconds of each step as inline SVG: p99 and slowest write on a logarithmic scale, with stalls marked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.axes import (
+    LEFT,
+    RIGHT,
+    TOP,
+    WIDTH,
+    LogAxis,
+    duration_grid,
+    level_grid,
+    thinned,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import stream_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words, mean_size_text, size_text
+from markupsafe import Markup
+
+MAX_POINTS = 240
+MOST_STEPS = 32
+MOST_STALLS = 10
+
+STALL_NS = 10_000_000
+STALL_TIMES = 10
+"""A write is marked as a stall if it took at least STALL_NS and this many times the p99 that is usual in a
+second of its step."""
+
+_HEIGHT = 190
+_BOTTOM = 152
+
+
+def seconds_charts(
+    intervals: Sequence[Mapping[str, Any]], words: Words, slowest: Sequence[Mapping[str, Any]] = ()
+) -> list[Markup]:
+    """Return a figure for each step's stream that has at least two whole seconds. slowest are rows of stalls.csv."""
+    streams: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
+    for second in intervals:
+        if not second["partial"]:
+            streams.setdefault(_stream_of(second), []).append(second)
+    shown = thinned([stream for stream, seconds in streams.items() if len(seconds) > 1], MOST_STEPS)
+    return [
+        _figure(streams[stream], words, [each for each in slowest if _stream_of(each) == stream]) for stream in shown
+    ]
+
+
+def _stream_of(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    return row["step"], row["stream"], row["operation"]
+
+
+def stalls(seconds: Sequence[Mapping[str, Any]], slowest: Sequence[Mapping[str, Any]]) -> list[tuple[float, float]]:
+    """Return the start in seconds and the latency of the writes of a step that are stalls, longest first."""
+    known = sorted(second["latency_p99_ns"] for second in seconds if second["latency_p99_ns"])
+    least = max(STALL_NS, STALL_TIMES * known[len(known) // 2] if known else 0)
+    found = [(write["start_offset_ns"] / 1e9, write["latency_ns"]) for write in slowest if write["latency_ns"] >= least]
+    return sorted(found, key=lambda stall: -stall[1])[:MOST_STALLS]
+
+
+def _figure(seconds: Sequence[Mapping[str, Any]], words: Words, slowest: Sequence[Mapping[str, Any]]) -> Markup:
+    first = seconds[0]
+    p99, longest = (
+        _condensed(second["latency_p99_ns"] for second in seconds),
+        _condensed(second["latency_max_ns"] for second in seconds),
+    )
+    known = [value for value in (*p99, *longest) if value]
+    if not known:
+        return Markup("")
+    marked = stalls(seconds, slowest)
+    y = LogAxis.around([*known, *(latency for start, latency in marked)], _BOTTOM, TOP)
+    name = f"{_row_text(first, words)}, {len(seconds)} s"
+    described = f"{name}: slowest {first['operation']} {_units.format_duration(max(known))}"
+    told = _stall_text(marked)
+    parts = [duration_grid(y, "Latency"), level_grid(_second_ticks(len(seconds)), "Second", bottom=_BOTTOM)]
+    parts += [_line("max", longest, y), _line("p99", p99, y), _marks(marked, len(seconds), y)]
+    return Markup(
+        '<figure class="seconds"><details class="zoom"><summary><svg class="chart" viewBox="0 0 {w} {h}" '
+        'role="img"><title>{title}</title><desc>{told}</desc>'
+        "{body}</svg></summary></details><figcaption>{caption}</figcaption></figure>"
+    ).format(
+        w=WIDTH,
+        h=_HEIGHT,
+        title=described,
+        caption=f"{name}. {told}" if told else name,
+        told=told,
+        body=Markup("").join(parts),
+    )
+
+
+def _row_text(row: Mapping[str, Any], words: Words) -> str:
+    if words.layout.by_stream:
+        return f"{stream_text(row['stream'], row['operation'])}, {words.load_text(row['load_point'])}"
+    if words.layout.mixed:
+        return (
+            f"Log writes of {mean_size_text(row['block_size_bytes'])}"
+            if row["block_size_bytes"]
+            else str(row["stream"])
+        )
+    operations = f", {row['operation']}s" if words.operation else ""
+    return f"{size_text(row['block_size_bytes'])}{operations}, {row['load_point']} {words.load}"
+
+
+def _condensed(values: Iterable[float | None]) -> list[float | None]:
+    """Return at most MAX_POINTS values: the largest of each stretch of seconds, None for a stretch without one."""
+    values = list(values)
+    stretch = max(1, math.ceil(len(values) / MAX_POINTS))
+    pieces = (values[start : start + stretch] for start in range(0, len(values), stretch))
+    return [max((value for value in piece if value), default=None) for piece in pieces]
+
+
+def _second_ticks(seconds: int) -> list[tuple[float, str]]:
+    """Return places and texts of round seconds."""
+    rough = seconds / 6
+    step = next(
+        (digit * 10**power for power in range(8) for digit in (1, 2, 5) if digit * 10**power >= rough), max(1, seconds)
+    )
+    return [(_across(second - 0.5, seconds), f"{second} s") for second in range(step, seconds + 1, step)]
+
+
+def _across(second: float, seconds: int) -> float:
+    """Return the place of an instant of the step, in seconds since its start."""
+    return LEFT + 2 + min(1.0, max(0.0, second / seconds)) * (RIGHT - LEFT - 4)
+
+
+def _line(name: str, values: Sequence[float | None], axis: LogAxis) -> Markup:
+    """Return a line through the values; it breaks if a stretch has none."""
+    path, pen = [], "M"
+    for index, value in enumerate(values):
+        if value:
+            path.append(f"{pen}{_across(index + 0.5, len(values)):.1f} {axis.place(value):.1f}")
+        pen = "L" if value else "M"
+    return Markup('<path class="line {}" d="{}"/>').format(name, "".join(path))
+
+
+def _marks(marked: Iterable[tuple[float, float]], seconds: int, axis: LogAxis) -> Markup:
+    """Return a triangle on each stall."""
+    path = "".join(
+        f"M{_across(start, seconds):.1f} {axis.place(latency) - 1:.1f}l-4 -8h8z" for start, latency in marked
+    )
+    return Markup('<path class="stall" d="{}"/>').format(path) if path else Markup("")
+
+
+def _stall_text(marked: Sequence[tuple[float, float]]) -> str:
+    if not marked:
+        return ""
+    told = ", ".join(
+        f"{_units.format_duration(latency)} at {_units.format_number(start)} s" for start, latency in marked[:3]
+    )
+    return f"{len(marked)} stall{'' if len(marked) == 1 else 's'} marked, the longest: {told}."

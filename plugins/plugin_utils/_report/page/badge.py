@@ -1,0 +1,36 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Small parts of the page: a verdict as a badge with its sign, so that colour is never all that tells verdicts apart,
+and names that fit."""
+
+from __future__ import annotations
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import UNJUDGED
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import MARKS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import brief
+from markupsafe import Markup
+
+CLASSES = {**{verdict: f"v-{verdict}" for verdict in MARKS}, **dict.fromkeys((*UNJUDGED, ""), "v-none")}
+"""The class of each verdict in the page's style."""
+
+SIGNS = {**MARKS, **dict.fromkeys(UNJUDGED, "\u2013"), "": ""}
+
+
+def badge(verdict: str) -> Markup:
+    """Return the badge of a verdict."""
+    return Markup('<span class="badge {}">{} {}</span>').format(CLASSES[verdict], SIGNS[verdict], verdict)
+
+
+def host_link(label: str, number: int | None) -> Markup:
+    """Return the name of a host, as a link to its section if it has one.
+    Its characters cannot change the direction of what surrounds it."""
+    shown = brief(label)
+    name = Markup("<bdi>{}</bdi>").format(shown)
+    title = Markup(' title="{}"').format(brief(label, 1000)) if shown != label else Markup("")
+    return (
+        Markup('<a href="#h{}"{}>{}</a>').format(number, title, name)
+        if number
+        else Markup("<span{}>{}</span>").format(title, name)
+    )

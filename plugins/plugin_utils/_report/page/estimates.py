@@ -1,0 +1,201 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The estimates of a volume as page/estimates.html.j2 wants them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.basis import Basis, Estimate
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.commits import NS_PER_KM
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.reservations import TEXTS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.estimates import estimate_charts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.estimates import ShownEstimates, shown_estimates
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host
+from markupsafe import Markup
+
+_MARKS = "abcd"
+
+
+class EstimateSection:
+    """What the page shows of a volume's estimates. Nothing but the sentence about its line is shown in the report of a
+    large fleet."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._basis: Basis = host.basis
+        self._shown = shown_estimates(host) if host.intervals else None
+        self._marks = _marks(self._shown) if self._shown else {}
+
+    @property
+    def line(self) -> str:
+        """The line that the log's writes follow, or why they follow none."""
+        line = self._basis.line
+        if line is None:
+            return (
+                "There are no estimates, because the latency does not fit a line over the size of the "
+                f"write: {self._basis.no_line}."
+            )
+        measured = f"{_size(line.smallest_bytes)} to {_size(line.largest_bytes)}"
+        writers = f", {self._basis.writers} queue managers at the same time" if self._basis.writers > 1 else ""
+        return (
+            "A write of S bytes takes L(S) = L0 + S/B, with L0 = "
+            f"{_with_error(line.base_ns, line.base_error_ns, _units.format_duration)} and B = "
+            f"{_with_error(1e9 * line.bytes_per_ns, 1e9 * line.bytes_per_ns_error, _units.format_rate)} (with standard "
+            f"errors; from writes of {measured}{writers}). The means follow this line within "
+            f"{max(1, math.ceil(100 * line.worst))} %."
+        )
+
+    @property
+    def headroom(self) -> list[tuple[str, str]]:
+        """What the volume carries beside what it is asked to, as pairs;
+        empty if it is not asked for anything or that is not known."""
+        found = self._host.headroom
+        if found is None:
+            return []
+        wait = _units.format_duration(found.wait_ns) if found.wait_ns is not None else "the log cannot keep up"
+        return [
+            ("Required", found.target.text),
+            (
+                f"Carried ({'measured' if found.measured else 'estimate'})",
+                f"{_units.format_number(found.carried_per_s)} messages/s",
+            ),
+            ("Margin", _units.format_ratio(found.margin)),
+            ("Mean wait of a commit at the required rate (estimate)", wait if self._basis.line else "not known"),
+            *(("Reservation", TEXTS[key]) for key in found.reservations),
+        ]
+
+    @property
+    def no_headroom(self) -> str:
+        """Why it is not known what the volume carries beside its target, empty if it is known or there is no target."""
+        return self._host.no_headroom
+
+    @property
+    def model(self) -> str:
+        """What is estimated, in a sentence."""
+        load = self._basis.load
+        puts = f"{load.puts_per_commit} messages" if load.puts_per_commit > 1 else "one message"
+        delay = (
+            f", and a remote delay of {_units.format_duration(load.remote_delay_ns)}" if load.remote_delay_ns else ""
+        )
+        return (
+            f"Clients of one queue manager each put {puts}, commit and begin again without think time, with a log "
+            f"buffer of {_units.format_size(load.buffer_bytes)}{delay}."
+        )
+
+    @property
+    def charts(self) -> list[Markup]:
+        """Charts over the size of messages, as safe markup."""
+        return estimate_charts(self._basis, self._shown) if self._shown else []
+
+    @property
+    def clients(self) -> list[str]:
+        """Titles of the columns of both tables."""
+        return (
+            [f"{_units.format_count(count)} client{'' if count == 1 else 's'}" for count in self._shown.clients]
+            if self._shown
+            else []
+        )
+
+    @property
+    def sizes(self) -> list[tuple[str, list[dict[str, Any]]]]:
+        """Rows of the table by message size."""
+        if not self._shown:
+            return []
+        return [
+            (_units.format_size(size), [self._cell(self._shown.commits[size, count]) for count in self._shown.clients])
+            for size in self._shown.message_sizes
+        ]
+
+    @property
+    def distances(self) -> list[tuple[str, str, list[dict[str, Any]]]]:
+        """Rows of the table by distance: the distance, the round trip of light, and the cells."""
+        if not self._shown:
+            return []
+        return [
+            (
+                f"{km} km",
+                _units.format_duration(NS_PER_KM * km) if km else "none",
+                [self._cell(estimate) for estimate in estimates],
+            )
+            for km, estimates in self._shown.distances.items()
+        ]
+
+    @property
+    def distance_message(self) -> str:
+        """The size of the messages in the table by distance."""
+        return _units.format_size(self._shown.message_bytes)
+
+    @property
+    def contradictions(self) -> list[str]:
+        """A sentence for each measurement that contradicts its estimate."""
+        found = self._shown.contradicted if self._shown else []
+        return [
+            f"With {_units.format_size(estimate.load.message_bytes)} messages of "
+            f"{_units.format_count(estimate.load.applications)} clients, the measurement is "
+            f"{_units.format_ratio(abs(estimate.difference), 2)} {'above' if estimate.difference > 0 else 'below'} the "
+            "estimate, although the model claims to hold there: rely on the measurement"
+            for estimate in found
+        ]
+
+    @property
+    def round_trips(self) -> str:
+        """The estimate for request/reply clients, in a sentence."""
+        found = self._shown.round_trips
+        against = "".join(f"; {TEXTS[key]}" for key in self._shown.reservations)
+        return (
+            f"{_units.format_count(self._shown.round_trip_clients)} clients, each with one request and one reply of "
+            f"{self.distance_message} at a time, reach about {_units.format_number(found.round_trips_per_s)} round "
+            f"trips/s with log writes of {_units.format_size(found.write_bytes)}; in such writes the log takes at most "
+            f"{_units.format_rate(found.peak_log_bytes_per_s)}{against}."
+        )
+
+    @property
+    def reservations(self) -> list[tuple[str, str]]:
+        """The reservations that the tables refer to, by their mark."""
+        return [(mark, TEXTS[key]) for key, mark in self._marks.items()]
+
+    def _cell(self, estimate: Estimate) -> dict[str, Any]:
+        commits = estimate.commits
+        messages = (
+            f"{_units.format_number(commits.messages_per_s)} messages/s, " if estimate.load.puts_per_commit > 1 else ""
+        )
+        return {
+            "rate": f"{_units.format_number(commits.commits_per_s)}/s",
+            "marks": " ".join(self._marks[key] for key in estimate.reservations),
+            "more": (
+                f"{messages}{_units.format_rate(commits.bytes_per_s)}, "
+                f"{_units.format_duration(commits.commit_latency_ns)}"
+            ),
+            "measured": _measured(estimate),
+            "contradicted": estimate.contradicted,
+        }
+
+
+def _marks(shown: ShownEstimates) -> dict[str, str]:
+    """Return a letter for each reservation against any of the estimates."""
+    estimates = [*shown.commits.values(), *(estimate for row in shown.distances.values() for estimate in row)]
+    used = {key for estimate in estimates for key in estimate.reservations}
+    return dict(zip((key for key in TEXTS if key in used), _MARKS, strict=False))
+
+
+def _measured(estimate: Estimate) -> str:
+    if estimate.measured is None:
+        return ""
+    return (
+        f"measured {_units.format_number(estimate.measured.commits_per_s)}/s ({round(100 * estimate.difference):+} %)"
+    )
+
+
+def _with_error(value: float, error: float, write: Callable[[float], str]) -> str:
+    return f"{write(value)} \u00b1 {write(error)}"
+
+
+def _size(size: float) -> str:
+    """Write a size of writes; a mean of varying ones is not whole."""
+    return _units.format_size(round(size))

@@ -1,0 +1,245 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The fleet's part of the page: the strips, the classes of alike volumes, and the matrix of hosts and block sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics.likeness import FEWEST_ALIKE, likeness
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.fleet import Mark, Strip
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import Cell, cells
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import brief
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import SeriesKey, stream_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS, Step
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, PASS, WARN
+
+LEVELS = (
+    ("half", "keeps its limits with at most half of each used"),
+    ("most", "keeps them, uses 50 to 80 %"),
+    ("near", "keeps them, uses more than 80 %"),
+    ("warn", "does not keep a limit that only warns, or is waived"),
+    ("unsure", "not decided"),
+    ("broken", "breaks a limit"),
+)
+"""How far a cell of the matrix is from its limits, in words."""
+
+_ALIKE_MARGIN = 0.1
+"""Volumes of a class may differ by this much without being named."""
+_MOST_VALUES = 200
+"""A filter with more values than a list can hold is not offered."""
+_NAMED = 5
+_LATENCY, _RESPONSE = "latency", "response"
+
+
+@dataclass(frozen=True)
+class Filter:
+    """What the page can filter hosts by beside their names and verdicts: its name, its title,
+    the values that occur, and the value of a host."""
+
+    name: str
+    title: str
+    values: list[str]
+    of: Callable[[Host], str]
+
+
+def filters_of(hosts: Sequence[Host]) -> list[Filter]:
+    """Return the filters that tell hosts apart."""
+    found = []
+    for name, title, value_of in (("class", "Class", _class_of), ("volume", "Volume", _volume_of)):
+        values = sorted({value_of(host) for host in hosts} - {""})
+        if 1 < len(values) <= _MOST_VALUES:
+            found.append(Filter(name, title, values, value_of))
+    return found
+
+
+def _class_of(host: Host) -> str:
+    return host.volume_class
+
+
+def _volume_of(host: Host) -> str:
+    return host.volume
+
+
+class FleetRow:
+    """A host as a row of the matrix.
+
+    number is that of its section on the page, None if it has none; filters are what the page can filter by,
+    as names and numbers of values.
+    """
+
+    def __init__(self, host: Host, number: int | None, steps: Sequence[Step], filters: Sequence[Filter]) -> None:
+        self.of = host
+        self.number = number
+        self.filters = [
+            (each.name, each.values.index(each.of(host)) + 1) for each in filters if each.of(host) in each.values
+        ]
+        self._steps = steps
+
+    @property
+    def certified(self) -> str:
+        """The end of the host's certificate, or whether it is certified; empty if a record of its kind cannot
+        certify."""
+        if self.of.of_kind.own_key:
+            return ""
+        return (self.of.valid_until or "yes") if self.of.certified else "no"
+
+    @property
+    def comparison(self) -> str:
+        """What the comparison with the baseline said, in a few words."""
+        outcome, change = self.of.comparison.get("outcome"), self.of.comparison.get("change")
+        if not outcome:
+            return "not compared"
+        return f"{outcome} ({change:+.0%})" if isinstance(change, (int, float)) else str(outcome)
+
+    @property
+    def cells(self) -> list[Cell | None]:
+        """The host's cells in the order of the matrix's columns, None if nothing was measured."""
+        known = cells(self.of)
+        return [known.get(step) for step in self._steps]
+
+
+def level(cell: Cell) -> str:
+    """Return how far a cell is from its limits: the first word of one of LEVELS, or none if nothing judged it."""
+    if cell.verdict != PASS:
+        return {FAIL: "broken", WARN: "warn", "": "none"}.get(cell.verdict, "unsure")
+    used = cell.used or 0
+    return "half" if used <= 0.5 else "most" if used <= 0.8 else "near"
+
+
+def used_text(cell: Cell) -> str:
+    """Return the share that a cell uses of the limit that it comes closest to, such as "42 %" or "15 \u00d7",
+    empty if nothing judged it."""
+    if cell.used is None:
+        return ""
+    if cell.used >= 10:
+        return f"{_units.format_number(cell.used, 2)} \u00d7"
+    return f"{100 * cell.used:.0f} %"
+
+
+def strips_of(model: Model, steps: Sequence[Step], titles: Sequence[str]) -> list[Strip]:
+    """Return a strip for each load point and block size, with every host that measured it;
+    of streams one for each that a limit judges."""
+    if model.words.layout.by_stream:
+        return _strips_by_stream(model, steps, titles)
+    marks: dict[Step, list[Mark]] = {step: [] for step in steps}
+    for host in model.hosts:
+        for step, cell in cells(host).items():
+            if step in marks:
+                marks[step].append(Mark(host.label, cell.p99_ns, cell.mean_ns, cell.verdict == FAIL))
+    return [
+        Strip(title, marks[step], _tightest(model, "latency_p99", step), _tightest(model, "latency_mean", step))
+        for step, title in zip(steps, titles, strict=True)
+    ]
+
+
+def _strips_by_stream(model: Model, steps: Sequence[Step], titles: Sequence[str]) -> list[Strip]:
+    """Return the strips of those streams and operations that limits judge;
+    they show the response if only that is judged."""
+    shown = _judged_streams(model.hosts) or {(ALL_WORKERS, ALL_WORKERS): _LATENCY}
+    marks: dict[tuple[int, SeriesKey], list[Mark]] = {}
+    for host in model.hosts:
+        for row, figures in host.results():
+            key = figures["stream"], figures["operation"]
+            if key in shown and figures["worker"] == ALL_WORKERS:
+                p99_ns, mean_ns = (figures.get(f"{shown[key]}_{figure}_ns") for figure in ("p99", "mean"))
+                marks.setdefault((figures["load_point"], key), []).append(
+                    Mark(host.label, p99_ns, mean_ns, row.verdict == FAIL)
+                )
+    return [
+        Strip(
+            title,
+            marks[step[0], key],
+            *(_tightest(model, f"{kind}_{figure}", step, key) for figure in ("p99", "mean")),
+            subtitle=stream_text(*key),
+            figures=kind if kind == _RESPONSE else "",
+        )
+        for step, title in zip(steps, titles, strict=True)
+        for key, kind in shown.items()
+        if (step[0], key) in marks
+    ]
+
+
+def _judged_streams(hosts: Iterable[Host]) -> dict[SeriesKey, str]:
+    """Return the streams and operations that limits on durations judge,
+    each with whether it is shown by its latency or its response."""
+    kinds: dict[SeriesKey, set[str]] = {}
+    for host in hosts:
+        for limit, span in zip(host.limits, host.spans, strict=True):
+            if limit["unit"] == "ns" and not limit["hard"]:
+                for key in span.series:
+                    kinds.setdefault(key, set()).add(str(limit["metric"]).partition("_")[0])
+    order = dict.fromkeys(
+        (figures["stream"], figures["operation"]) for host in hosts for dummy, figures in host.results()
+    )
+    return {key: _RESPONSE if kinds[key] == {_RESPONSE} else _LATENCY for key in order if key in kinds}
+
+
+def _tightest(model: Model, metric: str, step: Step, key: SeriesKey | None = None) -> float | None:
+    stream, operation, step_size = model.words.layout.of_step
+    stream, operation = key or (stream, operation)
+    row = {
+        "worker": "all",
+        "load_point": step[0],
+        "block_size_bytes": step[1],
+        "stream": stream,
+        "operation": operation,
+    }
+    return min(
+        (
+            limit.value
+            for dummy, limit in model.criteria
+            if limit.metric.name == metric and limit.applies_to(row, step_size)
+        ),
+        default=None,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class VolumeClass:
+    """A class of alike volumes: its hosts, their median of the mean latency over the block sizes, the range,
+    and who departs from it by how much."""
+
+    name: str
+    count: int
+    middle: str
+    lowest: str
+    highest: str
+    departing: list[str]
+    too_few: bool
+
+
+def classes_of(hosts: Sequence[Host]) -> list[VolumeClass]:
+    """Return the classes of the volumes that were measured, the largest first."""
+    members: dict[str, dict[str, dict[Any, float]]] = {}
+    for host in hosts:
+        means = {step: cell.mean_ns for step, cell in cells(host).items() if cell.mean_ns}
+        if means and host.volume_class:
+            members.setdefault(host.volume_class, {})[host.label] = means
+    found = [_class(name, volumes) for name, volumes in members.items()]
+    return sorted((each for each in found if each), key=lambda each: (-each.count, each.name))
+
+
+def _class(name: str, volumes: dict[str, dict[Any, float]]) -> VolumeClass | None:
+    common = set.intersection(*(set(means) for means in volumes.values()))
+    if not common:
+        return None
+    alike = likeness(
+        {label: [means[step] for step in sorted(common)] for label, means in volumes.items()}, margin=_ALIKE_MARGIN
+    )
+    departing = sorted(alike.conspicuous.items(), key=lambda item: -item[1])
+    named = [f"{brief(label)} ({_departure(share)})" for label, share in departing[:_NAMED]]
+    named += [f"and {_units.format_count(len(departing) - _NAMED)} more"] if len(departing) > _NAMED else []
+    middle, lowest, highest = map(_units.format_duration, (alike.middle, alike.lowest, alike.highest))
+    return VolumeClass(name, len(volumes), middle, lowest, highest, named, len(volumes) < FEWEST_ALIKE)
+
+
+def _departure(share: float) -> str:
+    if share >= 2:
+        return f"{_units.format_number(1 + share, 2)} times the median"
+    return f"{abs(share) * 100:.0f} % {'slower' if share > 0 else 'faster'}"

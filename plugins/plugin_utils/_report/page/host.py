@@ -1,0 +1,240 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A host's section of the page: what its template shows, each part made when the template asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.bound import bound_bar
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.distribution import distribution_charts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.dots import first_pass_charts, worker_charts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.interval import Axis, picture, scale
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.latency import latency_charts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.load import capacity_chart, load_charts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.seconds import seconds_charts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.facts import ShownFact, grouped_facts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.fidelity import Property, fidelity_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import (
+    figure_titles,
+    figures_of,
+    shown_figures,
+    shown_loads,
+    shown_series,
+    step_cell,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import shorten
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.page.estimates import EstimateSection
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.reproduce import Reproduction, reproduction
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import judges_text, series_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import PASS
+from markupsafe import Markup
+
+SETTINGS = "Options that differ between hosts"
+SHOWN_ROWS = 400
+"""The largest number of rows that a host's table of figures shows; beyond it,
+only those of all queue managers and those that do not pass."""
+
+
+_MOST_CHANGE = 1e6
+
+
+class HostSection:
+    """A host as page/host.html.j2 wants it.
+
+    number is its place on the page, from 1; alone says that it is the only host. parameters are those of the run,
+    and defaults those of the options that a command repeats.
+    """
+
+    def __init__(
+        self, host: Host, number: int, alone: bool, parameters: Mapping[str, Any], defaults: Mapping[str, Any]
+    ) -> None:
+        self.of = host
+        self.number = number
+        self.alone = alone
+        self._parameters = parameters
+        self._defaults = defaults
+
+    @property
+    def summary(self) -> str:
+        """What to show of a closed host: its first reason."""
+        reasons = self.of.reasons
+        more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
+        return reasons[0] + more if reasons else ""
+
+    @property
+    def figures(self) -> list[dict[str, Any]]:
+        """Rows of the table of figures; the row of a single queue manager repeats the `all` row and is left out."""
+        shown = shown_figures(self.of)
+        return [
+            {
+                "step": step_cell(self.of, figures),
+                "who": self._who(row.worker_name, figures),
+                "texts": figures_of(figures, shown),
+                "verdict": row.verdict,
+            }
+            for row, figures in self.of.results()
+            if self._is_shown(row.verdict, figures)
+        ]
+
+    @property
+    def limits(self) -> list[dict[str, Any]]:
+        """Rows of the table of limits."""
+        return [
+            {
+                "text": limit["limit"],
+                "rows": judges_text(self.of.words, limit["rows"], str(limit["metric"]), bool(limit["hard"])),
+                "verdict": limit["verdict"],
+                "sentence": limit["worst"]["reason"],
+                "bar": bound_bar(limit) if self.of.intervals else "",
+                "share": f"{limit['rows_not_passed']} of {limit['rows_judged']}"
+                if limit["rows_judged"]
+                else "none judged",
+            }
+            for limit in self.of.limits
+        ]
+
+    @property
+    def of_its_kind(self) -> Markup | str:
+        """What only runs of its kind show, empty if there is nothing."""
+        return self.of.of_kind.view.section(self.of)
+
+    @property
+    def drift(self) -> dict[str, Any]:
+        """What holding the host against its earlier certificates said, and its picture if the change is known;
+        empty if it was not asked for."""
+        said = self.of.comparison
+        if not said:
+            return {}
+        change, bound, margin = (_number(said.get(key)) for key in ("change", "bound", "margin"))
+        drawn: dict[str, Any] = {"reason": said.get("reason") or "", "scale": "", "picture": ""}
+        if change is not None and bound is not None and margin is not None:
+            # As logarithms, the lower bound lies as far below the change as the upper one lies above.
+            lower = (1 + change) ** 2 / (1 + bound) - 1
+            axis = Axis.around((lower, change, bound), margin)
+            drawn.update(scale=scale(axis), picture=picture(axis, change, lower, bound, str(said.get("outcome"))))
+        return drawn
+
+    @property
+    def initial_write(self) -> str:
+        """What formatting the test files cost, in one sentence, empty if it is not known."""
+        if not self.of.initial_write:
+            return ""
+        rate, slowest_ns = self.of.initial_write
+        return (
+            "Formatting the test files, which is the first touch of the storage and no part of any latency here, ran "
+            f"at {_units.format_rate(rate)}; its slowest write took {_units.format_duration(slowest_ns)}."
+        )
+
+    @property
+    def latency_charts(self) -> list[Any]:
+        """Charts of what was measured over block sizes and percentiles, as safe markup,
+        for hosts of which the tables were read."""
+        if not self.of.intervals:
+            return []
+        over_size = (
+            latency_charts,
+            distribution_charts,
+            worker_charts,
+            first_pass_charts,
+        )  # the workers of a stream are alike
+        drawn = (load_charts, distribution_charts, first_pass_charts) if self.of.words.layout.over_load else over_size
+        return [chart for draw in drawn for chart in draw(self.of)]
+
+    @property
+    def capacity_chart(self) -> Any:
+        """The chart of what decides the capacity, as safe markup, empty if there is none."""
+        return capacity_chart(self.of) if self.of.intervals else ""
+
+    @property
+    def charts(self) -> list[Any]:
+        """Charts of the seconds, as safe markup."""
+        return seconds_charts(self._charted_seconds, self.of.words, self.of.stalls)
+
+    @property
+    def _charted_seconds(self) -> Sequence[Mapping[str, Any]]:
+        """The seconds that have charts: of a workload of many streams and loads only some."""
+        if not self.of.words.layout.by_stream:
+            return self.of.intervals
+        loads = {*shown_loads(self.of, (row["load_point"] for row in self.of.intervals))}
+        found = (series_of(self.of.words, row) for row in self.of.intervals)
+        shown = {series.key for series in shown_series(self.of, (series for series in found if series))}
+        return [
+            row
+            for row in self.of.intervals
+            if row["load_point"] in loads and (row["stream"], row["operation"]) in shown
+        ]
+
+    @property
+    def estimates(self) -> EstimateSection | None:
+        """What queue managers can expect of the volume, None if nothing wrote to a log."""
+        return EstimateSection(self.of) if self.of.basis else None
+
+    @property
+    def fidelity(self) -> tuple[list[str], list[Property]]:
+        """Load points, and what streams achieved at each of them."""
+        return fidelity_of(self.of)
+
+    @property
+    def facts(self) -> list[tuple[str, list[ShownFact]]]:
+        """Facts, workspace, how the tester ended, and the options that are not the same for all hosts, by group."""
+        settings = [ShownFact(name, shorten(str(value)), "") for name, value in self.of.settings.items()]
+        return [
+            *grouped_facts(self.of.facts, self.of.workspace, self.of.tester),
+            *([(SETTINGS, settings)] if settings else []),
+        ]
+
+    @property
+    def reproduction(self) -> Reproduction | None:
+        """What repeats the measurement, None if nothing was measured."""
+        if not self.of.rows or self.of.of_kind.is_live:
+            return None
+        return reproduction(self.of.host, self.of.workspace, self.of.options, self._parameters, self._defaults)
+
+    @property
+    def figure_titles(self) -> list[str]:
+        """Titles of the figures of a row."""
+        return figure_titles(self.of)
+
+    def _is_shown(self, verdict: str, figures: dict[str, Any]) -> bool:
+        if figures["worker"] == "all":
+            return True
+        if self.of.words.layout.wide and verdict in (PASS, ""):
+            return False
+        return self._has_several(figures) and (len(self.of.rows) <= SHOWN_ROWS or verdict not in (PASS, ""))
+
+    def _has_several(self, figures: dict[str, Any]) -> bool:
+        """Whether several workers share the step of a row."""
+        return (figures["step"], figures["stream"], figures["operation"]) in self._shared
+
+    @cached_property
+    def _shared(self) -> set[tuple[Any, ...]]:
+        return {
+            (figures["step"], figures["stream"], figures["operation"])
+            for dummy, figures in self.of.results()
+            if figures["worker"] == 2
+        }
+
+    def _who(self, name: str, figures: dict[str, Any]) -> str:
+        load = figures["load_point"]
+        if self.of.words.layout.over_load:
+            return (
+                self.of.words.load_text(load)
+                if name == "all" or not self._has_several(figures)
+                else f"worker {name} of {self.of.words.load_text(load)}"
+            )
+        if not self.of.words.load_is_workers:
+            return f"{name}, {self.of.words.load_text(load)}"
+        return f"all {load}" if name == "all" and self._has_several(figures) else name
+
+
+def _number(value: Any) -> float | None:
+    """Return a share of change that can be drawn, None if it is not one."""
+    usable = isinstance(value, (int, float)) and not isinstance(value, bool) and -1 < value < _MOST_CHANGE
+    return float(value) if usable else None

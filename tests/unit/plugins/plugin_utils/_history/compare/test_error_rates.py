@@ -1,0 +1,322 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""How often comparisons and drift err, on simulated fleets and histories, the same ones every time.
+
+    .venv-dev/bin/pytest tests/unit -m trials -rP
+
+shows the rates. A host's rows have half of the variation between its runs in common, and all hosts have the nights in
+common, of which two differ by 3 % (standard deviation).
+"""
+
+from __future__ import annotations
+
+import math
+import random
+
+import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.change import (
+    INCONCLUSIVE,
+    NON_INFERIOR,
+    WORSE,
+    Run,
+    compare_class,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.change_points import change_points
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.nights import (
+    IN_A_ROW,
+    Figure,
+    Watched,
+    watch,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics.likeness import likeness
+
+pytestmark = pytest.mark.trials
+
+ROWS = 7
+NIGHT_DEVIATION = 0.03 / math.sqrt(2)
+SLOWER = math.log(1.3)
+SLOW_HOSTS = {"h1", "h2", "h3"}
+
+
+def runs_of(
+    rng: random.Random,
+    levels: list[list[float]],
+    deviation: float,
+    count: int,
+    slower: float = 0.0,
+    noise: list[float] | None = None,
+) -> list[Run]:
+    """Return that many runs of hosts with these levels, the slow ones among them slower. noise is by how much each host
+    is noisier than deviation says."""
+    runs = []
+    for _ in range(count):
+        night, run = rng.gauss(0, NIGHT_DEVIATION), {}
+        for host, level in enumerate(levels):
+            spread = deviation * (noise[host] if noise else 1) / math.sqrt(2)
+            own = rng.gauss(night, spread) + slower * (f"h{host}" in SLOW_HOSTS)
+            run[f"h{host}"] = {row: math.exp(usual + own + rng.gauss(0, spread)) for row, usual in enumerate(level)}
+        runs.append(run)
+    return runs
+
+
+def compared(
+    rng: random.Random, hosts: int, deviation: float, before: int, after: int, slower: float, share: float = 1.0
+) -> dict[str, set[str]]:
+    """Return the hosts of a made-up class by outcome."""
+    levels = [[rng.gauss(0, 0.1) for _ in range(ROWS)] for _ in range(hosts)]
+    change = compare_class(
+        runs_of(rng, levels, deviation, before), runs_of(rng, levels, deviation, after, slower), margin=0.1, share=share
+    )
+    return {
+        outcome: {host.host for host in change.hosts if host.outcome == outcome}
+        for outcome in (WORSE, NON_INFERIOR, INCONCLUSIVE)
+    }
+
+
+@pytest.mark.parametrize(
+    ("deviation", "before", "after", "non_inferior", "all_named"),
+    [
+        (0.02, 1, 1, (80, 96), (30, 60)),
+        (0.02, 2, 2, (97, 100), (100, 100)),
+        (0.02, 3, 3, (97, 100), (100, 100)),
+        (0.02, 5, 1, (97, 100), (100, 100)),
+        (0.05, 1, 1, (25, 50), (0, 5)),
+        (0.05, 2, 2, (67, 83), (95, 100)),
+        (0.05, 3, 3, (80, 97), (97, 100)),
+        (0.05, 5, 1, (60, 81), (85, 100)),
+    ],
+)
+def test_fleets_of_twenty_hosts(deviation, before, after, non_inferior, all_named):
+    """Unchanged, hardly a fleet has a host that is named worse; of three hosts that became 30 % slower all
+    are named."""
+    name = f"{deviation:.0%}, {before} v {after}"
+    rng, fleets = random.Random(name), 100
+    unchanged = [compared(rng, 20, deviation, before, after, 0.0) for _ in range(fleets)]
+    slowed = [compared(rng, 20, deviation, before, after, SLOWER) for _ in range(fleets)]
+    named = sum(bool(hosts[WORSE]) for hosts in unchanged)
+    shown = sum(len(hosts[NON_INFERIOR]) for hosts in unchanged) / 20
+    found, exactly = (
+        sum(hosts[WORSE] >= SLOW_HOSTS for hosts in slowed),
+        sum(hosts[WORSE] == SLOW_HOSTS for hosts in slowed),
+    )
+    print(
+        f"{name}: unchanged: a host named in {named} %, {shown:.0f} % of hosts non-inferior; +30 %: all named in "
+        f"{found} %, no other in {exactly} %"
+    )
+    assert named <= 5
+    assert non_inferior[0] <= shown <= non_inferior[1]
+    assert all_named[0] <= found <= all_named[1]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "deviation", "noise_deviation", "earlier"),
+    [
+        (3, 3, 0.05, 0.7, 0),
+        (2, 2, 0.05, 0.5, 0),
+        (5, 1, 0.05, 0.5, 0),
+        (1, 1, 0.02, 0.5, 0),
+        (1, 1, 0.02, 0.7, 5),
+        (3, 3, 0.05, 0.0, 0),
+    ],
+)
+def test_fleets_of_unequal_noise(before, after, deviation, noise_deviation, earlier):
+    """C2 is the first: hosts whose noise differs by a lognormal factor, unchanged, and one of them 20 % slower."""
+    name = f"C2, {before} v {after}, {deviation:.0%}, noise {noise_deviation}, {earlier} earlier"
+    rng, fleets, named, found = random.Random(name), 40, 0, 0
+    for _ in range(fleets):
+        noise = [math.exp(rng.gauss(0, noise_deviation)) for _ in range(20)]
+        levels = [[rng.gauss(0, 0.1) for _ in range(ROWS)] for _ in range(20)]
+        runs = [runs_of(rng, levels, deviation, count, noise=noise) for count in (before, after, earlier)]
+        slower = [{**run, "h7": {row: figure * 1.2 for row, figure in run["h7"].items()}} for run in runs[1]]
+        for side, slow in ((runs[1], False), (slower, True)):
+            change = compare_class(runs[0], side, margin=0.1, earlier=[runs[2]] if earlier else [])
+            worse = {host.host for host in change.hosts if host.outcome == WORSE}
+            named, found = named + (bool(worse) and not slow), found + ("h7" in worse and slow)
+    print(f"{name}: unchanged: {named} of {fleets} fleets with a host named; +20 %: found in {found}")
+    assert named <= 5
+
+
+@pytest.mark.parametrize("runs", [1, 2, 3])
+def test_fleets_of_five_classes(runs):
+    """Each class has its share of the doubt, so that a fleet of several classes has a host that is named worse no more
+    often than one of a single class."""
+    rng, fleets, classes = random.Random(f"five classes, {runs}"), 100, 5
+    for deviation in (0.02, 0.05):
+        unchanged = [
+            [compared(rng, 20, deviation, runs, runs, 0.0, 1 / classes) for _ in range(classes)] for _ in range(fleets)
+        ]
+        found = sum(
+            compared(rng, 20, deviation, runs, runs, SLOWER, 1 / classes)[WORSE] >= SLOW_HOSTS for _ in range(fleets)
+        )
+        named = sum(any(each[WORSE] for each in fleet) for fleet in unchanged)
+        print(
+            f"five classes, {deviation:.0%}, {runs} v {runs}: unchanged: {named} of {fleets} fleets with a host named; "
+            f"+30 %: all three named in {found}"
+        )
+        assert named <= 5
+        assert found >= 80 or runs == 1
+
+
+@pytest.mark.parametrize(("deviation", "runs"), [(0.02, 2), (0.05, 3)])
+def test_c1(deviation, runs):
+    """One run against one finds few of them, since nothing beside a run shows whether it is far off:
+    see the fleets of twenty hosts."""
+    rng, fleets = random.Random("C1"), 40
+    named = sum(bool(compared(rng, 20, deviation, runs, runs, 0.0)[WORSE]) for _ in range(fleets))
+    exactly = sum(compared(rng, 20, deviation, runs, runs, SLOWER)[WORSE] == SLOW_HOSTS for _ in range(fleets))
+    print(
+        f"C1, {deviation:.0%}, {runs} v {runs}: unchanged: {named} of {fleets} fleets with a host named; +30 %: "
+        f"exactly the three in {exactly}"
+    )
+    assert named <= 2
+    assert exactly >= 38
+
+
+@pytest.mark.parametrize(
+    ("deviation", "before", "after", "found_at_least"),
+    [(0.02, 3, 3, 95), (0.05, 3, 3, 0), (0.05, 6, 3, 0), (0.02, 1, 1, 0)],
+)
+def test_fleets_of_four_hosts(deviation, before, after, found_at_least):
+    """Their own runs alone tell how much they differ; nights count in full, and one run against one names nobody."""
+    name = f"four hosts, {deviation:.0%}, {before} v {after}"
+    rng, fleets = random.Random(name), 400
+    named = sum(bool(compared(rng, 4, deviation, before, after, 0.0)[WORSE]) for _ in range(fleets)) / fleets
+    levels = [[0.0] * ROWS] * 4
+    single = [
+        compare_class(
+            runs_of(rng, levels, deviation, before),
+            [{**run, "h1": slow["h1"]} for run, slow in zip(*nights)],
+            margin=0.1,
+        )
+        for nights in (
+            (runs_of(rng, levels, deviation, after), runs_of(rng, levels, deviation, after, SLOWER)) for _ in range(100)
+        )
+    ]
+    found = sum([host.host for host in change.hosts if host.outcome == WORSE] == ["h1"] for change in single)
+    print(f"{name}: unchanged: a host named in {100 * named:.1f} %; +30 %: exactly the one in {found} %")
+    assert named <= (0 if before + after == 2 else 0.05)
+    assert found >= found_at_least
+
+
+def test_d1():
+    rng, histories, false, found, at_the_place = random.Random("D1"), 300, 0, 0, 0
+    for _ in range(histories):
+        values = [rng.gauss(0, 0.05) for _ in range(20)]
+        false += bool(change_points([math.exp(value) for value in values], margin=0.1))
+        moved = [rng.gauss(0, 0.05) + math.log(1.2) * (place >= 12) for place in range(20)]
+        points = [point.place for point in change_points([math.exp(value) for value in moved], margin=0.1)]
+        found, at_the_place = found + bool(points), at_the_place + (len(points) == 1 and abs(points[0] - 12) <= 1)
+    print(
+        f"D1: {100 * false / histories:.1f} % without cause; +20 %: found in {100 * found / histories:.1f} %, "
+        f"{100 * at_the_place / histories:.1f} % within one"
+    )
+    assert false <= 0.02 * histories
+    assert found >= 0.97 * histories
+
+
+@pytest.mark.parametrize("length", [10, 20, 40])
+def test_unmoved_histories_show_no_change_points(length):
+    rng, histories = random.Random(f"unmoved {length}"), 500
+    false = sum(
+        bool(change_points([math.exp(rng.gauss(0, 0.05)) for _ in range(length)], margin=0.1)) for _ in range(histories)
+    )
+    print(f"{length} certificates: {100 * false / histories:.1f} % of histories with a change point")
+    assert false <= 0.015 * histories
+
+
+def year_of(
+    rng: random.Random,
+    deviation: float,
+    nights: int,
+    *,
+    correlation: float = 0.0,
+    night_deviation: float = 0.02,
+    slow=lambda night, volume: 0.0,
+):
+    """Return the nights of a class of 20 volumes of seven rows: half of the variation between a volume's runs is common
+    to its rows."""
+    state = [[rng.gauss(0, 1) for _ in range(8)] for _ in range(20)]
+    found = []
+    for night in range(nights):
+        common, members = rng.gauss(0, night_deviation), {}
+        for volume, own in enumerate(state):
+            own[:] = [correlation * value + math.sqrt(1 - correlation**2) * rng.gauss(0, 1) for value in own]
+            level = common + slow(night, volume)
+            members[volume] = {
+                row: Figure(level + deviation * (own[7] + own[row]) / math.sqrt(2)) for row in range(ROWS)
+            }
+        found.append(members)
+    return found
+
+
+def alarms_of(watched: Watched) -> int:
+    """Return how often a volume gates, each stretch of it once."""
+    count = 0
+    for volume in range(20):
+        by_row = [set(nights) for key, nights in watched.conspicuous.items() if key[0] == volume]
+        gates = sorted({night for nights in by_row for night in nights if night - 1 in nights})
+        count += sum(night - 1 not in gates for night in gates)
+    return count
+
+
+@pytest.mark.parametrize(
+    ("deviation", "correlation", "at_most"),
+    [(0.02, 0.0, 0), (0.05, 0.0, 0.2), (0.1, 0.0, 0.5), (0.05, 0.6, 4), (0.1, 0.6, 10)],
+)
+def test_volumes_of_a_fleet_rarely_drift_without_cause(deviation, correlation, at_most):
+    """Per year of 365 nights of 20 volumes."""
+    rng, years = random.Random(f"year {deviation} {correlation}"), 10
+    watched = [watch(year_of(rng, deviation, 365, correlation=correlation), margin=0.1) for _ in range(years)]
+    alarms = sum(map(alarms_of, watched)) / years
+    fleet = sum(night.slow for each in watched for night in each.fleet.values()) / years
+    print(
+        f"{deviation:.0%}, correlation {correlation}: {alarms:.1f} alarms of volumes and {fleet:.1f} slow "
+        "nights of the fleet per year"
+    )
+    assert alarms <= at_most
+
+
+@pytest.mark.parametrize(("slower", "required"), [(0.2, 95), (0.12, 40)])
+def test_d2(slower, required):
+    """Two nights that are slow for the whole fleet: the fleet gates, once, and no volume does."""
+    rng, fleets = random.Random(f"D2 {slower}"), 100
+    watched = [
+        watch(year_of(rng, 0.05, 32, slow=lambda night, volume: math.log1p(slower) * (night >= 30)), margin=0.1)
+        for _ in range(fleets)
+    ]
+    gates, volumes = sum(each.gates for each in watched), sum(bool(alarms_of(each)) for each in watched)
+    print(f"D2, +{slower:.0%} for two nights: the fleet gates in {gates} %, a volume in {volumes} %")
+    assert gates >= required
+    assert volumes <= 1
+
+
+@pytest.mark.parametrize(("deviation", "slower", "nights", "required"), [(0.05, 0.3, 2, 97), (0.1, 0.3, 3, 45)])
+def test_a_volume_that_became_slower_is_found(deviation, slower, nights, required):
+    rng, fleets, found = random.Random(f"found {deviation} {slower}"), 100, 0
+    for _ in range(fleets):
+        watched = watch(
+            year_of(
+                rng,
+                deviation,
+                30 + nights,
+                slow=lambda night, volume: math.log1p(slower) * (night >= 30 and volume == 3),
+            ),
+            margin=0.1,
+        )
+        runs = [set(places) for key, places in watched.conspicuous.items() if key[0] == 3]
+        found += any(night - IN_A_ROW + 1 in own for own in runs for night in own if night >= 30)
+    print(f"{deviation:.0%}, one volume +{slower:.0%}: found within {nights} nights in {found} %")
+    assert found >= required
+
+
+@pytest.mark.parametrize("hosts", [8, 12, 20, 50])
+def test_alike_devices_are_rarely_conspicuous(hosts):
+    rng, classes = random.Random(f"alike {hosts}"), 1000
+    false = sum(
+        bool(likeness({f"h{host}": [math.exp(rng.gauss(0, 0.05))] for host in range(hosts)}, margin=0.1).conspicuous)
+        for _ in range(classes)
+    )
+    print(f"classes of {hosts}: {100 * false / classes:.1f} % with a conspicuous one")
+    assert false <= 0.015 * classes

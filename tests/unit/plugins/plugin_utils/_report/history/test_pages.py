@@ -1,0 +1,90 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The pages of comparison and drift in a browser: they fit any window, can be read in either scheme, sort and filter,
+and say nothing on the console."""
+
+from __future__ import annotations
+
+import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.comparison_html import render_comparison
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.drift_html import render_drift
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.browser import (
+    needs_a_browser,
+    pale_texts,
+    width_of,
+)
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.history import (
+    test_comparison,
+    test_drift,
+)
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.pages import HOSTILE, parsed
+
+NAMES = [*map(printable, HOSTILE), "x" * 300, "db07.example.com"]
+OUTCOMES = ("worse", "inconclusive", "non-inferior")
+STATES = ("drifting", "conspicuous", "changed", "steady", "short")
+
+
+def compared():
+    """Return the page of a comparison with each outcome, hostile names and a host that could not be compared."""
+    hosts = [test_comparison.host(name, OUTCOMES[number % 3], change=number / 50) for number, name in enumerate(NAMES)]
+    hosts.append(test_comparison.unknown("alone", "one run before and one after cannot tell"))
+    parts = [test_comparison.part(name, outcome=OUTCOMES[number % 3]) for number, name in enumerate(NAMES)]
+    changes = [{**test_comparison.KERNEL, "before": name, "hosts": 2} for name in NAMES]
+    data = test_comparison.comparison(hosts, parts, changes, [test_comparison.left_out(name, name) for name in NAMES])
+    return "".join(render_comparison(data, "3 of 21 volumes became worse by at least 10 %."))
+
+
+def drifted():
+    """Return the page of a drift with each state and hostile names."""
+    events = [test_drift.event(), test_drift.event(place=5, preliminary=True)]
+    volumes = [
+        test_drift.volume(name, STATES[number % 5], events, **{"class": name}) for number, name in enumerate(NAMES)
+    ]
+    return "".join(render_drift(test_drift.drift(*volumes, classes=[test_drift.part(name, [name]) for name in NAMES])))
+
+
+@pytest.fixture(scope="module", params=[compared, drifted], ids=["comparison", "drift"])
+def page(request, tmp_path_factory):
+    path = tmp_path_factory.mktemp("page") / "page.html"
+    path.write_text(request.param(), encoding="utf-8")
+    return path
+
+
+@needs_a_browser
+@pytest.mark.parametrize("width", [360, 1280, 2560])
+@pytest.mark.parametrize("dark", [False, True])
+def test_nothing_is_wider_than_the_window(browser, page, width, dark):
+    browser.messages.clear()
+    assert (width_of(browser, page, width, dark) <= width, browser.messages) == (True, [])
+
+
+@needs_a_browser
+@pytest.mark.parametrize("dark", [False, True])
+def test_text_can_be_read_in_either_scheme(browser, page, dark):
+    assert pale_texts(browser, page, dark) == {}
+
+
+@needs_a_browser
+def test_the_table_is_sorted_and_filtered_and_keeps_its_pictures(browser, page):
+    browser.open(page)
+    rows = "[...document.querySelectorAll('.matrix tbody tr')].filter(row => !row.hidden).length"
+    pictures = "document.querySelectorAll('.matrix svg').length"
+    before, drawn = browser.run(rows), browser.run(pictures)
+    browser.run("document.querySelectorAll('.matrix thead button')[2].click()")
+    browser.run("document.querySelector('#filter input[type=checkbox]').click()")
+    browser.run("new Promise(done => setTimeout(done, 300))")
+    assert (0 < browser.run(rows) < before, browser.run(pictures), drawn in (0, len(NAMES) + 2)) == (True, drawn, True)
+    shown = "[...document.querySelectorAll('section > details.host')].filter(host => !host.hidden).length"
+    assert drawn or browser.run(shown) == browser.run(rows)
+
+
+def test_the_page_is_valid_and_each_part_of_it_can_be_named_once(page):
+    tree = parsed(page)
+    ids = [each.get("id") for each in tree.iter() if each.get("id")]
+    assert len(ids) == len(set(ids))
+    assert {name for each in tree.iter() for name in (each.get("aria-labelledby") or "").split()} <= set(ids)
+    assert {each.get("href")[1:] for each in tree.iter("a")} <= set(ids)
+    assert all(header.get("scope") in ("col", "row") for header in tree.iter("th"))
