@@ -17,7 +17,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.order import SEARCH
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.climb import (
-    SEARCH_ENDED,
+    SEARCH_ENDED_AFTER_ROUNDS,
     Climber,
     by_host,
     next_loads,
@@ -55,7 +55,7 @@ class ActionModule(ControllerAction):
             judge_together(directory, climbers)
             loads, ended = next_loads(climbers, number) if number else ({}, {})
             for (host, volume), found in ended.items():
-                note(directory, host, volume, [found], {SEARCH_ENDED: number})
+                note(directory, host, volume, [found], {SEARCH_ENDED_AFTER_ROUNDS: number})
         except RunDirectoryError as error:
             raise AnsibleActionFail(f"the next round cannot be decided: {error}") from error
         if loads:

@@ -141,7 +141,7 @@ _WRITE: dict[str, Callable[[Mapping[str, Any], Words], str]] = {
     findings.HUNG: _hung,
     findings.INTERRUPTED: _interrupted,
     findings.NO_FIGURES: lambda finding, words: f"the observation has no figures of the log: {finding['text']}",
-    findings.UNSHOWN_LOAD: _load_target,
+    findings.LOAD_TARGET: _load_target,
     findings.LOAD_POINT: lambda finding, words: _LOAD_POINTS[finding["cause"]],
     findings.ELSEWHERE: lambda finding, words: f"{finding['on']}: {in_words(finding['finding'], words)}",
     findings.NO_TABLES: _no_tables,

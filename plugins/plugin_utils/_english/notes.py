@@ -38,18 +38,10 @@ def _shared_disk(note: Note, words: Words) -> str:
 
 
 def _unsteady(note: Note, words: Words) -> str:
-    rows = ", ".join(_row_text(row, words) for row in note["rows"])
+    rows = ", ".join(words.row_text(row) for row in note["rows"])
     return (
         f"Its latency was not steady at {rows}: the rounds of the run differ by more than 20 %, or "
         "rise or fall by more than 10 %"
-    )
-
-
-def _row_text(row: Mapping[str, Any], words: Words) -> str:
-    return (
-        f"{words.load_text(row['load_point'])} for {row['operation']}s of {row['stream']}"
-        if "stream" in row
-        else size_text(row["block_size_bytes"])
     )
 
 
@@ -269,7 +261,7 @@ NOTES: dict[str, Callable[[Note, Words], str]] = {
     ),
     findings.TORN: _torn,
     findings.VOLUME_LIMIT: _volume_limit,
-    findings.ENDED_EARLY: _search_ended,
+    findings.SEARCH_ENDED: _search_ended,
     findings.CLIMBED_TOGETHER: lambda note, words: (
         f"It climbed together with {', '.join(note['others'])}: a load passes only if it passes on all of them"
     ),

@@ -15,11 +15,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.worst import badness, worst
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import findings
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import (
     ELSEWHERE,
     LOAD_POINT,
     RECORDED,
-    UNSHOWN_LOAD,
     Finding,
     finding,
     of_judgement,
@@ -193,7 +193,9 @@ def unproven(capacity: Capacity, target: float | None, is_search: bool) -> Findi
         return None
     if stopped and (target is None or stopped.load_point <= target):
         return stopped.finding
-    return finding(UNSHOWN_LOAD, INCONCLUSIVE, target=target or 0, highest_passed=highest, load_unit=capacity.load_unit)
+    return finding(
+        findings.LOAD_TARGET, INCONCLUSIVE, target=target or 0, highest_passed=highest, load_unit=capacity.load_unit
+    )
 
 
 def _point(load_point: int, judgements: Sequence[Mapping[str, Any]], is_complete: bool) -> Point:

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity import Capacity, next_load
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import kind_named
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import ENDED_EARLY, Finding, finding
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import SEARCH_ENDED, Finding, finding
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 
-SEARCH_ENDED = "search_ended_after_rounds"
+SEARCH_ENDED_AFTER_ROUNDS = "search_ended_after_rounds"
 """The fact that says after how many rounds a search ended before the capacity was known."""
 
 
@@ -74,17 +74,17 @@ def next_loads(
         load = next_load(capacity.highest_passed, capacity.lowest_not_passed, largest) if capacity.points else None
         failed = [other.record.label for other in group if not other.can_go_on]
         most = min(other.rounds for other in group)
-        if not climber.can_go_on or SEARCH_ENDED in climber.record.facts:
+        if not climber.can_go_on or SEARCH_ENDED_AFTER_ROUNDS in climber.record.facts:
             continue
         if load is None and capacity.next_load is not None:
             ended[key] = finding(
-                ENDED_EARLY, None, cause="largest", rounds=rounds_done, load=largest, load_unit=capacity.load_unit
+                SEARCH_ENDED, None, cause="largest", rounds=rounds_done, load=largest, load_unit=capacity.load_unit
             )
         elif load is None:
             continue
         elif failed:
             ended[key] = finding(
-                ENDED_EARLY,
+                SEARCH_ENDED,
                 None,
                 cause="others",
                 rounds=rounds_done,
@@ -94,7 +94,7 @@ def next_loads(
             )
         elif rounds_done >= most:
             ended[key] = finding(
-                ENDED_EARLY, None, cause="rounds", rounds=rounds_done, load=load, load_unit=capacity.load_unit
+                SEARCH_ENDED, None, cause="rounds", rounds=rounds_done, load=load, load_unit=capacity.load_unit
             )
         else:
             loads[key] = load

@@ -49,7 +49,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.worst import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS, COMMITS, KEY_COLUMNS, Row
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import (
     BROKEN,
-    BY_DISTURBANCE,
+    DISTURBED,
     NO_FIGURE,
     NO_HEADROOM,
     NO_ROW,
@@ -413,7 +413,7 @@ def _cause_of(judgement: Mapping[str, Any], limit: Limit) -> str:
     # A limit that only warns also warns if it is inconclusive.
     if judgement["verdict"] != INCONCLUSIVE and not (judgement["verdict"] == WARN and not limit.broken_by(value)):
         return BROKEN
-    return BY_DISTURBANCE if "disturbance" in judgement["details"] else OPEN
+    return DISTURBED if "disturbance" in judgement["details"] else OPEN
 
 
 def _name_of(row: Row, case: Case) -> str:

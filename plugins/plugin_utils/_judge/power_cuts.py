@@ -12,7 +12,7 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.added_verdict import is_usable, judged_also, noted
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.comparison import can_be_compared
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import CUTS_BEFORE
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import POWER_CUTS_BEFORE
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import INCONCLUSIVE
 
@@ -38,7 +38,7 @@ def judged_with_cuts(record: HostRecord, said: Mapping[str, Any] | None, wanted:
         said = {"verdict": INCONCLUSIVE, "reason": "what was looked up about power cuts cannot be used"}
     kept = replace(record, power_cuts=said)
     return (
-        noted(kept, said, CUTS_BEFORE)
+        noted(kept, said, POWER_CUTS_BEFORE)
         if said["verdict"] == INCONCLUSIVE and not wanted
-        else judged_also(kept, said, CUTS_BEFORE)
+        else judged_also(kept, said, POWER_CUTS_BEFORE)
     )

@@ -52,7 +52,7 @@ KEYS_OF_VOLUMES = {
 }
 """The keys of a volume, and the option that each falls back to."""
 
-_SHOWN = (
+SHOWN = (
     *("workspace_path", "workspace_queue_managers"),
     *(
         "sweep_workload",
@@ -136,8 +136,7 @@ class Option:
 
     ``spec`` is its argument spec: type, choices and what else the values must be. ``written`` is its default as the
     role has it, which may be a template. ``reach`` is what it concerns. ``compared`` tells whether figures of another
-    value compare with those of this one, ``shown`` whether the evidence shows it, and ``repeated`` whether a command
-    that repeats a measurement sets it.
+    value compare with those of this one, and ``repeated`` whether a command that repeats a measurement sets it.
     """
 
     name: str
@@ -146,7 +145,6 @@ class Option:
     written: Any
     reach: str
     compared: bool
-    shown: bool
     repeated: bool
 
     @property
@@ -175,7 +173,6 @@ def options() -> dict[str, Option]:
                     defaults.get(name),
                     _reach(name, role),
                     name in compared,
-                    shown=name in _SHOWN,
                     repeated=name not in _NOT_REPEATED,
                 )
     return found
@@ -184,11 +181,6 @@ def options() -> dict[str, Option]:
 def names_of(reach: str) -> list[str]:
     """Return the names of the options that reach so far."""
     return [name for name, option in options().items() if option.reach == reach]
-
-
-def shown_names() -> list[str]:
-    """Return the names of the options that are shown as evidence, in their order."""
-    return [name for name in _SHOWN if options()[name].shown]
 
 
 @cache

@@ -43,7 +43,7 @@ def _recorded(record: HostRecord, reason: str) -> Finding:
     ]
     if told:
         return {**of_judgement(told[0]), "text": reason}
-    for kind, said in ((kinds.BASELINE, record.comparison), (kinds.CUTS_BEFORE, record.power_cuts)):
+    for kind, said in ((kinds.BASELINE, record.comparison), (kinds.POWER_CUTS_BEFORE, record.power_cuts)):
         if said and said.get("reason") == reason:
             return finding(kind, said.get("verdict"), text=reason)
     if reason == record.standing:
@@ -90,7 +90,7 @@ def _cause(judgement: Mapping[str, Any], record: HostRecord) -> str:
     if verdict != INCONCLUSIVE and not (verdict == WARN and not is_broken):
         return kinds.BROKEN
     return (
-        kinds.BY_DISTURBANCE
+        kinds.DISTURBED
         if is_broken and record.disturbances and judgement["bound"] == "max" and _was_proven(judgement)
         else kinds.OPEN
     )

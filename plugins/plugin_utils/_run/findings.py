@@ -34,7 +34,7 @@ LIMIT = "limit"
 IO_ERROR, SHORT_WRITE, WRONG_DATA = "io_error", "short_write", "wrong_data"
 HUNG, INTERRUPTED, NO_FIGURES = "hung", "interrupted", "no_figures"
 """How a tester or an observation ended before its time."""
-UNSHOWN_LOAD, LOAD_POINT, ELSEWHERE = "load_target", "load_point", "elsewhere"
+LOAD_TARGET, LOAD_POINT, ELSEWHERE = "load_target", "load_point", "elsewhere"
 """A load that was not shown to be carried; a load point that proves nothing;
 what another volume says that climbed together with this one."""
 NO_TABLES, UNUSABLE_TABLES, UNMEASURED, SKIPPED, MISSING, UNREADABLE, NO_VERDICT = (
@@ -48,7 +48,7 @@ NO_TABLES, UNUSABLE_TABLES, UNMEASURED, SKIPPED, MISSING, UNREADABLE, NO_VERDICT
 )
 """Why there is no measurement, or none that can be used."""
 POWER_CUT, TOO_FEW_CUTS = "power_cut", "too_few_cuts"
-BASELINE, CUTS_BEFORE, STANDING = "baseline", "power_cuts_before", "standing"
+BASELINE, POWER_CUTS_BEFORE, STANDING = "baseline", "power_cuts_before", "standing"
 """What the history adds: the comparison with a baseline, what it knows of power cuts,
 and what stands against the volume."""
 QUALIFICATION, DISTURBED, PLATEAU, PREFLIGHT = "qualification", "disturbed", "plateau", "preflight"
@@ -63,7 +63,7 @@ CLOCK, SHARED_DISK, UNSTEADY, NO_FLUSH, UNKNOWN_SHARES, AS_THEY_STAND, TORN, VOL
     "torn",
     "volume_limit",
 )
-ENDED_EARLY, CLIMBED_TOGETHER, LEFT_OUT, MOVED, RETAINED, TOLD = (
+SEARCH_ENDED, CLIMBED_TOGETHER, LEFT_OUT, MOVED, RETAINED, TOLD = (
     "search_ended",
     "climbed_together",
     "left_out",
@@ -81,12 +81,12 @@ FORESEEN = "foreseen"
 RECORDED = "recorded"
 """A reason of a record that an earlier version wrote, which has no findings: its sentence is quoted."""
 
-OF_HISTORY = (BASELINE, CUTS_BEFORE)
+OF_HISTORY = (BASELINE, POWER_CUTS_BEFORE)
 FAILED_OPERATION = (IO_ERROR, SHORT_WRITE, WRONG_DATA)
 WITHOUT_MEASUREMENT = (NO_TABLES, UNUSABLE_TABLES, UNMEASURED, SKIPPED, MISSING, UNREADABLE)
 
-# Causes of findings of limits.
-BROKEN, WAIVED, BY_DISTURBANCE, OPEN = "broken", "waived", "disturbed", "open"
+# Causes of findings of limits; DISTURBED is one of them as well.
+BROKEN, WAIVED, OPEN = "broken", "waived", "open"
 NO_ROW, NO_FIGURE, NO_HEADROOM, NO_TARGET = "no_row", "no_figure", "no_headroom", "no_target"
 
 CRITERIA = {

@@ -22,7 +22,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.power_cut.sai
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.observation import number
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.template import render_part
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import open_metrics as om
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import CUTS_BEFORE
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import POWER_CUTS_BEFORE
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_data
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import PASS
 
@@ -43,7 +43,7 @@ class View(view.View):
     )
     without_figures = "No latency was measured."
     cause = "power cut"
-    remembered = CUTS_BEFORE
+    remembered = POWER_CUTS_BEFORE
     case = "power cut"
     advice: Mapping[str, str] = {
         "missing": (

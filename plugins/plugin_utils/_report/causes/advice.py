@@ -25,11 +25,11 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import
     HUNG,
     INTERRUPTED,
     LIMIT,
+    LOAD_TARGET,
     NO_FIGURES,
     QUALIFICATION,
     RECORDED,
     SKIPPED,
-    UNSHOWN_LOAD,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, MISSING, UNREACHABLE
 
@@ -313,7 +313,7 @@ def key_of(finding: Mapping[str, Any], stage: str) -> str:
     kind, verdict = finding["kind"], finding["verdict"]
     if kind == BASELINE and verdict == FAIL:
         return "worse"
-    if kind in (LIMIT, UNSHOWN_LOAD, ELSEWHERE) and verdict == FAIL:
+    if kind in (LIMIT, LOAD_TARGET, ELSEWHERE) and verdict == FAIL:
         return "capacity"
     key = _KEYS.get(finding.get("cause", "") if kind == RECORDED else kind)
     return key or (verdict if verdict in (UNREACHABLE, MISSING) else "collect" if stage == "collect" else "error")

@@ -45,7 +45,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import (
     BROKEN,
-    BY_DISTURBANCE,
     DISTURBED,
     FORESEEN,
     HUNG,
@@ -326,7 +325,7 @@ def _is_told(host: Host, limit: dict[str, Any], ends: Sequence[Mapping[str, Any]
         and any(HUNG in (end["kind"], end.get("cause")) for end in ends)
     ):
         return True
-    return why == BY_DISTURBANCE and any(
+    return why == DISTURBED and any(
         _figure_of(other) == _figure_of(limit) and other["verdict"] == FAIL for other in host.limits
     )
 
@@ -537,7 +536,7 @@ def _state_nothing(model: Model, group: _Broken) -> str:
 _STATEMENTS: dict[str, Callable[[Model, _Broken], str]] = {
     BROKEN: _state_broken,
     WAIVED: _state_broken,
-    BY_DISTURBANCE: _state_disturbed,
+    DISTURBED: _state_disturbed,
     OPEN: _state_open,
     NO_FIGURE: _state_no_figure,
     NO_HEADROOM: _state_no_headroom,

@@ -17,7 +17,7 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import find_metric
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.worst import badness
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import shown_names
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import SHOWN
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.carried import capacity_lines
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.groups import LIMIT, Cause, causes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import step_cell
@@ -115,7 +115,7 @@ def render(model: Model) -> Iterator[str]:
         identity=_identity(model),
         scope=_scope(model),
         method=_method(model),
-        parameters=[(name, parameters[name]) for name in shown_names() if name in parameters],
+        parameters=[(name, parameters[name]) for name in SHOWN if name in parameters],
         profile=_profile(model),
         qualifies=qualifies_of(model),
         criteria=[

@@ -10,7 +10,7 @@ import hashlib
 import json
 import re
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import shown_names
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import SHOWN
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.runs import content
@@ -154,7 +154,7 @@ def test_the_worst_fleet_fits(tmp_path):
     unmeasured = [fabricate.failed(f"h{letter}", reason=f"{letter} " * 999) for letter in letters]
     profile = {"name": "long", "limits": [*limits, {"metric": "latency_p99", "max": "1 us"}], "waivers": waivers}
     directory = fabricate.run_directory(
-        tmp_path, {"db07": fabricate.tables()}, unmeasured, profile=profile, parameters=dict.fromkeys(shown_names(), 1)
+        tmp_path, {"db07": fabricate.tables()}, unmeasured, profile=profile, parameters=dict.fromkeys(SHOWN, 1)
     )
     render(directory)
     text = content(directory, "evidence.md")
