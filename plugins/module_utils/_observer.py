@@ -22,7 +22,7 @@ import os
 import signal
 import time
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _machine, _runs
+from ansible_collections.mqops.logdisk.plugins.module_utils import _machine, _process, _runs
 from ansible_collections.mqops.logdisk.plugins.module_utils._sources.source_error import SourceError
 
 SAMPLES_MAX_BYTES = 64 << 20
@@ -72,7 +72,7 @@ class Observation(_runs.Run):
         lock = os.open(self._lock_path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
         fcntl.flock(lock, fcntl.LOCK_EX)
         samples = os.open(self._samples_path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o600)
-        pid = _detach(lambda: _observe(self, source, duration_s, samples), (lock, samples))
+        pid = _process.detached(lambda: _observe(self, source, duration_s, samples), (lock, samples))
         os.close(lock)
         os.close(samples)
         self.write_start(dict(content, pid=pid, started_epoch_s=time.time(), boot_id=_machine.identity()["boot_id"]))
@@ -114,8 +114,7 @@ class Observation(_runs.Run):
         and waits for the collection."""
         pid = self.read_start().get("pid")
         if isinstance(pid, int) and pid > 1 and self.is_alive():
-            with contextlib.suppress(OSError):
-                os.kill(pid, number)
+            _process.send(pid, number)
 
     def remove(self):
         """End the process and remove the state directory; only if that carries our mark."""
@@ -153,33 +152,7 @@ def terminate(observations, is_done, number=signal.SIGTERM, patience_s=10.0):
     for observation in observations:
         if not is_done(observation):
             observation.ask_to_end(number)
-    end = time.monotonic() + patience_s
-    while time.monotonic() < end and not all(is_done(observation) for observation in observations):
-        time.sleep(0.05)
-
-
-def _detach(function, descriptors):
-    """Call ``function`` in a process in a session of its own with no other open file than ``descriptors``;
-    return its pid.
-
-    Everything that it needs must have been imported: the files of the module are removed when the module ends.
-    """
-    pid = os.fork()
-    if pid == 0:
-        try:
-            os.setsid()
-            os.chdir("/")
-            nothing = os.open(os.devnull, os.O_RDWR)
-            for standard in (0, 1, 2):
-                os.dup2(nothing, standard)
-            for name in os.listdir("/proc/self/fd"):
-                if int(name) > 2 and int(name) not in descriptors:
-                    with contextlib.suppress(OSError):  # it was the listing's own
-                        os.close(int(name))
-            function()
-        finally:
-            os._exit(0)
-    return pid
+    _process.wait_until(lambda: all(is_done(observation) for observation in observations), patience_s)
 
 
 class _TooLarge(Exception):
@@ -199,6 +172,7 @@ class _Stopped:
 
 def _observe(observation, source, duration_s, samples):
     """Write samples until the end, and wait until they are collected or the lease has ended."""
+    os.chdir("/")
     stopped = _Stopped()
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     # A source that hangs is killed, and what it started ends with it.

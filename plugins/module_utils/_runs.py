@@ -23,7 +23,7 @@ import stat
 import time
 import zlib
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _marks
+from ansible_collections.mqops.logdisk.plugins.module_utils import _marks, _process
 
 TABLE_NAMES = (
     "run.csv",
@@ -213,7 +213,7 @@ class Run:
         supervisors = processes_with((self.path,))
         for pid in processes_with(("--tables=" + self.tables_path,)):
             if pid not in supervisors:
-                _kill(pid, number)
+                _process.send(pid, number)
 
     def remove(self):
         """Remove this run's state directory; only if it carries our mark."""
@@ -236,45 +236,23 @@ def terminate(runs, patience_s):
             break
         for run in runs:
             run.ask_to_end(number)
-        end = time.time() + wait_s
-        while any(pids) and time.time() < end:
-            time.sleep(0.05)
-            pids = [run.processes() for run in runs]
+        _process.wait_until(lambda: not any(run.processes() for run in runs), wait_s)
+        pids = [run.processes() for run in runs]
     return pids
 
 
 def detach(arguments, lock):
-    """Start a process in a session of its own, with no open file but the descriptor ``lock``, and return its pid.
+    """Start a program in a session of its own, with no open file but the descriptor ``lock``, and return its pid.
 
-    The process and its children inherit the lock and hold it as long as any of them lives. The caller closes it.
+    It and its children inherit the lock and hold it as long as any of them lives. The caller closes it.
     """
-    pid = os.fork()
-    if pid == 0:
-        try:
-            os.setsid()
-            os.chdir("/")
-            _keep_only(lock)
-            os.execv(arguments[0], arguments)
-        finally:
-            os._exit(127)
-    return pid
 
+    def execute():
+        os.chdir("/")
+        os.set_inheritable(lock, True)
+        os.execv(arguments[0], arguments)
 
-def _keep_only(descriptor):
-    """Redirect the standard descriptors to /dev/null, and pass on no other descriptor than ``descriptor``."""
-    nothing = os.open(os.devnull, os.O_RDWR)
-    for standard in (0, 1, 2):
-        os.dup2(nothing, standard)
-    for name in os.listdir("/proc/self/fd"):
-        if int(name) > 2:
-            _set_inheritable(int(name), int(name) == descriptor)
-
-
-def _set_inheritable(descriptor, inheritable):
-    try:
-        os.set_inheritable(descriptor, inheritable)
-    except OSError:
-        pass  # it was the listing's own
+    return _process.detached(execute, (lock,))
 
 
 def processes_with(arguments):
@@ -330,13 +308,6 @@ def runs_below(state_dir):
         if name.startswith("%s-" % run_id):
             found.append(Run(state_dir, run_id, name[len(run_id) + 1 :]))
     return found
-
-
-def _kill(pid, number):
-    try:
-        os.kill(pid, number)
-    except OSError:
-        pass  # it has ended, or belongs to another user: the caller checks again
 
 
 def write_aside(path, text):

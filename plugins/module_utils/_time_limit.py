@@ -13,6 +13,8 @@ import select
 import signal
 import time
 
+from ansible_collections.mqops.logdisk.plugins.module_utils import _process
+
 
 class TimeLimitError(Exception):
     """A call that did not answer in time, or that failed; the message says which."""
@@ -46,31 +48,11 @@ def call_all(functions, limit_s, undo=None):
 def _start(function, undo):
     """Return the process and the descriptor that its answer comes from."""
     reader, writer = os.pipe()
-    pid = os.fork()
-    if pid:
-        os.close(writer)
-        return pid, reader
-    try:
-        os.setsid()
-        # A reader of this program's output must not wait for a process that hangs.
-        null = os.open(os.devnull, os.O_RDWR)
-        for descriptor in (0, 1, 2):
-            os.dup2(null, descriptor)
-        # Only the parent may hold the reading end. Otherwise a process that hangs would keep the others from noticing
-        # that there is no reader.
-        for name in os.listdir("/proc/self/fd"):
-            if int(name) > 2 and int(name) != writer:
-                _close(int(name))
-        _tell(writer, _called(function), undo)
-    finally:
-        os._exit(0)
-
-
-def _close(descriptor):
-    try:
-        os.close(descriptor)
-    except OSError:
-        pass  # it was the listing's own
+    # Only the parent may hold the reading end. Otherwise a process that hangs would keep the others from noticing
+    # that there is no reader.
+    pid = _process.detached(lambda: _tell(writer, _called(function), undo), (writer,))
+    os.close(writer)
+    return pid, reader
 
 
 def _tell(writer, content, undo):
@@ -109,10 +91,8 @@ def _read_all(descriptors, deadline_s):
 def _end(pid, kill):
     """Wait for the end of the process, which is killed if asked for, unless it hangs."""
     if kill:
-        os.kill(pid, signal.SIGKILL)
-    end_s = time.monotonic() + 0.2
-    while os.waitpid(pid, os.WNOHANG)[0] == 0 and time.monotonic() < end_s:
-        time.sleep(0.005)
+        _process.send(pid, signal.SIGKILL)
+    _process.wait_until(lambda: os.waitpid(pid, os.WNOHANG)[0] != 0, 0.2, 0.005)
 
 
 def _answer(text, limit_s):

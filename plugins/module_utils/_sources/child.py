@@ -13,6 +13,7 @@ import signal
 import subprocess
 import time
 
+from ansible_collections.mqops.logdisk.plugins.module_utils import _process
 from ansible_collections.mqops.logdisk.plugins.module_utils._sources.source_error import SourceError
 
 LINE_MAX_BYTES = 1 << 20
@@ -171,9 +172,7 @@ def end(process):
     try:
         if not has_ended(process):
             os.killpg(process.pid, signal.SIGTERM)
-        end = time.monotonic() + PATIENCE_S
-        while not has_ended(process) and time.monotonic() < end:
-            time.sleep(0.02)
+        _process.wait_until(lambda: has_ended(process), PATIENCE_S, 0.02)
         os.killpg(process.pid, signal.SIGKILL)
     except OSError:
         pass  # none of the group is left

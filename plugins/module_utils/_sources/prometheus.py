@@ -22,6 +22,7 @@ import threading
 import time
 from urllib.parse import urlsplit
 
+from ansible_collections.mqops.logdisk.plugins.module_utils import _exposition
 from ansible_collections.mqops.logdisk.plugins.module_utils._sources.source_error import SourceError
 
 DEFAULT_URL = "http://localhost:9157/metrics"
@@ -41,8 +42,6 @@ MOST_KEPT_CHARACTERS = 256 << 10
 MOST_QUEUE_MANAGERS = 50
 TICK_S = 0.5
 
-_SAMPLE = re.compile(r"\A([A-Za-z_:][A-Za-z0-9_:]*)(?:\{(.*)\})?[ \t]+([-+.0-9A-Za-z]+)")
-_LABEL = re.compile(r'([A-Za-z_][A-Za-z0-9_]*)="((?:[^"\\]|\\.)*)"')
 _ABOUT_LOG = re.compile(r"_r?log_")
 _PUBLISHED = re.compile(
     r"(?:\A|_)(?:qmgr|rlog)_log_(?:physical|logical|write|slowest|timestamp_of_slowest|bytes|in_use|max)"
@@ -52,8 +51,6 @@ and neither is about writes."""
 _OF_REPLICA = re.compile(r"(?:\A|_)nha_")
 _STATUS = "_qmgr_status"
 _OTHERS = (_STATUS, "_exporter_publications")
-_NAME_LABELS = ("qmgr", "queuemanager", "qm", "qmgrname", "qmname")
-"""Labels that hold the name of the queue manager, in lower case and without underscores: exporters differ."""
 
 
 class Source:
@@ -198,16 +195,16 @@ class _Answer:
 
     def take(self, line):
         if line.startswith("#"):
-            words = line.split()
-            if words[1:2] == ["TYPE"] and len(words) == 4:
-                self._type = (words[2], line)
+            declared = _exposition.type_of(line)
+            if declared:
+                self._type = (declared[0], line)
             return
-        found = _SAMPLE.match(line)
+        found = _exposition.sample_of(line)
         if not found:
             return
         self.is_exposition = True
-        name, value = found.group(1), found.group(3)
-        queue_manager = _queue_manager(found.group(2) or "")
+        name, labels, value = found
+        queue_manager = _exposition.queue_manager_of(labels)
         if queue_manager is None or (queue_manager not in self.lines and len(self.lines) >= MOST_QUEUE_MANAGERS):
             return
         kept = self.lines.setdefault(queue_manager, [])
@@ -215,7 +212,7 @@ class _Answer:
             self.with_replicas.add(queue_manager)
             return
         if name.endswith(_STATUS):
-            self.status[queue_manager] = _number(value)
+            self.status[queue_manager] = _exposition.number_of(value)
         lines = ([self._type[1]] if self._type[0] == name else []) + [line]
         size = sum(map(len, lines))
         if (_ABOUT_LOG.search(name) or name.endswith(_OTHERS)) and self._kept + size <= MOST_KEPT_CHARACTERS:
@@ -223,20 +220,6 @@ class _Answer:
             kept.extend(lines)
             if _PUBLISHED.search(name):
                 self.with_log.add(queue_manager)
-
-
-def _queue_manager(labels):
-    for label, value in _LABEL.findall(labels):
-        if label.lower().replace("_", "") in _NAME_LABELS:
-            return value.strip()
-    return None
-
-
-def _number(text):
-    try:
-        return float(text)
-    except ValueError:
-        return None
 
 
 class _Get(threading.Thread):

@@ -27,6 +27,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ansible_collections.mqops.logdisk.plugins.module_utils import _process
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.protocol import (
     ProtocolError,
     Reader,
@@ -112,32 +113,17 @@ def start(
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         raise WitnessError(f"the witness cannot write to {files.folder}: {error.strerror or error}") from error
-    child = os.fork()
-    if child:
-        os.close(descriptor)
-        os.waitpid(child, 0)
-        return
-    try:
-        os.setsid()
-        if os.fork() == 0:
-            _keep_only(descriptor)
-            _Witness(command, asked, files, longest_s, parent_pid, descriptor).run()
-    finally:
-        os._exit(0)
 
+    def watch() -> None:
+        for number in (signal.SIGINT, signal.SIGHUP, signal.SIGPIPE):
+            signal.signal(number, signal.SIG_IGN)
+        sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - until the end of the process
+        _Witness(command, asked, files, longest_s, parent_pid, descriptor).run()
 
-def _keep_only(descriptor: int) -> None:
-    """Close Ansible's streams: a process that waits for the end of Ansible's output must not wait for the witness."""
-    null = os.open(os.devnull, os.O_RDWR)
-    for standard in (0, 1, 2):
-        os.dup2(null, standard)
-    for name in os.listdir("/proc/self/fd"):
-        if int(name) > 2 and int(name) != descriptor:
-            with contextlib.suppress(OSError):
-                os.close(int(name))
-    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGPIPE):
-        signal.signal(number, signal.SIG_IGN)
-    sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - until the end of the process
+    # The one between ends at once, so that the witness is not a child of Ansible's.
+    between = _process.detached(lambda: _process.detached(watch, (descriptor,)), (descriptor,))
+    os.close(descriptor)
+    os.waitpid(between, 0)
 
 
 class _Witness:

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
+from ansible_collections.mqops.logdisk.plugins.module_utils import _exposition
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.interval import Fact, Observation, Options
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.published import (
     IN_USE,
@@ -40,15 +41,10 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader im
 
 SOURCE = "prometheus"
 
-_SAMPLE = re.compile(r"([A-Za-z_:][A-Za-z0-9_:]{0,199})(?:\{(.*)\})?[ \t]+(\S{1,64})(?:[ \t]+-?\d{1,20})?[ \t]*\Z")
-_TYPE = re.compile(r"#[ \t]+TYPE[ \t]+(\S+)[ \t]+(\w+)")
-_LABEL = re.compile(r'([A-Za-z_]\w*)="((?:[^"\\]|\\.)*)"')
 _NAME = re.compile(r"(?:\w+_)?(qmgr|mq_rlog|rlog)_log_(\w+?)(_seconds|_microseconds|_milliseconds|_bytes)?(_total)?\Z")
 _STATUS = re.compile(r"(?:\w+_)?qmgr_status\Z")
 _PUBLICATIONS = re.compile(r"(?:\w+_)?qmgr_exporter_publications\Z")
 """What mq_prometheus exports since version 5.1.1, before it had any counter."""
-_QUEUE_MANAGER_LABELS = ("qmgr", "queuemanager", "qm", "qmgrname", "qmname")
-"""What exporters call the label of the queue manager, in lower case and without underscores."""
 _ELEMENTS = {
     "physical_written": PHYSICAL,
     "physical_bytes_written": PHYSICAL,
@@ -159,22 +155,18 @@ def _answers(text: str) -> dict[str, _Answer]:
     found: dict[str, _Answer] = {}
     for line in text.splitlines():
         if line.startswith("#"):
-            declared = _TYPE.match(line)
-            if declared:
-                types[declared[1]] = declared[2].lower()
+            types.update(filter(None, [_exposition.type_of(line)]))
             continue
-        metric = _SAMPLE.match(line)
+        metric = _exposition.sample_of(line)
         if metric:
-            _take(found, metric[1], metric[2] or "", _number(metric[3]), types)
+            name, labels, value = metric
+            _take(found, name, labels, _figure(value), types)
     return found
 
 
-def _number(text: str) -> float:
+def _figure(text: str) -> float:
     """Return a value, NaN if it is not a figure that can be."""
-    try:
-        value = float(text)
-    except ValueError:
-        return math.nan
+    value = _exposition.number_of(text)
     return value if 0 <= value < LARGEST else math.nan
 
 
@@ -184,7 +176,7 @@ def _take(found: dict[str, _Answer], name: str, labels: str, value: float, types
     is_publications = bool(_PUBLICATIONS.match(name))
     if math.isnan(value) or not (element or is_publications or _STATUS.match(name)):
         return
-    answer = found.setdefault(_label_of_queue_manager(labels), _Answer())
+    answer = found.setdefault(_exposition.queue_manager_of(labels) or "", _Answer())
     if is_publications:
         answer.of_mq_prometheus = True
         return
@@ -208,13 +200,6 @@ def _kind(parts: re.Match[str], declared: str) -> str:
     if declared != _COUNTER:
         return _SINCE_READ
     return _UNKNOWN if parts[1] == "qmgr" else _RUNNING
-
-
-def _label_of_queue_manager(labels: str) -> str:
-    values = {label.lower().replace("_", ""): value for label, value in _LABEL.findall(labels)}
-    return next(
-        (re.sub(r"\\(.)", r"\1", values[label]).strip() for label in _QUEUE_MANAGER_LABELS if label in values), ""
-    )
 
 
 def _settled(element: str, answers: Sequence[_Answer]) -> str:

@@ -10,7 +10,6 @@ import subprocess
 import sys
 import time
 from functools import partial
-from pathlib import Path
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _time_limit
 
@@ -37,8 +36,9 @@ def test_nobody_who_waits_for_the_output_waits_for_a_call_that_hangs(tmp_path):
     """A process that the kernel does not let die looks like this one, which nothing kills."""
     program = tmp_path / "program.py"
     program.write_text(
-        f"import sys; sys.path.insert(0, {str(Path(_time_limit.__file__).parent)!r})\n"
-        "import os, signal, time, _time_limit\n"
+        f"import sys; sys.path[:] = {sys.path!r}\n"
+        "import os, signal, time\n"
+        f"from {_time_limit.__name__.rpartition('.')[0]} import _time_limit\n"
         "def hang():\n    open('pid', 'w').write(str(os.getpid())); time.sleep(90)\n"
         "kill, os.kill = os.kill, lambda pid, number: None\n"
         "print(_time_limit.call_all([hang], 1)[0])\n"

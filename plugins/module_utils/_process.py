@@ -1,0 +1,55 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Processes that go on without whoever started them, and their end.
+
+Private to this collection; it may change at any time.
+"""
+
+import contextlib
+import os
+import time
+
+
+def detached(function, descriptors=()):
+    """Call ``function`` in a process in a session of its own that has no other open file than ``descriptors``;
+    return its pid.
+
+    A reader of this program's output does not wait for that process. Everything that it needs must have been
+    imported: the files of a module are removed when the module ends.
+    """
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.setsid()
+            _keep_only(descriptors)
+            function()
+        finally:
+            os._exit(0)
+    return pid
+
+
+def _keep_only(descriptors):
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for standard in (0, 1, 2):
+        os.dup2(nothing, standard)
+    for name in os.listdir("/proc/self/fd"):
+        if int(name) > 2 and int(name) not in descriptors:
+            with contextlib.suppress(OSError):  # it was the listing's own
+                os.close(int(name))
+
+
+def send(pid, number):
+    """Send a process a signal, if it has not ended and does not belong to another user: the caller looks again."""
+    with contextlib.suppress(OSError):
+        os.kill(pid, number)
+
+
+def wait_until(is_done, patience_s, look_s=0.05):
+    """Wait until ``is_done()``, for ``patience_s`` seconds at most. Returns whether it is."""
+    end = time.monotonic() + patience_s
+    while not is_done():
+        if time.monotonic() >= end:
+            return False
+        time.sleep(look_s)
+    return True
