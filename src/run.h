@@ -5,11 +5,10 @@
 // hangs in a write may outlive every use of it.
 #pragma once
 
-#include "check/reader.h"
-#include "check/witness.h"
+#include "cut/acknowledge.h"
+#include "cut/check.h"
 #include "measure/stop_above.h"
 #include "measure/verify.h"
-#include "output/acknowledge.h"
 #include "output/monitor.h"
 #include "output/place_report.h"
 #include "output/progress.h"
@@ -53,9 +52,8 @@ struct run {
     struct stop_above stop_above;
     struct workload workload;
     struct workers workers;
-    struct acknowledge acknowledge;
-    struct witness witness;             // of --checkAcknowledged
-    struct reader reader;
+    struct acknowledge acknowledge;     // of --acknowledge
+    struct check check;                 // of --checkAcknowledged
     uint64_t first_begin_ns;            // of step 1, if --startAt planned it
     struct failure failure;             // the outcome; status EXIT_MEASURED while all is well
     bool thread_hangs;
@@ -85,6 +83,17 @@ void run_job(struct run *run, void (*work)(void *), void *argument, uint64_t pat
 // Performs the work of each second: writes the progress, hands over rows to be written, and prints.
 void run_progress(void *run);
 
+// measurement.c: the entry of a measurement.
+
+// Takes the workload from the options. False if that fails: options->failure says why.
+bool measurement_open(struct run *run);
+// Plans the steps and the deadline, and chooses a seed if none was given.
+void measurement_plan(struct run *run);
+// Prepares the files, runs all steps, and leaves the outcome in run->failure.
+void measurement_run(struct run *run);
+// Ends the threads. run->thread_hangs if one is left.
+void measurement_close(struct run *run);
+
 // preflight.c: what is refused before the first byte is written. Both run in a thread,
 // because files and disks may hang.
 
@@ -96,10 +105,7 @@ bool preflight_disks(void *context, struct failure *failure);
 // Warns of what is not refused.
 void preflight_warn(struct run *run);
 
-// check.c: --checkAcknowledged. Reads the files of a run that was cut off, and reports the findings.
-void check_acknowledged(struct run *run);
-
-// output/run_csv.c: what was run, where, and how it ended, one key per row. Unknown values are empty. Keys that do not
+// run_csv.c: what was run, where, and how it ended, one key per row. Unknown values are empty. Keys that do not
 // apply, such as those of an error, are left out. Writes all rows, or lists all keys; the "_n" of a listed key
 // stands for numbers from 1.
 void run_csv_put(struct csv *csv, const struct run *run);

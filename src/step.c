@@ -372,6 +372,18 @@ static void report_batches(struct run *run, const struct worker *worker, enum op
     }
 }
 
+// At any instant an operation of each worker of a described stream may be due that is about to start.
+static void warn_of_not_started(struct run *run, const struct stream_step *stream, const struct result *all) {
+    bool described = stream_is_described(stream->stream);
+    if (all->operations_not_started > (described ? stream->workers : 0)) {
+        run_warn(run,
+                 "step %" PRIu32 ": %" PRIu64 " %ss were due by %s%s and not started when the measured time "
+                 "ended; the response figures include how long they had waited by then",
+                 all->key.step, all->operations_not_started, all->key.operation, described ? "stream " : "--rate",
+                 described ? all->key.stream : "");
+    }
+}
+
 static void report_operation(struct run *run, struct stream_step *stream, enum operation operation) {
     bool described = stream_is_described(stream->stream);
     bool one_by_one =
@@ -398,14 +410,7 @@ static void report_operation(struct run *run, struct stream_step *stream, enum o
     if (described) {
         report_responses(run, &all);
     }
-    // At any instant an operation of each worker may be due that is about to start.
-    if (all.operations_not_started > (described ? stream->workers : 0)) {
-        run_warn(run,
-                 "step %" PRIu32 ": %" PRIu64 " %ss were due by %s%s and not started when the measured time "
-                 "ended; the response figures include how long they had waited by then",
-                 all.key.step, all.operations_not_started, all.key.operation, described ? "stream " : "--rate",
-                 described ? all.key.stream : "");
-    }
+    warn_of_not_started(run, stream, &all);
     show_result(run, stream, &all, operation);
     summarize(run, &all);
 }

@@ -8,21 +8,13 @@ const char *const table_names[TABLES] = {
     "results.csv", "intervals.csv", "histogram.csv", "stalls.csv",     "rounds.csv", "over.csv",
     "batches.csv", "responses.csv", "fidelity.csv",  "durability.csv", "run.csv"};
 
-static void put_worker(struct csv *csv, uint32_t worker) {
-    char number[16] = "all";
-    if (worker > 0) {
-        (void)snprintf(number, sizeof number, "%" PRIu32, worker);
-    }
-    csv_text(csv, "worker", "text", number);
-}
-
 static void put_key(struct csv *csv, const struct result_key *key) {
     csv_integer(csv, "step", "number", key->step);
     csv_integer_if(csv, "block_size_bytes", "bytes", key->block_bytes > 0, key->block_bytes);
     csv_integer(csv, "load_point", "number", key->load_point);
     csv_text(csv, "stream", "text", key->stream);
     csv_text(csv, "operation", "text", key->operation);
-    put_worker(csv, key->worker);
+    csv_worker(csv, key->worker);
 }
 
 static void put_percentile(struct csv *csv, const char *name, const struct distribution *figures, enum weight weight,
@@ -196,66 +188,25 @@ static void put_fidelity(struct csv *csv, const struct table_row *row) {
     csv_integer_if(csv, "operations", "count", fidelity->operations > 0, fidelity->operations);
 }
 
-static void put_evidence(struct csv *csv, const struct table_row *row) {
-    const struct evidence *first = &row->durability->first;
-    bool found = first->finding != FINDING_NONE;
-    csv_text(csv, "finding", "text", finding_names[first->finding]);
-    csv_integer_if(csv, "finding_worker", "number", found, first->at.worker);
-    csv_text(csv, "finding_file", "text", row->file);
-    csv_integer_if(csv, "finding_offset_bytes", "bytes", first->write_known, first->at.offset_bytes);
-    csv_integer_if(csv, "finding_expected_write", "number", first->write_known, first->expected);
-    csv_integer_if(csv, "finding_found_write", "number", first->found_known, first->found);
-    csv_integer_if(csv, "finding_from_worker", "number", first->stray, first->from.worker);
-    csv_text(csv, "finding_from_file", "text", row->from_file);
-    csv_integer_if(csv, "finding_from_offset_bytes", "bytes", first->stray, first->from.offset_bytes);
-}
-
-static void put_durability(struct csv *csv, const struct table_row *row) {
-    const struct durability *durability = row->durability;
-    const uint64_t *counts = durability->counts;
-    put_worker(csv, durability->worker);
-    csv_integer(csv, "acknowledged_writes", "count", durability->acknowledged);
-    csv_integer(csv, "found_writes", "count", durability->found);
-    csv_integer(csv, "kept_positions", "count", durability->kept);
-    csv_integer(csv, "lost_tail_writes", "count", counts[FINDING_LOST_TAIL]);
-    csv_integer(csv, "lost_tail_bytes", "bytes", durability->lost_tail_bytes);
-    csv_integer_if(csv, "lost_tail_ns", "ns", durability->lost_tail_ns_known, durability->lost_tail_ns);
-    csv_integer(csv, "lost_out_of_order_writes", "count", counts[FINDING_LOST_OUT_OF_ORDER]);
-    csv_integer(csv, "torn_positions", "count", counts[FINDING_TORN]);
-    csv_integer(csv, "misdirected_positions", "count", counts[FINDING_MISDIRECTED]);
-    csv_integer(csv, "unreadable_positions", "count", counts[FINDING_UNREADABLE]);
-    csv_integer(csv, "zeroed_positions", "count", counts[FINDING_ZEROED]);
-    csv_integer(csv, "corrupt_positions", "count", counts[FINDING_CORRUPT]);
-    csv_integer(csv, "metadata_lost", "0/1", counts[FINDING_METADATA_LOST] > 0);
-    csv_text(csv, "in_flight", "text", in_flight_names[durability->in_flight]);
-    csv_text(csv, "outcome", "text", durability->first.finding != FINDING_NONE ? "lost" : "kept");
-    put_evidence(csv, row);
-}
-
 void columns_put(struct csv *csv, enum table table, const struct table_row *row) {
-    static void (*const puts[TABLE_RUN])(struct csv *, const struct table_row *) = {
+    static void (*const puts[TABLE_DURABILITY])(struct csv *, const struct table_row *) = {
         [TABLE_RESULTS] = put_result,       [TABLE_INTERVALS] = put_interval, [TABLE_HISTOGRAM] = put_bucket,
         [TABLE_STALLS] = put_stall,         [TABLE_ROUNDS] = put_round,       [TABLE_OVER] = put_over,
-        [TABLE_BATCHES] = put_batch,        [TABLE_RESPONSES] = put_response, [TABLE_FIDELITY] = put_fidelity,
-        [TABLE_DURABILITY] = put_durability};
+        [TABLE_BATCHES] = put_batch,        [TABLE_RESPONSES] = put_response, [TABLE_FIDELITY] = put_fidelity};
     static const struct distribution distribution;
     static const struct result result = {.latency = &distribution, .messages_per_s = NAN, .utilisation_share = NAN};
     static const struct stall stall;
     static const struct round_figures round;
     static const struct fidelity fidelity = {.property = "", .item = ""};
-    static const struct durability durability;
     static const struct table_row nothing = {
         .result = &result,
         .latency = &distribution,
         .stall = &stall,
         .round = &round,
-        .fidelity = &fidelity,
-        .durability = &durability};
+        .fidelity = &fidelity};
     row = row != NULL ? row : &nothing;
     csv->table = table_names[table];
-    if (table != TABLE_DURABILITY) {
-        put_key(csv, &row->key);
-    }
+    put_key(csv, &row->key);
     puts[table](csv, row);
     if (csv->form != CSV_LIST) {
         csv_end_row(csv);

@@ -57,3 +57,11 @@ void csv_real(struct csv *csv, const char *name, const char *unit, double value,
     }
     csv_text(csv, name, unit, digits);
 }
+
+void csv_worker(struct csv *csv, uint32_t worker) {
+    char number[16] = "all";
+    if (worker > 0) {
+        (void)snprintf(number, sizeof number, "%" PRIu32, worker);
+    }
+    csv_text(csv, "worker", "text", number);
+}

@@ -29,6 +29,8 @@ void csv_text(struct csv *csv, const char *name, const char *unit, const char *v
 void csv_integer(struct csv *csv, const char *name, const char *unit, uint64_t value);
 void csv_integer_if(struct csv *csv, const char *name, const char *unit, bool known, uint64_t value);
 void csv_real(struct csv *csv, const char *name, const char *unit, double value, int places);  // empty if not finite
+// The column `worker`: its number; 0 is all of them.
+void csv_worker(struct csv *csv, uint32_t worker);
 
 // One field, with its separator. The first field of a row is never empty.
 void csv_field(struct csv *csv, const char *value);

@@ -81,7 +81,7 @@ static bool open_table(struct tables *tables, int table, struct failure *failure
     file->rows.form = table == TABLE_RUN ? CSV_PAIRS : CSV_NAMES;
     if (table == TABLE_RUN) {
         csv_text(&file->rows, "key", NULL, "value");
-    } else {
+    } else if (table != TABLE_DURABILITY) {
         columns_put(&file->rows, (enum table)table, NULL);
         file->rows.form = CSV_VALUES;
     }
@@ -132,10 +132,15 @@ void tables_discard(struct tables *tables) {
     tables->path = NULL;
 }
 
-void tables_add(struct tables *tables, enum table table, const struct table_row *row) {
+struct csv *tables_rows(struct tables *tables, enum table table) {
     struct table_file *file = &tables->files[table];
-    if (tables->path != NULL && atomic_load(&file->error) == 0) {
-        columns_put(&file->rows, table, row);
+    return tables->path != NULL && atomic_load(&file->error) == 0 ? &file->rows : NULL;
+}
+
+void tables_add(struct tables *tables, enum table table, const struct table_row *row) {
+    struct csv *rows = tables_rows(tables, table);
+    if (rows != NULL) {
+        columns_put(rows, table, row);
     }
 }
 

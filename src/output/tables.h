@@ -12,7 +12,6 @@
 #pragma once
 
 #include "base/supervisor.h"
-#include "check/verdict.h"
 #include "measure/fidelity.h"
 #include "measure/result.h"
 #include "output/csv.h"
@@ -26,7 +25,7 @@ extern const char *const table_names[TABLES];
 
 #define TABLES_PRINTED "-"              // instead of a directory
 
-// The content of a row of any table except run.csv: its key, and the other members that the table needs.
+// The content of a row of a table of a measurement: its key, and the other members that the table needs.
 struct table_row {
     struct result_key key;
     const struct result *result;        // results.csv
@@ -43,12 +42,10 @@ struct table_row {
     struct distribution_over over;
     struct batch_sums batch;            // batches.csv
     const struct fidelity *fidelity;    // fidelity.csv
-    const struct durability *durability;        // durability.csv, which has no key; file is that of its finding
-    const char *from_file;
 };
 
-// columns.c declares each column of every table but run.csv once, as csv.h says; header,
-// rows and --columns are made from it.
+// columns.c declares each column of these tables once, as csv.h says; header, rows and --columns are made from it.
+// Those of durability.csv and run.csv are declared in cut/durability_csv.c and run_csv.c.
 // Writes all columns of a table. row may be NULL if the form wants no values.
 void columns_put(struct csv *csv, enum table table, const struct table_row *row);
 
@@ -62,7 +59,7 @@ struct table_file {
 };
 
 struct tables {
-    const char *path;                   // NULL: not requested tables, and every call does nothing
+    const char *path;                   // NULL: no tables were requested, and every call does nothing
     bool printed;                       // TABLES_PRINTED is their path; there is no directory
     bool made_directory;
     int dir_fd;
@@ -78,6 +75,8 @@ bool tables_open(struct tables *tables, const char *path, enum tables_kind kind,
 void tables_discard(struct tables *tables);
 
 void tables_add(struct tables *tables, enum table table, const struct table_row *row);
+// For durability.csv, of which the caller writes the header and the rows. NULL if the table was not requested.
+struct csv *tables_rows(struct tables *tables, enum table table);
 
 // Hands collected rows over to the thread that writes files, and reports tables that could not be written.
 void tables_flush(struct tables *tables, struct job_thread *files);

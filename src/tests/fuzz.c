@@ -3,8 +3,8 @@
 //
 // libFuzzer's entry to every parser of text that comes from outside: the command line, and what /proc and /sys say.
 // The first byte chooses the parser; the rest is its text.
-#include "check/geometry.h"
-#include "check/witness.h"
+#include "cut/geometry.h"
+#include "cut/witness.h"
 #include "output/csv.h"
 #include "base/options.h"
 #include "host/cgroup.h"

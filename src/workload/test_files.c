@@ -147,7 +147,7 @@ static bool enough_descriptors(struct workspace *workspace) {
     struct rlimit limit;
     for (uint32_t i = 0; i < workspace->workload->places_count; i++) {
         const struct place *place = &workspace->workload->places[i];
-        needed += place->files + 1 + workspace->options->acknowledge;
+        needed += place->files + 1 + (workspace->survival != NULL);
         largest_bytes = place->file_bytes > largest_bytes ? place->file_bytes : largest_bytes;
     }
     workspace->descriptors = needed;
@@ -187,11 +187,24 @@ static bool first_on_its_file_system(const struct workspace *workspace, uint32_t
     return i == number - 1;
 }
 
-// The space that all places on this directory's file system take together.
+// What all places on that file system take together. Returns bytes.
+static uint64_t footprint_on(const struct workload *workload, dev_t device, uint64_t *files) {
+    uint64_t footprint = 0;
+    *files = 0;
+    for (uint32_t i = 0; i < workload->places_count; i++) {
+        const struct place *place = &workload->places[i];
+        if (place->device == device) {
+            *files += place->files;
+            footprint += place->files * place->file_bytes;
+        }
+    }
+    return footprint;
+}
+
 static bool enough_space(struct workspace *workspace, uint32_t number) {
     struct statvfs space;
     const struct place *place = &workspace->workload->places[number - 1];
-    uint64_t footprint = 0, files = 0;
+    uint64_t files;
     char text[3][THOUSANDS_BYTES];
     if (place->is_device) {
         workspace->alignment_bytes = workspace->alignment_bytes == 0 ? LOG_PAGE_BYTES : workspace->alignment_bytes;
@@ -203,12 +216,7 @@ static bool enough_space(struct workspace *workspace, uint32_t number) {
     if (fstatvfs(place->fd, &space) != 0) {
         return refuse(workspace, "cannot determine the free space of %s: %s", place->path, strerror(errno));
     }
-    for (uint32_t i = number - 1; i < workspace->workload->places_count; i++) {
-        if (workspace->workload->places[i].device == place->device) {
-            files += workspace->workload->places[i].files;
-            footprint += workspace->workload->places[i].files * workspace->workload->places[i].file_bytes;
-        }
-    }
+    uint64_t footprint = footprint_on(workspace->workload, place->device, &files);
     uint64_t size_bytes = (uint64_t)space.f_blocks * space.f_frsize;
     uint64_t free_bytes = (uint64_t)space.f_bavail * space.f_frsize;
     uint64_t reserve = workspace->options->reserve_given ? workspace->options->reserve_bytes
@@ -345,18 +353,6 @@ uint32_t test_file_direct_io_alignment(int fd) {
     return 0;
 }
 
-static void close_mark(const struct workspace *workspace, struct place *place, bool remove_name) {
-    char name[NAME_MAX + 1];
-    mark_name(name, workspace->mark.file_prefix);
-    if (place->mark > 0 && remove_name) {
-        (void)test_file_unlink(place->fd, name, place->mark);
-    }
-    if (place->mark > 0) {
-        (void)close(place->mark);
-        place->mark = 0;
-    }
-}
-
 // Files without a name disappear with their descriptors.
 static void close_files(struct workspace *workspace, bool remove_names) {
     for (uint32_t number = 1; number <= workspace->workload->places_count; number++) {
@@ -372,7 +368,9 @@ static void close_files(struct workspace *workspace, bool remove_names) {
                 place->fds[file] = -1;
             }
         }
-        close_mark(workspace, place, remove_names);
+        if (workspace->survival != NULL) {
+            workspace->survival->close_mark(workspace->survival->context, place, remove_names);
+        }
     }
 }
 
@@ -520,43 +518,25 @@ static bool for_each_file(struct workspace *workspace, bool (*step)(struct works
     return good;
 }
 
-// Files that survive the run.
+// Files that survive a power cut.
 
-// Before they are written, so that they are known by it even if the power goes meanwhile.
-static bool create_mark(struct workspace *workspace, uint32_t number) {
-    struct place *place = &workspace->workload->places[number - 1];
-    const char *path = begin_activity(workspace, "openat", number, NO_FILE, 0);
-    int fd = mark_create(&workspace->mark, place->fd);
-    if (fd < 0) {
-        return errno == EEXIST
-                   ? refuse(workspace,
-                            "%s already has the mark of files that --acknowledge left there; remove them with "
-                            "--removeAcknowledged, or choose another --dir or --filePrefix",
-                            path)
-                   : refuse(workspace, "cannot create the mark of --acknowledge in %s: %s", path, strerror(errno));
-    }
-    place->mark = fd;
-    return true;
+static bool mark_place(struct workspace *workspace, uint32_t number) {
+    (void)begin_activity(workspace, "openat", number, NO_FILE, 0);
+    return workspace->survival->mark(
+        workspace->survival->context, &workspace->workload->places[number - 1], &workspace->failure);
 }
 
-static bool sync_directories(struct workspace *workspace, uint32_t number) {
-    const struct place *place = &workspace->workload->places[number - 1];
-    const char *path = begin_activity(workspace, "fsync", number, NO_FILE, 0);
-    return mark_sync_directories(place->fd, place->made) ||
-           failure_set(&workspace->failure, EXIT_IO_ERROR,
-                       "--acknowledge: cannot sync %s and the directories above it: %s", path, strerror(errno));
+static bool sync_place(struct workspace *workspace, uint32_t number) {
+    (void)begin_activity(workspace, "fsync", number, NO_FILE, 0);
+    return workspace->survival->sync(&workspace->workload->places[number - 1], &workspace->failure);
 }
 
-static bool mark_files(struct workspace *workspace) {
-    if (!workspace->options->acknowledge) {
-        return true;
-    }
-    mark_of_run(&workspace->mark, workspace->options);
-    return for_each(workspace, create_mark);
+static bool mark_places(struct workspace *workspace) {
+    return workspace->survival == NULL || for_each(workspace, mark_place);
 }
 
-static bool sync_all_directories(struct workspace *workspace) {
-    return !workspace->options->acknowledge || for_each(workspace, sync_directories);
+static bool sync_places(struct workspace *workspace) {
+    return workspace->survival == NULL || for_each(workspace, sync_place);
 }
 
 // Devices.
@@ -613,7 +593,7 @@ static bool format_files(struct workspace *workspace) {
 // Not on a device, which is opened once, and not if every block must be one of the run's own.
 static bool probe_sync(struct workspace *workspace) {
     const struct place *place = &workspace->workload->places[0];
-    if (!place->direct || place->is_device || workspace->options->acknowledge || atomic_load(workspace->stop)) {
+    if (!place->direct || place->is_device || workspace->survival != NULL || atomic_load(workspace->stop)) {
         return true;
     }
     const char *path = begin_activity(workspace, "the sync probe", 1, 0, 0);
@@ -631,17 +611,17 @@ static bool before_files(struct workspace *workspace) {
 
 void workspace_prepare(void *argument) {
     struct workspace *workspace = argument;
-    bool keep = workspace->options->keep_files, acknowledge = workspace->options->acknowledge;
+    bool keep = workspace->options->keep_files, survives = workspace->survival != NULL;
     bool good = for_each(workspace, open_place) && enough_descriptors(workspace) &&
                 for_each(workspace, enough_space) && before_files(workspace) && for_each_file(workspace, create_file) &&
-                mark_files(workspace);
+                mark_places(workspace);
     if (good && !keep) {
         remove_made_directories(workspace);
     }
-    good = good && for_each(workspace, try_block_sizes) && format_files(workspace) && sync_all_directories(workspace) &&
+    good = good && for_each(workspace, try_block_sizes) && format_files(workspace) && sync_places(workspace) &&
            probe_sync(workspace);
     // Files that were not written in full are of no use to a power cut.
-    if (!good || (atomic_load(workspace->stop) && (!keep || acknowledge))) {
+    if (!good || (atomic_load(workspace->stop) && (!keep || survives))) {
         close_files(workspace, keep);
         remove_made_directories(workspace);
     }

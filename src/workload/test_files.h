@@ -12,7 +12,6 @@
 // it is at. Everything that can be refused is refused before the first byte is written.
 #pragma once
 
-#include "workload/mark.h"
 #include "workload/sync_probe.h"
 #include "workload/workload.h"
 
@@ -35,6 +34,16 @@ struct initial_write {
     uint64_t slowest_part_ns;           // of up to 1 MiB
 };
 
+// What files need in addition if they must survive a power cut (cut/survival.h). Called for each place.
+struct survival {
+    void *context;
+    // Marks the directory before the first byte is written to its files, so that they can be recognized even if the
+    // power fails meanwhile.
+    bool (*mark)(void *context, struct place *place, struct failure *failure);
+    bool (*sync)(const struct place *place, struct failure *failure);   // once all files are complete
+    void (*close_mark)(void *context, struct place *place, bool remove_name);
+};
+
 struct workspace {
     const struct options *options;
     struct workload *workload;
@@ -47,7 +56,7 @@ struct workspace {
     const atomic_bool *stop;            // the supervisor's
     struct initial_write initial_write;
     struct payload payload;             // of preformatting
-    struct mark mark;                   // with --acknowledge
+    const struct survival *survival;    // NULL: the files need not survive a power cut
     struct sync_probe sync_probe;       // of the first place
     pthread_mutex_t activity_lock;      // while the preparing thread writes the activity, or main reads it
     struct activity activity;

@@ -96,7 +96,7 @@ struct place {
     dev_t device;                       // that the directory is on, or the device itself
     ino_t inode;
     bool made;                          // the directory, by --createDirs
-    int mark;                           // of --acknowledge (mark.h): its descriptor; 0: none
+    int mark;                           // descriptor of what marks its files (struct survival); 0: none
 };
 
 // Where an offset of a file lies in what its descriptor has open. All devices of a place have as many files.

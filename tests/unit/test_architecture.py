@@ -7,9 +7,13 @@
 from __future__ import annotations
 
 import re
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._tester.sources import FOLDERS
+
 ROOT = Path(__file__).parents[2]
+SRC = ROOT / "src"
 UTILS = ROOT / "plugins/plugin_utils"
 TEXT = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
 
@@ -36,3 +40,44 @@ def test_every_room_is_in_its_table():
         for row in table.splitlines()
         for name in re.findall(r"`(_[a-z]+)", row.split("|")[1] if row.startswith("|") else "")
     } == rooms
+
+
+def rooms_of_the_tester():
+    """Return what each room of src/ may include, as the table says."""
+    table = TEXT.partition("| room of `src/` |")[2].partition("\n\n")[0]
+    rows = [[re.findall(r"`([\w.]+)/`", cell) for cell in row.split("|")] for row in table.splitlines()[2:]]
+    return {row[1][0]: {row[1][0], *row[3]} for row in rows}
+
+
+def includes():
+    """Return the headers that each file of the tester includes. A .c file and its header count as one."""
+    included = {}
+    for path in (path for folder in FOLDERS for path in (SRC / folder).glob("*.[ch]")):
+        names = re.findall(r'^#include "([\w/]+)\.h"', path.read_text(encoding="utf-8"), re.MULTILINE)
+        file = str(path.relative_to(SRC).with_suffix(""))
+        included.setdefault(file, set()).update(name for name in names if name != file)
+    return included
+
+
+def test_every_room_of_the_tester_is_in_its_table_and_is_compiled():
+    folders = {str(path.parent.relative_to(SRC)) for path in SRC.rglob("*.[ch]")}
+    assert {folder for folder in folders if folder.partition("/")[0] not in ("build", "tests")} == set(FOLDERS)
+    assert set(rooms_of_the_tester()) == set(FOLDERS)
+    assert f"\nFOLDERS := {' '.join(FOLDERS)}\n" in (SRC / "Makefile").read_text(encoding="utf-8")
+
+
+def test_a_file_of_the_tester_includes_only_what_lies_below_it():
+    rooms = rooms_of_the_tester()
+    assert [
+        f"{file} includes {name}"
+        for file, names in sorted(includes().items())
+        for name in sorted(names)
+        if str(Path(file).parent) != "." and str(Path(name).parent) not in rooms.get(str(Path(file).parent), ())
+    ] == []
+
+
+def test_no_file_of_the_tester_includes_itself_by_way_of_others():
+    try:
+        TopologicalSorter(includes()).prepare()
+    except CycleError as error:
+        raise AssertionError(" includes ".join(reversed(error.args[1]))) from None

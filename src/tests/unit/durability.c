@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // What --checkAcknowledged concludes, on images in memory that the writer's own code makes.
-#include "check/reader.h"
-#include "check/witness.h"
+#include "cut/reader.h"
+#include "cut/witness.h"
 #include "workload/pattern.h"
 #include "workload/test_files.h"
 #include "check.h"

@@ -6,7 +6,7 @@
 #include "output/progress.h"
 #include "output/tables.h"
 #include "output/mqldt_csv.h"
-#include "workload/mark.h"
+#include "cut/mark.h"
 #include "check.h"
 
 #include <errno.h>

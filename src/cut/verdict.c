@@ -1,6 +1,6 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "check/verdict.h"
+#include "cut/verdict.h"
 
 __extension__ typedef unsigned __int128 wide;
 

@@ -4,7 +4,7 @@
 // What a check found, for people.
 #pragma once
 
-#include "check/reader.h"
+#include "cut/reader.h"
 
 // Prints every row that is not "kept", or the only row, and the verdict.
 void report_text(struct text *text, const struct reader *reader);

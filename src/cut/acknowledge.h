@@ -1,10 +1,10 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// --acknowledge: tells another machine which writes have returned, so that it knows what must be there after a power
-// cut. Lines on standard output:
+// The entry of --acknowledge: tells another machine which writes have returned, so that it knows what must be there
+// after a power cut. Lines on standard output:
 //
-//   ready ...              see workload/mark.h; the files and their names are on the disk
+//   ready ...              see cut/mark.h; the files and their names are on the disk
 //   ack Q COUNT            that many writes of queue manager Q (from 1) have returned, the warm-up's included
 //   tick MONOTONIC_NS      everything that returned before this instant of CLOCK_MONOTONIC has been acknowledged above
 //   end HOW                no more writes: time, signal, deadline, or the name of an error
@@ -13,10 +13,14 @@
 // finds every millisecond. A line may be left out for a slow reader, because counts only grow. Writers never wait.
 #pragma once
 
+#include "base/supervisor.h"
+#include "cut/survival.h"
 #include "measure/worker.h"
 #include "output/outlet.h"
 
 struct acknowledge {
+    struct mark mark;
+    struct survival survival;
     const struct worker *workers;
     uint32_t count;
     uint64_t *sent;                     // by worker: the last count
@@ -32,11 +36,17 @@ struct acknowledge {
 // Refuses a standard output from which no other process can read lines.
 bool acknowledge_look(struct failure *failure);
 
+// Before the files are prepared: has them marked.
+void acknowledge_prepare(struct acknowledge *acknowledge, struct workspace *workspace);
+
 // Prints the line `ready`, and starts the thread. False if there is no memory, or no thread.
-bool acknowledge_start(struct acknowledge *acknowledge, const char *ready, const struct workers *workers);
+bool acknowledge_start(struct acknowledge *acknowledge, const struct workers *workers);
 
 // Call it when every worker has finished or is abandoned.
 void acknowledge_end(struct acknowledge *acknowledge, const char *how);
 
 // For supervisor_await: true if the line `end` was written, or if standard output takes no more.
 bool acknowledge_is_drained(void *acknowledge);
+
+// Waits for that. False, with a complaint, if the end could not be written: the reader is too slow, or has disappeared.
+bool acknowledge_close(struct acknowledge *acknowledge, struct supervisor *supervisor, uint64_t patience_ns);

@@ -1,10 +1,10 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "check/geometry.h"
+#include "cut/geometry.h"
 
 #include "workload/test_files.h"
 
-#define MEMORY_ALIGNMENT_BYTES 4096     // the parts that --acknowledge preformats with
+#define MEMORY_ALIGNMENT_BYTES 4096     // of the memory that --acknowledge writes from
 
 void geometry_of(struct geometry *geometry, const struct mark *mark) {
     *geometry = (struct geometry){.seed = mark->seed, .block_bytes = mark->block_bytes, .file_bytes = mark->file_bytes,

@@ -1,9 +1,9 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "check/witness.h"
+#include "cut/witness.h"
 
 #include "base/units.h"
-#include "check/geometry.h"
+#include "cut/geometry.h"
 
 #define OPTION "--checkAcknowledged: "
 #define WORD_BYTES 32                   // longer than any valid number

@@ -10,7 +10,7 @@
 // whichever is greater. Every other deviation is a loss, because honest storage cannot be in such a state.
 #pragma once
 
-#include "check/position.h"
+#include "cut/position.h"
 
 enum finding { FINDING_NONE, FINDING_LOST_TAIL, FINDING_LOST_OUT_OF_ORDER, FINDING_TORN, FINDING_MISDIRECTED,
                FINDING_UNREADABLE, FINDING_ZEROED, FINDING_CORRUPT, FINDING_METADATA_LOST, FINDINGS };

@@ -4,7 +4,7 @@
 // The content of a position of a ring, derived from its sectors.
 #pragma once
 
-#include "check/geometry.h"
+#include "cut/geometry.h"
 
 enum content {
     CONTENT_WHOLE,              // one write's sectors, all in their place, or the preformat's

@@ -1,9 +1,9 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "output/acknowledge.h"
+#include "cut/acknowledge.h"
 
 #include "base/clock.h"
-#include "base/supervisor.h"
+#include "output/console.h"
 
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -84,7 +84,14 @@ static void *work(void *argument) {
     return NULL;
 }
 
-bool acknowledge_start(struct acknowledge *acknowledge, const char *ready, const struct workers *workers) {
+void acknowledge_prepare(struct acknowledge *acknowledge, struct workspace *workspace) {
+    survival_open(&acknowledge->survival, &acknowledge->mark, workspace->options);
+    workspace->survival = &acknowledge->survival;
+}
+
+bool acknowledge_start(struct acknowledge *acknowledge, const struct workers *workers) {
+    char ready[MARK_LINE_BYTES];
+    mark_format(&acknowledge->mark, ready);
     acknowledge->workers = workers->worker;
     acknowledge->count = workers->count;
     acknowledge->sent = calloc(workers->count, sizeof *acknowledge->sent);
@@ -101,4 +108,15 @@ void acknowledge_end(struct acknowledge *acknowledge, const char *how) {
 bool acknowledge_is_drained(void *argument) {
     const struct acknowledge *acknowledge = argument;
     return atomic_load_explicit(&acknowledge->drained, memory_order_acquire);
+}
+
+bool acknowledge_close(struct acknowledge *acknowledge, struct supervisor *supervisor, uint64_t patience_ns) {
+    bool started = atomic_load(&acknowledge->end) != NULL;
+    bool drained = !started || supervisor_await(supervisor, acknowledge_is_drained, acknowledge, patience_ns);
+    bool good = drained && !(started && acknowledge->gone);
+    if (!good) {
+        console_complain("--acknowledge: the end of the acknowledgements could not be written: %s",
+                         drained ? strerror(acknowledge->outlet.error) : "nothing takes it");
+    }
+    return good;
 }

@@ -1,6 +1,6 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "check/position.h"
+#include "cut/position.h"
 
 static bool is_zeroed(const unsigned char *sector) {
     return sector[0] == 0 && memcmp(sector, sector + 1, PAYLOAD_SECTOR_BYTES - 1) == 0;

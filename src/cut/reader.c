@@ -1,6 +1,6 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "check/reader.h"
+#include "cut/reader.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

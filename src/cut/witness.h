@@ -7,7 +7,7 @@
 // writing. Anything else is refused, because a disk must not be judged by text that is only partly understood.
 #pragma once
 
-#include "workload/mark.h"
+#include "cut/mark.h"
 
 #define WITNESS_LINE_BYTES 1024
 #define WITNESS_REASON_BYTES 32

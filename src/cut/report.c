@@ -1,6 +1,6 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "check/report.h"
+#include "cut/report.h"
 
 #include "base/units.h"
 

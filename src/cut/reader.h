@@ -8,7 +8,7 @@
 // does not support it, their pages are dropped from the page cache first.
 #pragma once
 
-#include "check/verdict.h"
+#include "cut/verdict.h"
 
 struct reader {
     const struct options *options;      // with the queue managers of the run, of which the directories' names are made

@@ -45,6 +45,3 @@ bool mark_note_end(int fd);
 // Makes the names in a directory survive a power cut, and those of the directory and of what is above it on its file
 // system. Stops at a parent directory that may not be read, unless names_own is true (this run created the directory).
 bool mark_sync_directories(int dir_fd, bool names_own);
-
-// --removeAcknowledged: removes the marked files from all directories of the options, or says why not.
-bool mark_remove_files(const struct options *options, uint64_t *removed, struct failure *failure);

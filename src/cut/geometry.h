@@ -6,7 +6,7 @@
 // where R is the number of positions, that is of the writes in a pass.
 #pragma once
 
-#include "workload/mark.h"
+#include "cut/mark.h"
 #include "workload/payload.h"
 
 // A place of 512 bytes in the files of a queue manager.

@@ -183,21 +183,6 @@ static void put_verified(struct csv *csv, const struct run *run) {
     }
 }
 
-// For --checkAcknowledged: which run it was, and whether the host has booted since.
-static void put_checked(struct csv *csv, const struct run *run) {
-    const struct witness *witness = &run->witness;
-    char boot_id[MARK_BOOT_ID_MAX + 1];
-    uint64_t writing_ns = witness_writing_ns(witness);
-    (void)read_text("/proc/sys/kernel/random/boot_id", boot_id, sizeof boot_id);
-    csv_text(csv, "acknowledged_run_id", "text", witness->mark.run_id);
-    csv_text(csv, "acknowledged_boot_id", "text", witness->mark.boot_id);
-    csv_text(csv, "acknowledged_end", "text", witness->reason);
-    csv_integer_if(csv, "acknowledged_writing_ns", "ns", writing_ns > 0, writing_ns);
-    csv_text(csv, "boot_id", "text", boot_id);
-    csv_integer(csv, "check_read_bytes", "bytes", run->reader.bytes);
-    csv_integer(csv, "check_buffered", "0/1", run->reader.is_buffered);
-}
-
 static void put_events(struct csv *csv, const struct run *run) {
     if (applies(csv, run->failure.status == EXIT_IO_ERROR)) {
         put_error(csv, &run->failure);
@@ -215,7 +200,7 @@ static void put_events(struct csv *csv, const struct run *run) {
         put_verified(csv, run);
     }
     if (applies(csv, run->options->check_acknowledged != NULL)) {
-        put_checked(csv, run);
+        check_put(csv, &run->check);
     }
 }
 

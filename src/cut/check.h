@@ -1,0 +1,30 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// The entry of --checkAcknowledged: reads the files of a run that was cut off, and reports what it finds. It writes
+// only the tables.
+#pragma once
+
+#include "cut/reader.h"
+#include "cut/witness.h"
+#include "host/device.h"
+#include "output/tables.h"
+
+struct check {
+    struct options *options;            // once the acknowledgements are read, with those of the run that was cut off
+    const atomic_bool *stop;
+    struct tables *tables;
+    atomic_bool *tables_opened;
+    struct identity *identity;          // of what the first directory is on
+    struct witness witness;
+    struct reader reader;               // its failure is that of the check
+};
+
+// Opens the tables, reads the acknowledgements, and then the files. A job of a thread, because disks may hang.
+void check_read(void *check);
+
+// Reports what was found, in the tables and on the screen. If acknowledged writes were lost, that is the failure.
+void check_report(struct check *check, struct failure *failure);
+
+// Its keys of run.csv: which run it was, and whether the host has booted since.
+void check_put(struct csv *csv, const struct check *check);

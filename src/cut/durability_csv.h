@@ -1,0 +1,16 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// durability.csv, the table of a check. Its columns are declared here, as output/csv.h says.
+#pragma once
+
+#include "cut/verdict.h"
+#include "output/csv.h"
+
+struct durability_row {
+    const struct durability *durability;
+    const char *file, *from_file;       // of its finding; empty: there is none
+};
+
+// Writes all columns. row may be NULL if the form wants no values.
+void durability_csv_put(struct csv *csv, const struct durability_row *row);

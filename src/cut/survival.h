@@ -1,0 +1,16 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// What the files of --acknowledge need in addition: a mark in each directory (cut/mark.h), and names that are on the
+// disk before the run is ready.
+#pragma once
+
+#include "cut/mark.h"
+#include "workload/test_files.h"
+
+// Makes the mark, and has the preparation of the files use it.
+void survival_open(struct survival *survival, struct mark *mark, const struct options *options);
+
+// A job of a thread, because disks may hang: notes in all marks that the run was told to end. If the
+// mark cannot be changed, the line `end` may have been sent nevertheless.
+void survival_note_end(void *workload);
