@@ -1,5 +1,7 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
+//
+// The thread of a worker, which runs the loop that its stream needs.
 #include "measure/loop.h"
 
 #include <sched.h>

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 
 import pytest
@@ -34,6 +35,12 @@ def nearest_job(arguments):
         capture_output=True,
         text=True,
     )
+
+
+def test_the_documentation_lists_the_shipped_workloads():
+    text = (fabricate.PROJECT / "docs/workloads.md").read_text(encoding="utf-8")
+    table = text.partition("\n| workload |")[2].partition("\n\n")[0]
+    assert sorted(re.findall(r"^\| `([\w-]+)` \|", table, flags=re.MULTILINE)) == NAMES
 
 
 @pytest.mark.parametrize("name", NAMES)
