@@ -65,7 +65,7 @@ LIMITS = {
     SPC: {"metric": "response_mean", "stream": "all", "below": "240 ms"},
 }
 LISTS = {MAILBOX: (10, 20, 30, 34, 35, 36, 38, 42), SPC: (40, 60, 70, 74, 76, 78, 80)}
-"""Load points around the expected capacity, as somebody lists them who wants it within 5 %."""
+"""Load points around the expected capacity, close enough to find it within 5 %."""
 FIRST = {MAILBOX: 8, SPC: 20}
 
 Response = Callable[[int, Path], float]
@@ -250,7 +250,7 @@ def report(
 
 @contextlib.contextmanager
 def limited_disk(work: Path, service_s: float) -> Iterator[Path]:
-    """A file system on the limited disk; in a mount namespace of our own, which nobody copies."""
+    """A file system on the limited disk; in a mount namespace of our own, which other processes do not inherit."""
     disk, point = work / "disk", work / "mount"
     work.mkdir()
     disk.touch()

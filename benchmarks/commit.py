@@ -264,7 +264,7 @@ def sleeping(work: Path) -> list[str]:
 @contextlib.contextmanager
 def slow_disk(work: Path, *, reads: bool = False) -> Iterator[Path]:
     """A file system on a disk in memory that takes 1 ms longer for every write, with reads also for every read, which
-    no cache then answers; in a mount namespace of our own, which nobody copies."""
+    no cache then answers; in a mount namespace of our own, which other processes do not inherit."""
     disk, point = work / "disk", work / "mount"
     disk.touch()
     point.mkdir()

@@ -81,7 +81,7 @@ def options(workload: str, point: Path) -> list[str]:
 
 
 def processor_ns(pid: int) -> int:
-    """Of all threads up to now; those that have ended are missing."""
+    """The processor time of all threads so far, without those that have ended."""
     found = 0
     for path in Path(f"/proc/{pid}/task").glob("*/schedstat"):
         with contextlib.suppress(OSError):

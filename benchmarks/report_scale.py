@@ -43,7 +43,7 @@ def make(base: str, hosts: int, failing_share: float) -> str:
         fabricate.tables(fabricate.sweep_rows(latency_ns=latency), over=()) for latency in (*LATENCIES_NS, 15_000_000)
     ]
     records = [fabricate.judged(directory.run, "host", files) for files in kinds]
-    # Of that many hosts a report reads these alone, and the others would take gigabytes.
+    # For that many hosts, a report only reads these tables. The others would need gigabytes.
     kinds = [{name: files[name] for name in ("run.csv", "results.csv")} for files in kinds]
     for number, name in enumerate(names):
         kind = -1 if number < hosts * failing_share else number % len(LATENCIES_NS)

@@ -201,7 +201,7 @@ class ActionModule(ControllerAction):
         told: dict[str, Any],
         facts: dict[str, Any],
     ) -> None:
-        """Measure a storage class with what the tester is told, and write its record. Raises ClusterError."""
+        """Measure a storage class with the options of the tester, and write its record. Raises ClusterError."""
         now = time.time()
         known = {**facts, "hostname": claim.name}
         order = make_order(
@@ -361,7 +361,7 @@ def named(found: Mapping[str, Any], claim: Claim) -> bool:
 
 
 def told_of(directory: RunDirectory, host: str, volume: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the tester is told on a storage class: its job is started with it, and its order records it."""
+    """Return the options of the tester on a storage class: its job is started with it, and its order records it."""
     return {
         **volume["told"],
         **counted_for(profile_of(directory.run, host)),

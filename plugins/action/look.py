@@ -71,7 +71,7 @@ class ActionModule(collect.ActionModule):
         return host_status(task_vars["inventory_hostname"], self._task.args["run_id"], {**answer, "volumes": asked})
 
     def _cleanup(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        """Return the result of the action ``cleanup``, in the place of this one."""
+        """Return the result of the action ``cleanup``, instead of this one's."""
         task = self._task.copy()
         task.args = {**{name: self._task.args[name] for name in ("run_id", "run_path", "state_dir")}, **arguments}
         action = self._shared_loader_obj.action_loader.get(

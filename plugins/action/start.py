@@ -188,8 +188,8 @@ def runs_alone(plan: dict[str, Any], hosts: list[str]) -> bool:
 
 
 def stops_above(profile: Profile, host: str, plan: dict[str, Any]) -> dict[str, list[str]]:
-    """Return what the tester is told so that a ladder of loads ends at the first one that breaks a limit of the profile
-    on a mean.
+    """Return the options of the tester so that a ladder of loads ends at the first one that breaks a limit of the
+    profile on a mean.
 
     Only limits that say the same to the tester: on one row of every load point,
     whose breaking nothing turns into a pass.
@@ -214,6 +214,6 @@ def stops_above(profile: Profile, host: str, plan: dict[str, Any]) -> dict[str, 
 
 
 def counted_for(profile: Profile) -> dict[str, str]:
-    """Return what the tester is told of what a profile has to know of each second, nothing if it needs nothing."""
+    """Return the tester's options for the counts per second that a profile needs, empty if it needs none."""
     thresholds = ",".join(f"{threshold}ns" for threshold in profile.thresholds_ns)
     return {"over": thresholds} if thresholds else {}

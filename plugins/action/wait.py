@@ -18,7 +18,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.histo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.kept import keep_if_asked
 
 SAMPLE = 1
-"""How many hosts are polled at once before the expected end, one after the other, if nobody watches:
+"""How many hosts are polled at once before the expected end, one after the other, without a terminal:
 enough to notice that a run was stopped."""
 
 

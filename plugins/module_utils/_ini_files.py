@@ -132,7 +132,7 @@ class Stanza:
 
 
 def parse(text, path):
-    """Return the stanzas of a file's text, in order. What stands before the first one is ignored."""
+    """Return the stanzas of a file's text, in order. Text before the first stanza is ignored."""
     stanzas = []
     for number, line in enumerate(_LINE_END.split(text.lstrip("\ufeff")), 1):
         bare = line.strip()

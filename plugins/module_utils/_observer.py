@@ -58,7 +58,7 @@ class Observation(_runs.Run):
         _runs.write_aside(self._lease_path, "%.1f" % (time.monotonic() + lease_s))
 
     def lease_is_over(self):
-        """True if nobody renewed the lease in time, or if it is gone with the state directory."""
+        """True if the lease was not renewed in time, or the state directory was removed."""
         try:
             return time.monotonic() > float(self.read_text("lease") or 0)
         except ValueError:

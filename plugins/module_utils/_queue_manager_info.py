@@ -70,7 +70,7 @@ def discover(mqs_ini, run_command, stanzas="", planned=(), limit_s=DEFAULT_LIMIT
 
     Without an mqs.ini that can be read, dspmqinf is asked by ``run_command`` (that of a module) if it is installed. Its
     output can also be given as ``stanzas``. ``planned`` holds queue managers that are to be created, as dicts with
-    ``name`` and what an answer would say of their logs. Of one that exists by now, its files decide.
+    ``name`` and what an answer would say of their logs. If it already exists, its files decide.
     """
     answer = dict(queue_managers=[], log_defaults={}, problems=[])
     try:

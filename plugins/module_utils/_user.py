@@ -24,7 +24,7 @@ def _name_of(number):
 
 
 def other_owner(path):
-    """Return who but root can replace a program, in words; empty if nobody can."""
+    """Return who but root can replace a program, in words; empty if no other user can."""
     path = os.path.realpath(path)
     while True:
         status = os.stat(path)

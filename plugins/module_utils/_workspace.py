@@ -542,7 +542,7 @@ def _empty_queue_manager_directory(name, parent):
 def _devices(paths):
     """Return the device that each of the ``paths``, which are a dict, is on; None if it cannot be determined.
 
-    Of storage that does not answer, the mounts alone tell the device: it must not make everything else untestable.
+    For storage that does not answer, only the mount table shows the device, so that it does not block the other tests.
     """
     names, mounts = sorted(paths), _mounts.read_mounts()
     found = dict(

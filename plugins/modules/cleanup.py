@@ -138,7 +138,7 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import (
 
 def awaits_collection(run, days):
     """True if the run's tables are complete, not yet collected, and less than ``days`` days old.
-    Nobody collects those of a power cut."""
+    Results of a power cut are not collected."""
     return (
         run.finished()
         and not run.read_start().get("power_cut")

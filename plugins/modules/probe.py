@@ -189,7 +189,7 @@ def has_headers(module, compiler):
 
 def why_unsafe(path):
     """Return why somebody else than this user and root could have put the binary at ``path`` there, or could change it
-    or a directory above it, up to the tester's own; empty if nobody could."""
+    or a directory above it, up to the tester's own; empty if no other user could."""
     folder = os.path.dirname(path)
     parent = os.path.dirname(folder)
     for component in (os.path.dirname(parent), parent, folder, path):

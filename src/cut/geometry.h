@@ -22,7 +22,7 @@ struct geometry {
     struct payload writes, preformat;   // only the positions of their windows; the pools are not needed
 };
 
-// Of a run with that mark.
+// The geometry of a run with that mark.
 void geometry_of(struct geometry *geometry, const struct mark *mark);
 
 // Where a position begins.

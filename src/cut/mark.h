@@ -21,7 +21,7 @@ struct mark {
     bool ended;                                 // only of mark_open: see mark_note_end
 };
 
-// Of the run that these options ask for, which have a seed.
+// The mark of the run that these options describe. The seed must be set.
 void mark_of_run(struct mark *mark, const struct options *options);
 
 // "ready RUN_ID BOOT_ID seed=N bsize=N file_size=N files=N qm=N prefix=NAME layout=N" and a line feed.

@@ -22,7 +22,7 @@ struct reader {
     unsigned char *memory;              // of a part
     bool *unreadable;                   // by sector of it
     uint64_t part_bytes;
-    void (*first_directory)(void *context, int fd);     // NULL: nobody wants to see it
+    void (*first_directory)(void *context, int fd);     // NULL: it is not reported
     void *context;
     bool is_buffered;                   // a file system without O_DIRECT
     uint64_t bytes;                     // read

@@ -52,8 +52,8 @@ struct identity {
 void identity_gather(struct identity *identity, int fd);
 
 struct backing {
-    // Of the file system at the bottom, "none" of a device without one, or "memory" of a disk that is;
-    // memory comes before others.
+    // The type of the file system at the bottom, "none" for a device without one, or "memory" for a disk in memory;
+    // memory takes precedence.
     char type[64];
     const char *unknown;        // what could not be seen; NULL: everything was
     struct disks disks;         // whole disks, or the st_dev of a file system without a block device
@@ -64,7 +64,7 @@ void backing_add(struct backing *backing, int fd);
 
 bool disks_contain(const struct disks *disks, struct block_number disk);
 
-// Of the block device that a file system is on.
+// The block device of a file system.
 struct block_number device_of_mount(const struct mount *mount);
 
 // The chosen one in "none [mq-deadline] kyber"; the text itself if nothing is bracketed.

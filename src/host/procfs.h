@@ -13,7 +13,8 @@ bool read_text(const char *path, char *text, size_t size);
 // Bit n of fields selects number n, from 0; a "name=" before a number is skipped. False if one of them does not exist.
 bool parse_figures(const char *text, const char *word, unsigned fields, uint64_t *sum);
 
-// Of memory that can be had without swapping, in bytes; UINT64_MAX if the kernel does not say. It grants more than it
+// The memory that is available without swapping, in bytes; UINT64_MAX if the kernel does not report it. It grants more
+// than it
 // has, and then ends this process or another one.
 uint64_t memory_available_bytes(void);
 

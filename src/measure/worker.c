@@ -124,7 +124,8 @@ static void count_own_not_started(struct worker *worker, uint64_t until_ns, uint
     schedule_add_waits(&schedule, first, figures->not_started, end_ns, figures->response);
 }
 
-// Of a stream with a common plan: what the worker had taken, and what nobody has taken. The worker that ends first
+// For a stream with a common plan: the operations that the worker had taken, and those that no worker has taken. The
+// worker that ends first
 // counts them.
 static void count_common_not_started(struct worker *worker, uint64_t until_ns, uint64_t end_ns) {
     struct arrival_plan *arrivals = &worker->stream->arrivals;

@@ -46,7 +46,7 @@ static void put_size(struct csv *csv, const char *name, const struct distributio
     csv_integer_if(csv, name, "bytes", known, bytes / LOG_PAGE_BYTES * LOG_PAGE_BYTES);
 }
 
-// Of a logger that gathers commits.
+// Columns of a logger that gathers commits.
 static void put_group_commit(struct csv *csv, const struct result *result) {
     static const struct distribution none;
     const struct distribution *sizes = result->sizes != NULL ? result->sizes : &none;

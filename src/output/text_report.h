@@ -26,7 +26,7 @@ void screen_elapsed(struct screen *screen, uint64_t elapsed_s);
 void screen_end_step(struct screen *screen, uint64_t elapsed_s);
 void screen_result(const struct mqldt_row *row, const struct result *all);
 void screen_queue_manager(const struct result *one);
-// Of a stream of --stream, or of all of them together: one line for each operation.
+// Prints one line for each operation of a stream of --stream, or of all streams together.
 void screen_stream(const struct result *all);
 void screen_commits(const struct result *all);
 void screen_log_of_commits(const struct result *all);

@@ -67,7 +67,7 @@ static inline void pattern_next_file(struct pattern *pattern) {
     pattern->file = pattern->file + 1 < pattern->files ? pattern->file + 1 : 0;
 }
 
-// Of a ring whose operations all have one size.
+// For a ring whose operations all have one size.
 static inline void pattern_advance(struct pattern *pattern) {
     pattern->offset_bytes += pattern->block_bytes;
     if (__builtin_expect(pattern->offset_bytes + pattern->block_bytes > pattern->file_bytes, 0)) {

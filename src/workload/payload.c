@@ -18,7 +18,7 @@ uint64_t splitmix64(uint64_t *state) {
     return mix(*state += SPLITMIX_STEP);
 }
 
-// Of the generator that fills the pool.
+// The state of the generator that fills the pool.
 static uint64_t pool_state(uint64_t seed, uint32_t worker) {
     uint64_t state = seed ^ (uint64_t)worker << 40;
     return splitmix64(&state);

@@ -1,7 +1,8 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What is written: incompressible data that is never the same twice. Each worker has a pool of pseudo-random bytes, of
+// The data that is written: incompressible, and different in every write. Each worker has a pool of pseudo-random
+// bytes, of
 // which every write takes the next window, so that no bytes repeat within 32 KiB, or within a block. Before each
 // write, each 512 bytes of the window get a new 64-bit stamp. Stamps are a Weyl sequence (a counter times an odd
 // constant),

@@ -235,7 +235,7 @@ static uint32_t count_directories(const struct place_terms *terms) {
     return count + (terms->device[0] == '\0');
 }
 
-// Of a directory, or of a device.
+// The file of a directory or of a device.
 static char *place_path(const struct place_terms *terms, uint32_t number) {
     char device[PLACE_DEVICE_BYTES];
     const char *at = terms->device[0] != '\0' ? terms->device : terms->directories;
@@ -251,12 +251,12 @@ static char *place_path(const struct place_terms *terms, uint32_t number) {
     return strndup(at, strcspn(at, "+,"));
 }
 
-// How a stream wants its files to be opened.
+// How the files of a stream must be opened.
 static enum sync_mode opening_of(enum sync_mode sync) {
     return sync == SYNC_DSYNC || sync == SYNC_SYNC ? sync : SYNC_NONE;
 }
 
-// Of the streams that write to the place; those that only read open nothing in a way of their own.
+// Only the streams that write to the place count, because those that only read use any open mode.
 static bool agree_on_sync(struct plan *plan, uint32_t place, enum sync_mode *sync) {
     const struct stream *first = NULL;
     *sync = SYNC_NONE;

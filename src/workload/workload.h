@@ -104,7 +104,7 @@ static inline uint64_t place_offset(const struct place *place, uint64_t file, ui
     return place->is_device ? DEVICE_END_BYTES + file % place->files * place->file_bytes + offset_bytes : offset_bytes;
 }
 
-// Of a stream that writes what the commits of simulated applications leave in the log (group_commit.h).
+// For a stream that writes the log records of simulated applications' commits (group_commit.h).
 struct commit_terms {
     uint64_t buffer_bytes;              // the largest write; 0: the stream has no commits
     uint64_t puts;                      // messages in a commit

@@ -374,7 +374,7 @@ def cut_one(workshop: Workshop, device: str, file_system: str) -> list[str]:
         time.sleep(SECONDS)
         server.send_signal(
             signal.SIGKILL
-        )  # first: what is acknowledged after the disk's death would make a liar look honest
+        )  # first, because acknowledgements after the end of the disk would make a bad disk look honest
         guest.kill()
     text = workshop.acknowledged.read_text().replace("\r\n", "\n")
     status, row, said = check(workshop.medium, text)

@@ -96,7 +96,7 @@ def test_an_empty_awx_is_set_up(controller: Controller) -> None:
 def test_the_second_run_changes_nothing(controller: Controller, tmp_path: Path) -> None:
     awx = set_up_an_empty_awx(controller)
 
-    # Nor does a limit leave anything out, or reach a host of the inventory.
+    # A limit neither leaves out a task nor contacts a host of the inventory.
     # Credentials that the data does not name stay.
     awx.requests.clear()
     (tmp_path / "hosts.ini").write_text("mq01 ansible_host=192.0.2.1\n")

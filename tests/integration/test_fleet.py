@@ -19,7 +19,7 @@ from testbed.bed import answers
 from testbed.shell import wait_for
 
 Start = Callable[..., Bed]
-# At a rate that leaves the processors to the hosts of the tests that run beside it. A test that stops its run lets it
+# The rate is low, so that parallel tests have enough processor time. A test that stops its run lets it
 # measure for UNTIL_STOPPED, which no machine is too slow for.
 LONG = {**QUICK, "sweep_block_sizes": ["4K"], "sweep_duration": 15, "sweep_poll_interval": 3, "sweep_rate": 500}
 UNTIL_STOPPED = 600

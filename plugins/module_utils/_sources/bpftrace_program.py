@@ -42,7 +42,7 @@ SUM_NS, BYTES, ERRORS = 5000, 5001, 5002
 
 LONGEST = 1 << 62
 STALL_NS = 10 * 1000 * 1000
-"""Operations of this duration are told one by one, at most STALLS_PER_SECOND of them per second."""
+"""Operations of this duration are reported individually, at most STALLS_PER_SECOND of them per second."""
 
 STALLS_PER_SECOND = 20
 KEYS = 20480

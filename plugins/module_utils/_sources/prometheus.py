@@ -223,7 +223,7 @@ class _Answer:
 
 
 class _Get(threading.Thread):
-    """One request in a thread of its own: whoever waits for it can stop waiting,
+    """One request in a thread of its own: the caller can stop waiting,
     even if the name of the host is still being looked up."""
 
     def __init__(self, url):
@@ -255,7 +255,7 @@ class _Get(threading.Thread):
     def _read(self):
         self._connection, path = _connection(self._url)
         try:
-            # No environment variable is read, so no proxy stands between.
+            # Environment variables are ignored, so no proxy is used.
             self._connection.request(
                 "GET", path, headers={"Accept": "text/plain;version=0.0.4", "User-Agent": "mqops.logdisk"}
             )
@@ -280,7 +280,7 @@ class _Get(threading.Thread):
         raise SourceError("%s: set observe_url to the address of the metrics, for example %s" % (said, DEFAULT_URL))
 
     def _take(self, response):
-        # None of an answer in chunks, and of one that ends with its connection.
+        # None for an answer in chunks, and for one that ends with its connection.
         announced = response.length
         total, rest = 0, b""
         while True:

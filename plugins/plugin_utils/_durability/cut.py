@@ -348,8 +348,8 @@ DAMAGE = {column: damage for damage, column, _text in _LOSSES}
 
 
 def damage_of(row: Mapping[str, str]) -> dict[str, str]:
-    """Return what each kind of damage came to, from the row for all queue managers; if none is counted,
-    that there was a loss."""
+    """Return the extent of each kind of damage, from the row for all queue managers; if none is counted, a general
+    loss."""
     counts = {column: int(row[column]) for column in row if row[column].isdecimal() and len(row[column]) <= 20}
     found: dict[str, list[str]] = {}
     for damage, column, text in _LOSSES:

@@ -65,7 +65,7 @@ class Ready:
 
 @dataclass
 class Seen:
-    """What was seen of the tester so far. Times are in nanoseconds by the monotonic clock of whoever saw it.
+    """What was seen of the tester so far. Times are in nanoseconds by the monotonic clock of the one who saw it.
 
     ``ticks`` are the first and the last time that the tester said by its own clock.
     """

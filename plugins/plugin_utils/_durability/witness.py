@@ -160,7 +160,7 @@ class _Witness:
                         self._lost_ns = time.monotonic_ns()
                         self._status = process.wait(LET_END_S)
                 except subprocess.TimeoutExpired:
-                    pass  # it closed its output and continues; nobody reads it any more
+                    pass  # it closed its output and continues, so the rest of its output is not read
                 finally:
                     end(process)
             self._write(OVER)

@@ -41,7 +41,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What a load comes to, the reservations about that (keys of reservations.TEXTS),
+    """The result of a load, the reservations about it (keys of reservations.TEXTS),
     and what was measured of the same load, None if nothing."""
 
     load: Load
@@ -97,8 +97,8 @@ class Basis:
 
 
 def basis_of(tables: Tables, facts: Mapping[str, Any]) -> Basis | None:
-    """Return what the tables of a run and the facts of its host say for estimates, None if nothing wrote to a log,
-    or something else beside it."""
+    """Return the basis of estimates from the tables of a run and the facts of its host, None if nothing wrote to a log
+    or something wrote beside it."""
     writes = (
         [
             row

@@ -50,7 +50,7 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Commits:
-    """What a load comes to. write_bytes is the size of the logger's writes,
+    """The result of a load. write_bytes is the size of the logger's writes,
     cycle_ns what one of them takes with its remote delay.
 
     buffer_limited says that the log buffer, rather than the number of applications, limits the rate. log_bytes_per_s
@@ -78,7 +78,7 @@ def write_size(data_bytes: float, buffer_bytes: int = DEFAULT_BUFFER_BYTES) -> i
 
 
 def estimate_commits(latency_ns: Callable[[float], float], load: Load) -> Commits:
-    """Return what a load comes to on a volume with this mean latency by size of write."""
+    """Return the result of a load on a volume with this mean latency by size of write."""
     by_applications = _alone if load.applications == 1 else _cohorts
     rate, size = by_applications(latency_ns, load)
     by_buffer = most_commits_per_ns(latency_ns, load)

@@ -40,7 +40,7 @@ def agreed_settings(
     of_hosts: Mapping[str, Mapping[str, Any]],
     inventory: Collection[str],
 ) -> dict[str, Any]:
-    """Return the one value of each variable, its default (an empty text if it has none) if nobody sets it.
+    """Return the one value of each variable, its default (an empty text if it has none) if it is not set.
 
     ``of_play`` are the variables that the play sets for all hosts, ``of_hosts`` those of each host of the play, and
     ``inventory`` names the hosts of the inventory. Raises SettingsError if hosts differ, or if a value cannot be read.
@@ -69,7 +69,7 @@ def _has_a_say(name: str, host: str, of_hosts: Mapping[str, Mapping[str, Any]], 
 
 
 def _read(value: Any) -> Any:
-    """Return the value of a variable that is not an option of a role, an empty text if nobody sets it."""
+    """Return the value of a variable that is not an option of a role, an empty text if it is not set."""
     return "" if is_empty(value) else plain(value)
 
 

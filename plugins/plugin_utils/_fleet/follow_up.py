@@ -29,7 +29,7 @@ def commands(run_path: str, kept: bool = False) -> str:
 
 
 def without_results(run_path: str, what_becomes: str) -> str:
-    """Return a sentence on a run whose results nobody can collect later, and how to remove what it has on hosts.
+    """Return a sentence on a run whose results cannot be collected later, and how to remove what it has on hosts.
     what_becomes says what becomes of it."""
     run_id = os.path.basename(run_path)
     lost = f"If this {'job is cancelled' if in_awx() else 'command ends'}, {what_becomes.format(run_id)}"

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a sweep will do on each volume of a host: what the tester is told, the space it takes, the time it takes."""
+"""What a sweep will do on each volume of a host: the options of the tester, the space it takes, the time it takes."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def make_plan(
     what the profile asks for, and the workload.
 
     Without load points a workload of streams has its own, and else all queue managers write together; without a
-    duration each row is measured for ``min_duration_s``. The plan holds ``told`` (what the tester is told by option,
+    duration each row is measured for ``min_duration_s``. The plan holds ``told`` (the options of the tester by option,
     without directories), ``places`` (the names of those of the workload, if it has any), ``streams`` (their operations
     by name), ``queue_manager_bytes`` and ``footprint_bytes`` (the files of one queue manager or of all places, and of
     all queue managers), ``search`` (what a search for the capacity goes by, None if there is none; all else is that of

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a run of power cuts came to, until when a loss counts, and for how long what was kept does."""
+"""The result of a run of power cuts, how long a loss counts, and how long cuts without a loss count."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import
 
 @dataclass(frozen=True)
 class CutResult:
-    """What the power cuts of a volume in one run came to. ``cuts`` is how many were made, all of them kept if the
+    """The result of the power cuts of a volume in one run. ``cuts`` is how many were made, all of them kept if the
     verdict is pass. Texts are untrusted.
 
     ``volume_id``, ``disk_id`` and ``mount_point`` are None if it is not known which volume it was: a loss then counts

@@ -24,8 +24,8 @@ class _Sign:
     not_with: str = ""
 
 
-# On these file systems, a write causes many times its size in metadata. The tester did not write that, but nobody else
-# did either.
+# On these file systems, a write causes many times its size in metadata. The tester did not write that metadata, but
+# neither did other processes.
 _COPY_ON_WRITE = ("btrfs", "zfs", "bcachefs")
 
 STEAL, QUOTA, RUN_QUEUE, PROCESSORS, FOREIGN_IO, FREEZE = (

@@ -88,7 +88,7 @@ def _with_tables(source: RunDirectory, folder: str) -> tuple[HostRecord, dict[st
 
 def _common_facts(facts: list[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the newest of some facts (the last), with None for each that another one of them does not share.
-    Of their jobs it is what all share."""
+    Of their jobs, only the common values are kept."""
     common = {
         key: value if all(other.get(key) == value for other in facts) else None
         for key, value in facts[-1].items()
@@ -103,8 +103,8 @@ def _newest_records(sources: list[RunDirectory]) -> list[tuple[RunDirectory, str
     """Return the folder of every record with the run that has its newest one; sources are sorted, the oldest run first.
 
     The age of a record that cannot be read is unknown. It counts as old as its run, and no record of an older run
-    replaces it, because that could be a pass. Nor does one stand for a run that was opened after it, was to measure the
-    same volume, and has no record of it.
+    replaces it, because that could be a pass. A record also does not replace the missing record of a later run that
+    was to measure the same volume.
     """
     lost = {
         volume_folder(*volume): str(source.run.get("created_at", ""))

@@ -184,7 +184,7 @@ class Waiver:
     """A host's excuse from one metric's limits, or from the one limit that has an id, up to and including a day;
     never from a hard limit.
 
-    One of metric and limit_id is empty. owner is who answers for it, empty if nobody is named.
+    One of metric and limit_id is empty. owner is who answers for it, empty if it is not named.
     """
 
     host: str
@@ -212,7 +212,7 @@ class Profile:
     min_duration_s is measured time a row in seconds; min_footprint_bytes is what the files of one queue manager must
     have together; block_sizes are those that a certificate must contain. confidence is the one with which a pass must
     be shown, None if figures are taken as they stand and never certify; a pass that covers slow phases shorter than
-    episode_s does not certify. Of these, 0 and none ask for nothing. workload is the one whose runs certify.
+    episode_s does not certify. Values of 0, and empty ones, require nothing. workload is the one whose runs certify.
     derived_from are the name and version of each profile that this one extends; their content is part of it. sections
     is what it says of kinds of runs beside that, by their keys (see ``_kinds/criteria.py``); what asks for nothing is
     left out.

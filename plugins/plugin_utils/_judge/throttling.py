@@ -26,7 +26,7 @@ def volume_limits(before: Any, after: Any) -> dict[str, Any]:
     """Return as facts for how long volumes were limited between two readings of their counters (see the module
     workspace), which is untrusted.
 
-    Of several volumes each limit is that of the volume that it held up longest. The facts are empty if no volume was
+    With several volumes, each limit has the longest time of any of them. The facts are empty if no volume was
     read twice, and lack a limit whose counter went backwards.
     """
     later = {_name(volume): volume for volume in dicts_in(after)}

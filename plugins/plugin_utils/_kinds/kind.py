@@ -56,7 +56,7 @@ class Kind:
     """Whether a record without a verdict is an error."""
 
     without_verdict = ""
-    """What stands in place of a verdict on a host that nothing judged, such as "observed". Only a kind that judges
+    """The replacement for a verdict on a host that nothing judged, such as "observed". Only a kind that judges
     nothing, or not always, has such a word."""
 
     judged_by_profile = False

@@ -61,7 +61,7 @@ class View:
         raise NotImplementedError
 
     def headline(self, model: Model) -> str:
-        """Return what stands at the head of the report instead of the verdict, empty if the verdict does."""
+        """Return the heading of the report instead of the verdict, empty if the verdict does."""
         return ""
 
     def statement(self, model: Model) -> str:

@@ -39,7 +39,7 @@ BATCHES = 30
 MOST_STREAMS = 9
 MOST_MAXIMA = 10_000
 MOST_STALLS = 10
-"""The slowest operations that are kept of each stream. Those above 10 ms are told one by one,
+"""The slowest operations that are kept of each stream. Those above 10 ms are reported individually,
 shorter ones only if they were a new maximum."""
 
 MOST_UNSEEN_SHARE = 0.001

@@ -40,7 +40,7 @@ _CLEAR_TREND = 0.02
 
 @dataclass(slots=True)
 class _SoFar:
-    """What a stream came to since the observation began."""
+    """The totals of a stream since the observation began."""
 
     operations: int = 0
     counted: bool = True

@@ -386,7 +386,7 @@ class Model:
 
     @property
     def headed_statement(self) -> str:
-        """The statement with what stands above it instead of the verdict."""
+        """The statement with its heading, if there is one instead of the verdict."""
         return f"{self.headline}. {self.statement}" if self.headline else self.statement
 
     @property

@@ -81,7 +81,7 @@ def certificate_text(host: Host) -> str:
 
 
 def caveats(host: Host) -> list[str]:
-    """Return the reservations about that comparison."""
+    """Return the reservations about it comparison."""
     return list((host.own.get("certificate") or {}).get("caveats") or ())
 
 
@@ -116,7 +116,7 @@ def size_of(figures: Mapping[str, Any]) -> float | None:
 
 
 def number(data: Any, key: str) -> float | None:
-    """Return a number of a record, None if there is none that can be shown."""
+    """Return a number of a record, None if none can be shown."""
     value = as_dict(data).get(key)
     return value if fits(value, _SHOWN) else None
 

@@ -38,7 +38,7 @@ ALL_OPERATIONS = "all"
 """The operation of rows of all operations of a stream, or of the whole workload."""
 
 BLOCK, MESSAGE, NO_SIZE = "block", "message", "none"
-"""Of what a step has a size (``step_size`` of run.csv)."""
+"""What the size of a step refers to (``step_size`` of run.csv)."""
 
 KEY_COLUMNS = ("step", "block_size_bytes", "load_point", "stream", "operation", "worker")
 """Columns that every table but run.csv begins with."""

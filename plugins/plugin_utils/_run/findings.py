@@ -18,7 +18,7 @@ A finding of a limit has all keys of its judgement (limit, limit_id, row, figure
 ``others``: how many more of its rows did not pass. ``details`` in it holds what else the sentence about it
 says: ``why`` a figure alone decides nothing, ``disturbance``, ``deviations``, ``waiver``. Other kinds have
 figures of their own, with the unit in their names. Decisions are made from these keys. The sentences are
-made in ``_english`` alone, and nobody reads them back.
+made in ``_english`` alone, and are never parsed.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ IO_ERROR, SHORT_WRITE, WRONG_DATA = "io_error", "short_write", "wrong_data"
 HUNG, INTERRUPTED, NO_FIGURES = "hung", "interrupted", "no_figures"
 """How a tester or an observation ended before its time."""
 LOAD_TARGET, LOAD_POINT, ELSEWHERE = "load_target", "load_point", "elsewhere"
-"""A load that was not shown to be carried; a load point that proves nothing;
-what another volume says that climbed together with this one."""
+"""A load that was not shown to be carried, a load point that proves nothing, and the finding of another volume in the
+same search."""
 NO_TABLES, UNUSABLE_TABLES, UNMEASURED, SKIPPED, MISSING, UNREADABLE, NO_VERDICT = (
     "no_tables",
     "unusable_tables",
@@ -50,7 +50,7 @@ NO_TABLES, UNUSABLE_TABLES, UNMEASURED, SKIPPED, MISSING, UNREADABLE, NO_VERDICT
 POWER_CUT, TOO_FEW_CUTS = "power_cut", "too_few_cuts"
 BASELINE, POWER_CUTS_BEFORE, STANDING = "baseline", "power_cuts_before", "standing"
 """What the history adds: the comparison with a baseline, what it knows of power cuts,
-and what stands against the volume."""
+and the facts against the volume."""
 QUALIFICATION, DISTURBED, PLATEAU, PREFLIGHT = "qualification", "disturbed", "plateau", "preflight"
 """What explains and has no verdict."""
 CLOCK, SHARED_DISK, UNSTEADY, NO_FLUSH, UNKNOWN_SHARES, AS_THEY_STAND, TORN, VOLUME_LIMIT = (
@@ -74,8 +74,8 @@ SEARCH_ENDED, CLIMBED_TOGETHER, LEFT_OUT, MOVED, RETAINED, TOLD = (
 """What is noted beside a measurement: it has no verdict, is kept in ``noted`` of a record, and its sentence in
 ``notes``. TOLD is what a source said."""
 NO_HOST, LEFTOVER, UNTESTED = "no_host", "leftover", "untested"
-"""What stops the gate whatever the verdicts are: nobody reported, something of the run is left on a host,
-all hosts left out a queue manager."""
+"""Findings that stop the gate regardless of the verdicts: no host reported, something was left on a host, all hosts
+left out a queue manager."""
 FORESEEN = "foreseen"
 """What a plan can neither decide nor certify, by its cause."""
 RECORDED = "recorded"
@@ -136,7 +136,7 @@ def reasons_among(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def is_finding(value: Any) -> bool:
-    """Whether a value that nobody vouches for has the shape of a finding."""
+    """Whether an untrusted value has the shape of a finding."""
     return (
         isinstance(value, dict)
         and isinstance(value.get("kind"), str)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The shapes of plain data that nobody vouches for: what a file may hold under which key,
+"""The shapes of untrusted plain data: what a file may hold under which key,
 declared once beside what reads it.
 
 A shape is a type, a tuple of types, or one of the classes below. An absent key counts as None.

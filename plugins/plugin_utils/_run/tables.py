@@ -110,7 +110,7 @@ class Tables:
 
     @property
     def step_size(self) -> str:
-        """Of what a step has a size: BLOCK, MESSAGE or NO_SIZE."""
+        """What the size of a step refers to: BLOCK, MESSAGE or NO_SIZE."""
         return self.run.get("step_size", BLOCK)
 
     @property

@@ -148,7 +148,7 @@ def read(variables: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def told(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the tester is told, by option: those of the ``values`` that are not left at the tester's default,
+    """Return the options of the tester, by option: those of the ``values`` that are not left at the tester's default,
     and that the workload has.
 
     A value is a list of numbers, a text, a whole number, or true for a flag.
@@ -168,17 +168,17 @@ def command_line(options: Mapping[str, Any]) -> list[str]:
 
 
 def in_run_csv(value: Any) -> str:
-    """Return what the tester is told of an option as run.csv repeats it."""
+    """Return the tester's value of an option as run.csv repeats it."""
     return " ".join(map(str, value)) if isinstance(value, list) else "1" if value is True else str(value)
 
 
 def with_load(options: Mapping[str, Any], load: int) -> dict[str, Any]:
-    """Return what the tester is told with one load point instead of its own."""
+    """Return the options of the tester with one load point instead of its own."""
     return {**options, next(name for name in LOADS if name in options): [load]}
 
 
 def passed_through(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the tester is told by ``sweep_options``: any other option of the tester by its name.
+    """Return the options of the tester by ``sweep_options``: any other option of the tester by its name.
     Raises OptionError."""
     made: dict[str, Any] = {}
     for name, value in options.items():
@@ -241,7 +241,7 @@ _READERS = {
 
 
 def _told(option: Option, value: Any) -> Any:
-    """Return what the tester is told of an option, None if it is left at its default."""
+    """Return the tester's value of an option, None if it is left at its default."""
     if option.kind in ("flag", "number") and not value:
         return None
     if value is None or value == "" or (option.unset and not value):

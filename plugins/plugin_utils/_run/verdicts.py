@@ -15,8 +15,8 @@ ERROR = "error"
 FAIL = "fail"
 
 WORST_FIRST = (FAIL, ERROR, UNREACHABLE, MISSING, INCONCLUSIVE, WARN, PASS)
-"""Verdicts, worst first: what is proven bad outranks what nobody could measure,
-and that outranks what was measured but decides nothing."""
+"""Verdicts, worst first: a proven failure ranks before a missing measurement, and that before a measurement that
+decides nothing."""
 
 GOOD = (PASS, WARN)
 """Verdicts that let a gate through unless the policy says otherwise."""

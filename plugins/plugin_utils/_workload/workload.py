@@ -95,7 +95,7 @@ class Workload:
 
     @property
     def told(self) -> dict[str, Any]:
-        """What the tester is told, by option, nothing for a built-in workload.
+        """The options of the tester, by option, nothing for a built-in workload.
         Load points and the directories of the places are not in it."""
         if self.built_in:
             return {}

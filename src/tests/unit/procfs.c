@@ -175,8 +175,8 @@ void test_cgroup(void) {
     }
 }
 
-// Of a FUSE file system whose program has disappeared: what it stands on cannot be seen. Only root mounts one,
-// where there is one.
+// The storage below a FUSE file system whose program has ended cannot be seen. Only root can mount one, if the kernel
+// supports it.
 static void test_fuse(void) {
     char point[] = "/tmp/logdisk-unit-XXXXXX", options[80];
     struct backing backing = {0};

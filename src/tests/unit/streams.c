@@ -251,8 +251,8 @@ void test_aligned_pattern(void) {
     close_streams(&w);
 }
 
-// Of how many leaves the smallest subtree is that holds the leaf before and the one that is read:
-// the height of each jump.
+// The size of the smallest subtree that holds the previous leaf and the one that is read, which is the height of each
+// jump.
 // Writes go to every eighth leaf; reads take the blocks of a leaf in turn.
 void test_walk(void) {
     enum { TOP = 9, LEAVES = 512 };

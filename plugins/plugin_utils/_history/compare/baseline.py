@@ -88,7 +88,7 @@ def counting_with(comparable: Sequence[Entry], before: Sequence[Entry]) -> list[
 
 
 def baseline_of(before: Sequence[Entry]) -> str:
-    """Return what stands for a baseline in the entries that were compared with it."""
+    """Return the identifier of a baseline in the entries that were compared with it."""
     return fingerprint([entry.sha256 for entry in before])
 
 

@@ -32,7 +32,7 @@ NON_INFERIOR = "non-inferior"
 Row = Hashable
 """What identifies a row in every run: block size and load point."""
 Run = Mapping[str, Mapping[Row, float]]
-"""The figures of each host's rows, the higher the worse. Of a rate take the reciprocal."""
+"""The figures of each host's rows, the higher the worse. For a rate, use the reciprocal."""
 Vector = list[float]
 """A logarithm for each row."""
 
@@ -210,7 +210,7 @@ class _Noise:
     alike: int = 1
 
     def error(self, before: int, after: int) -> Error | None:
-        """Return the error of a change between that many runs, None if it cannot be told from so few."""
+        """Return the error of a change between that many runs, None if there are too few to determine it."""
         scale = math.sqrt(1 / before + 1 / after)
         most = (
             {1: _MOST_DEGREES_OF_A_SINGLE_RUN, 2: _MOST_DEGREES_OF_SINGLE_RUNS}.get((before, after).count(1), math.inf)
@@ -456,7 +456,7 @@ def _runs_needed(question: _Question, error: Error | None, delta: float, doubt: 
 
 
 def _too_few_runs(host: _Host, delta: float, needed: int | None) -> str:
-    """Return why a change of a host cannot be told from the difference between its runs."""
+    """Return why a change of a host cannot be distinguished from the difference between its runs."""
     before, after = len(host.before), len(host.after)
     margin = format_ratio(math.expm1(delta))
     enough = f"; {max(before, needed)} before and {max(after, needed)} after can" if needed else ""

@@ -67,7 +67,7 @@ Row = Sequence[str]
 
 
 class ObservationSection:
-    """An observation as page/observation.html.j2 wants it."""
+    """An observation in the form that page/observation.html.j2 needs."""
 
     def __init__(self, host: Host) -> None:
         self._host = host

@@ -14,7 +14,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.kind import K
 
 
 class PowerCut(Kind):
-    """It measures no latency. The history remembers what its cuts came to, which later certifications are judged by."""
+    """It measures no latency. The history keeps the results of its cuts, and later certifications are judged by
+    them."""
 
     name = "durability"
     facets = ("criteria", "memory", "view")

@@ -38,7 +38,7 @@ _ALWAYS = 2
 
 
 class DurabilitySection:
-    """Power cuts as page/durability.html.j2 wants them."""
+    """Power cuts in the form that page/durability.html.j2 needs."""
 
     def __init__(self, host: Host) -> None:
         self._host = host

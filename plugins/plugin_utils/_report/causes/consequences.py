@@ -55,7 +55,7 @@ def consequence_of(excess: Excess) -> str:
 
 
 def consequence_of_stream(excess: Excess, words: Words) -> str:
-    """Return what the figures of a stream mean for whoever waits for its operations,
+    """Return what the figures of a stream mean for those who wait for its operations,
     empty if nothing follows from them."""
     if not excess.values:
         return ""

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The estimates of a volume as page/estimates.html.j2 wants them."""
+"""The estimates of a volume in the form that page/estimates.html.j2 needs."""
 
 from __future__ import annotations
 

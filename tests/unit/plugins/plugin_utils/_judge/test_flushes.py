@@ -17,8 +17,8 @@ def facts(plain_us, sync_us, cache="write back", **others):
     return {**probe, "device_write_cache": cache, **others}
 
 
-# The medians of real disks: a kernel that was told "write through",
-# and disks whose flush is answered at once or does real work.
+# The medians of real disks: a kernel that believes "write through", and disks that answer a flush at once or do real
+# work.
 @pytest.mark.parametrize(
     ("known", "said"),
     [

@@ -147,7 +147,7 @@ def test_limits_that_averages_cannot_feed_are_inconclusive_and_say_so():
     verdict, judgements = published(None)
     assert verdict == "inconclusive"
     assert judgements["latency_mean", False][0] == "pass"
-    assert judgements["latency_p99", False][0] == "warn"  # as mq-live wants it
+    assert judgements["latency_p99", False][0] == "warn"  # as mq-live requires
     assert (
         "MQ publishes rolling averages and no percentiles: observe with observe_source: bpftrace"
         in judgements["latency_p99", False][1]

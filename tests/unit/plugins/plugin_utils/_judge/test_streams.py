@@ -557,7 +557,7 @@ def certified(change=(), facts=(), qualifies=(), limits=(MEAN,)):
     ("change", "facts", "qualifies", "said"),
     [
         ({}, {}, {}, ""),
-        # The workload says itself how it writes.
+        # The workload itself defines how it writes.
         ({"option_direct": "no", "option_sync": "none"}, {}, {}, ""),
         ({}, {"workload_name": "mine"}, {}, "its workload was mine instead of mailbox-2010"),
         ({}, {"workload_name": ""}, {}, "its record does not name its workload"),
