@@ -172,7 +172,7 @@ fixtures: ## record tests/fixtures/tables anew with the tester of this checkout
 	@tools/make-fixtures
 
 .PHONY: reference
-reference: .venv-dev/.finished link ## write docs/playbooks.md, variables.md, limit_ids.md, metrics.md and next_steps.md
+reference: .venv-dev/.finished link ## write the generated pages of docs/ (tools/write_reference.py lists them)
 	PYTHONPATH=collections $(DEV)/python tools/write_reference.py
 
 .PHONY: scale

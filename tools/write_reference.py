@@ -7,6 +7,7 @@ docs/playbooks.md   from the comments at the top of the playbooks
 docs/limit_ids.md   from the profiles of this collection
 docs/metrics.md     from the figures that a profile can limit
 docs/next_steps.md  from the advice that the report gives
+docs/report_json.md from the descriptions in docs/report.schema.json
 
     PYTHONPATH=collections .venv-dev/bin/python tools/write_reference.py
 
@@ -131,6 +132,29 @@ NEXT_STEPS = {
 }
 """The sections of the page, each with the text before its table, and its advice."""
 
+REPORT_JSON_HEAD = """# Keys of run.json and report.json
+
+[files.md](files.md) describes the other files of a run, and the parts of report.json that are those of record.json and
+verdict.json. [report.schema.json](report.schema.json) is the JSON Schema of report.json.
+"""
+
+REPORT_JSON = {
+    "run": ("run.json", "Also the key `run` of report.json."),
+    "cause": ("A cause", "An element of `causes` of report.json, see [causes.md](causes.md)."),
+    "host": ("A host", "An element of `hosts` of report.json: one volume of a host."),
+    "estimates": (
+        "Estimates",
+        "They are never a verdict. `log_bytes_per_s`, `commits`, `distances` and `round_trips` exist in reports of up "
+        "to\n40 volumes, if there is a line.",
+    ),
+    "observation": (
+        "An observation of a live queue manager",
+        "record.json has it as well. `null` means that a figure is not known.",
+    ),
+    "durability": ("Power cuts", "record.json has them as well. `null` means that a figure is not known."),
+}
+"""The definitions of the schema whose keys are described, with their titles and introductions."""
+
 
 def pages() -> dict[Path, str]:
     """Return the text of each generated page by its path."""
@@ -140,6 +164,7 @@ def pages() -> dict[Path, str]:
         "limit_ids.md": limits_page(),
         "metrics.md": metrics_page(),
         "next_steps.md": next_steps_page(),
+        "report_json.md": report_json_page(),
     }
     return {PROJECT / "docs" / name: text for name, text in made.items()}
 
@@ -178,6 +203,19 @@ def next_steps_page() -> str:
         ]
         table = ["| what was seen | next step | talk to |", "| --- | --- | --- |", *rows, ""]
         parts.append("\n".join([f"## {title}", "", *([introduction, ""] if introduction else []), *table]))
+    return "\n".join(parts)
+
+
+def report_json_page() -> str:
+    schema = json.loads((PROJECT / "docs/report.schema.json").read_text(encoding="utf-8"))
+    parts = [GENERATED.format(source="docs/report.schema.json"), REPORT_JSON_HEAD]
+    for name, (title, introduction) in REPORT_JSON.items():
+        keys: dict[str, list[str]] = {}
+        for key, shape in schema["$defs"][name]["properties"].items():
+            keys.setdefault(shape["description"], []).append(f"`{key}`")
+        rows = [f"| {', '.join(described)} | {linked(meaning)} |" for meaning, described in keys.items()]
+        table = ["| key | meaning |", "| --- | --- |", *rows, ""]
+        parts.append("\n".join([f"## {title}", "", introduction, "", *table]))
     return "\n".join(parts)
 
 
