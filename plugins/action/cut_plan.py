@@ -70,7 +70,7 @@ def planned(asked: Mapping[str, Any], host: str) -> dict[str, Any]:
         "sweep_duration": math.ceil(asked["cut_after"]) + SPARE_S,
         "sweep_warmup": 0,
     }
-    # What a volume says of a sweep is not about power cuts.
+    # The sweep options of a volume do not apply to power cuts.
     plan = plan_host([{**volume, "queue_managers": names[:writers], "sets": []}], variables, {})
     size_bytes = plan["volumes"][0]["block_sizes_bytes"][0]
     if size_bytes % 4096:

@@ -127,7 +127,7 @@ class ActionModule(ControllerAction):
             "sign_key": options["sign_key"],
             "playbooks_in": playbooks_in(),
         }
-        # What only the history has is needed for as long as it is merged.
+        # Runs that are only in the history are needed during the merge.
         with tempfile.TemporaryDirectory() as aside:
             sources = RunSources(options["report_dir"], options["place"], aside)
             runs, said = chosen.found(sources)
@@ -147,7 +147,7 @@ class ActionModule(ControllerAction):
         unclaimed = merged.run["unclaimed_hosts"]
         missing = [f"In none of these runs, and therefore missing: {shown(unclaimed)}."] if unclaimed else []
         say(self._display, "\n".join([*said, *missing]))
-        # A history that the runs are not kept in has none of them.
+        # If the runs are not kept in the history, it is not searched.
         kept_there = any((run.run.get("history") or {}).get("keep_report") for run in runs)
         return merged, " ".join(filter(None, [*sources.problems, sources.unopened if kept_there else ""]))
 

@@ -45,7 +45,7 @@ struct rule {
 #define FIELD(name) .field = offsetof(struct options, name)
 #define YEAR_2100_NS (UINT64_C(4102444800) * 1000000000)
 
-// What cannot be said by min and max.
+// Restrictions that min and max cannot express.
 
 static bool is_directories(const char *value) {
     return value[0] != ',' && value[strlen(value) - 1] != ',' && strstr(value, ",,") == NULL;
@@ -289,7 +289,7 @@ static bool parse_number(const struct rule *rule, const char *text, uint64_t *va
     return true;
 }
 
-// An element of a list; "first-last" is several of them.
+// An element of a list; "first-last" stands for several of them.
 static bool parse_element(const struct rule *rule, char *text, struct number_list *list) {
     char *dash = rule->kind == KIND_RANGES ? strchr(text, '-') : NULL;
     uint64_t first, last;
@@ -482,7 +482,7 @@ static bool check_workload(struct options *options) {
     }
 }
 
-// What the options must agree on.
+// Checks that options fit together.
 static bool check_together(struct options *options) {
     options->queue_managers = list_max(&options->load_points);
     size_t directories = elements(options->dir);

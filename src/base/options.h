@@ -38,7 +38,7 @@ struct text_list {
 };
 
 struct options {
-    // as given: one directory, or a comma list of one for each queue manager or place
+    // as given: one directory, or a comma-separated list with one for each queue manager or place
     const char *dir;
     const char *file_prefix;
     const char *csv_file, *tables_dir, *progress_file;      // NULL if not asked for

@@ -74,7 +74,7 @@ static void end_second(struct recorder *recorder, uint32_t second, bool partial)
     distribution_clear(&recorder->second);
 }
 
-// Moves the pending slot of the current cut into the second, the batch and the step, and leaves it empty.
+// Adds the pending slot of the current cut to the second, the batch and the step, and clears it.
 static void take_over(struct recorder *recorder) {
     struct pending_slot *pending = &recorder->pending[recorder->cut.index % RECORDER_PENDING];
     struct distribution *slot = &recorder->slot;

@@ -23,10 +23,11 @@ bool parse_cgroup(const char *text, struct cgroup *cgroup);
 // hierarchy. False, with an empty path, if the mount does not show the group.
 bool cgroup_locate(struct cgroup *cgroup, const char *root, const char *point);
 
-// What the text of a cpu.stat says of the time spent throttled, in nanoseconds; NAN if it does not say.
+// The throttled time in the text of a cpu.stat, in nanoseconds; NAN if it is not there.
 double parse_throttled_ns(const char *text, bool legacy);
 
 void cgroup_find(struct cgroup *cgroup);
 
-// The same of the own group and those above it, the own one first; NAN where the kernel does not say.
+// The same for the process's own group, which comes first, and for those above it; NAN if the kernel does not report
+// it.
 void cgroup_throttled_ns(const struct cgroup *cgroup, double levels[CGROUP_LEVELS]);

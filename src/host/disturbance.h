@@ -35,7 +35,7 @@ struct disturbance {
 void disturbance_begin_step(struct disturbance *disturbance);
 void disturbance_end_step(struct disturbance *disturbance);
 
-// What a counter counted in all steps; NAN if that is unknown.
+// The total of a counter in all steps; NAN if it is unknown.
 double disturbance_sum(const struct disturbance *disturbance, enum counter counter);
 
 // One counter divided by another one, or by the time (0 to 1); NAN if it is unknown.

@@ -37,7 +37,7 @@ bool loop_of_stream(struct worker *worker) {
         void *block = choose(worker);
         int fd = worker->fds[worker->pattern.file];
         uint64_t offset_bytes = worker_offset(worker);
-        // Before the call: main reads it from a worker that hangs.
+        // Set before the call, because main reads it from a worker that hangs.
         worker->due_ns = end_ns > 0 ? end_ns + stream->arrival.pause_ns : plan->begin_ns;
         if (open_loop && !arrival_take(&worker->stream->arrivals, plan->end_ns, &worker->due_ns)) {
             worker->due_ns = plan->end_ns;

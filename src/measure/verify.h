@@ -3,7 +3,7 @@
 //
 // --verify: after a step, every block that the step wrote is read back and compared with what was last written there.
 // Each 512 bytes carry a stamp that only that write had (payload.h), so a lost, torn, misdirected or corrupted write is
-// found. It cannot see what a volatile cache would lose in a power cut.
+// found. It cannot find what a volatile cache would lose in a power cut.
 #pragma once
 
 #include "measure/worker.h"

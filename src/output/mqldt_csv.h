@@ -14,7 +14,7 @@
 enum mqldt_column { MQLDT_BLOCK, MQLDT_WRITES, MQLDT_BYTES, MQLDT_SECOND_MAX, MQLDT_SECOND_MIN, MQLDT_BYTES_PER_S,
                     MQLDT_MAX, MQLDT_MIN, MQLDT_MEAN, MQLDT_SLOWEST, MQLDT_FASTEST, MQLDT_COLUMNS };
 
-// What mqldt says of a step.
+// mqldt's figures of a step.
 struct mqldt_row {
     uint32_t queue_managers;
     uint64_t values[MQLDT_COLUMNS];
@@ -47,5 +47,5 @@ bool csvfile_write(struct csvfile *csvfile, bool append);
 // For the main thread, after csvfile_write.
 void csvfile_report(struct csvfile *csvfile);
 
-// Closes it without a result; a file that csvfile_open made is removed.
+// Closes it without a result; a file that csvfile_open created is removed.
 void csvfile_discard(struct csvfile *csvfile);

@@ -6,7 +6,7 @@
 #include "base/units.h"
 #include "output/console.h"
 
-// A place is known by its name: its directories follow one another.
+// A place is identified by its name, because it may have several directories.
 static bool begins_place(const struct workload *workload, uint32_t directory) {
     return directory == 0 || strcmp(workload->places[directory].name, workload->places[directory - 1].name) != 0;
 }

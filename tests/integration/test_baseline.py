@@ -21,7 +21,7 @@ PROFILE = {
     "qualifies": {"min_duration_s": 1, "confidence": 0.95},
     "limits": [{"metric": "latency_max", "max": "9 s"}],
 }
-# Blocks so large that what other tests write to the machine's disk is little beside them.
+# The blocks are so large that the writes of other tests to the machine's disk hardly matter.
 SWEEP = {
     **QUICK,
     "gate_profile": PROFILE,

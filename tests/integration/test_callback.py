@@ -60,7 +60,7 @@ def test_one_summary(
     if wrapped:
         playbook = tmp_path / "site.yml"
         playbook.write_text("- ansible.builtin.import_playbook: mqops.logdisk.certify\n")
-    # A preflight is enough: it ends in a report and a summary like every run.
+    # A preflight is enough, because it ends with a report and a summary like every run.
     outcome = controller.run(playbook, "-i", str(bed.inventory(tmp_path / "hosts.yml")), "--check", env=env, **QUICK)
 
     assert outcome.status == 0

@@ -91,7 +91,7 @@ def test_each_host_gets_the_outcome_of_its_disk(
     assert (folder / "acknowledged-2.txt").read_text().startswith("ready ")
     assert not [path for path in folder.iterdir() if path.name.startswith("witness")]
 
-    # The history keeps both with the volumes, whatever their latency is like.
+    # The history keeps both results for the volumes, regardless of their latency.
     later = controller.certify(tmp_path / "hosts.yml", "--limit", "honest:liar")
     hosts = {host["host"]: host for host in later.certifications[-1].report["hosts"]}
     assert hosts["liar"]["verdict"] == "fail" and "lost acknowledged writes: cut 1: " in " ".join(

@@ -65,7 +65,7 @@ def runner_of(controller_of: Callable[[str], Controller], tmp_path: Path) -> Cal
 def test_a_job_and_its_relaunch_on_failed_hosts(start: Start, runner_of: Callable[..., Runner], core: str) -> None:
     runner = runner_of(core)
     refused = HostSpec("refused", variables={"workspace_expect_mount": "/nowhere"})
-    # Nothing listens there, which is known at once.
+    # Nothing listens there, so the connection fails at once.
     dead = HostSpec("dead", variables={"ansible_port": 9})
     bed = start("good1", "good2", refused, dead)
     bed.inventory(runner.private / "inventory/hosts.yml")

@@ -9,7 +9,7 @@ from pathlib import Path
 from testbed.shell import TestbedError, attempt, run
 
 ENGINES = ("podman", "docker")
-# What a host needs, by the package manager that brings it; an image brings its own repositories.
+# The packages that a host needs, by package manager. An image contains its own repositories.
 INSTALL = {
     "apt-get": (
         "apt-get update && apt-get install --yes --no-install-recommends gcc libc6-dev "

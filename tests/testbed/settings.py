@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
-PREFIX_LENGTH_MAX = 8  # an interface's name has 15 characters, and a dash and a host's number come after the prefix
+PREFIX_LENGTH_MAX = 8  # the name of an interface has at most 15 characters: the prefix, a dash and a host's number
 
 
 def default_prefix(kind: str = "c") -> str:

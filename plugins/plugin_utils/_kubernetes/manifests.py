@@ -90,7 +90,7 @@ def job_of(claim: Claim) -> dict[str, Any]:
         raise ManifestError(f"claim_pod must not set {', '.join(reserved)}: the playbook sets it")
     job = _template("Job")
     job["metadata"] = _metadata(claim, job)
-    # A lost controller leaves nothing: the job ends, and after a while Kubernetes removes it with its claim.
+    # If the controller is lost, the job ends, and Kubernetes later removes it with its claim.
     job["spec"].update(activeDeadlineSeconds=claim.longest_s, ttlSecondsAfterFinished=KEEP_S)
     template = job["spec"]["template"]
     template["metadata"]["labels"].update(claim.labels)

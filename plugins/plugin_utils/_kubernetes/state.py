@@ -22,7 +22,7 @@ WITH_TABLES = (0, 3, 4)
 """Statuses with which the tester has printed its tables. With 2 it may have."""
 _REFUSED = 2
 _LONGEST = 500
-# Kubernetes tries these again and again; somebody has to act.
+# Kubernetes retries these for ever, so an administrator must act.
 _IMAGE_MISSING = (
     "ErrImagePull",
     "ImagePullBackOff",

@@ -63,7 +63,7 @@ class Keys(Shape):
         every: AnyShape = object,
         only: bool = False,
     ) -> None:
-        # Types are distinguished here, because a record of a fleet has many rows.
+        # Plain types are checked here without a call, because the records of a fleet have many rows.
         self._types = [(key, shape) for key, shape in keys.items() if not isinstance(shape, Shape)]
         self._shapes = [(key, shape) for key, shape in keys.items() if isinstance(shape, Shape)]
         self._needed = needed

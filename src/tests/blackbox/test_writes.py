@@ -111,7 +111,7 @@ def files_are_filled_and_never_alike(place):
             sectors.add(data[at : at + 512])
             count += 1
     equal(len(sectors), count, "different sectors")
-    # Where the last pass ends, a few blocks may be like their neighbours of the pass before.
+    # At the end of the last pass, a few blocks may equal their neighbours of the previous pass.
     assert len(zlib.compress(data, 9)) > 0.85 * len(data), "compresses"
 
 

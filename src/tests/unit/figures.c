@@ -91,7 +91,7 @@ void test_percentiles_against_sorting(void) {
     }
 }
 
-// What is over a threshold agrees with the percentiles to the operation, and is never less than it truly was.
+// The counts above a threshold agree exactly with the percentiles, and are never too small.
 static void check_over(enum shape shape) {
     static struct distribution distribution;
     static const uint64_t quantiles_ppm[] = {500000, 900000, 990000, 999000};

@@ -407,7 +407,7 @@ void test_arrivals(void) {
             worst, fmax(fabs(below - (double)i / OPERATIONS_DRAWN), fabs((double)(i + 1) / OPERATIONS_DRAWN - below)));
     }
     CHECK(worst < KOLMOGOROV / sqrt(OPERATIONS_DRAWN));
-    // What is not due yet is not taken; the same seed makes the same plan.
+    // Operations that are not due yet are not taken, and the same seed makes the same plan.
     CHECK(!arrival_take(&plan, before_ns, &due_ns));
     arrival_start(&plan, ARRIVAL_EXPONENTIAL, schedule, 5);
     uint64_t first_ns, again_ns;

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// An application that calls the MQI and keeps its own account of it:
+// An application that calls the MQI and records its own timing:
 //
 //   application FILE [THREADS:CALL:PATTERN:COUNT:NS ...] [kill] [exit=STATUS] [wait]
 //
