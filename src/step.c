@@ -52,7 +52,7 @@ static void set_times(struct run *run, uint64_t begin_ns) {
     plan->end_ns = plan->timeline.start_ns + duration_ns;
 }
 
-// Waits until shortly before a planned start; false if the run is to end.
+// Waits until shortly before a planned start; false if the run must end.
 static bool wait_for_plan(struct run *run) {
     uint64_t planned_ns = planned_begin_ns(run), until_ns = planned_ns > 0 ? planned_ns - WAKE_NS : 0;
     bool stopped = run->supervisor.reason != STOP_NONE;
@@ -265,7 +265,7 @@ static uint64_t next_look_ns(const struct run *run, uint64_t now) {
     return stops || next_ns < now + END_MONITOR_NS ? now + END_MONITOR_NS : next_ns;
 }
 
-// Until every worker of the step has finished, or is abandoned.
+// Waits until every worker of the step has finished or is abandoned.
 static void monitor_workers(struct run *run) {
     struct step_plan *plan = &run->workers.plan;
     uint64_t shown_s = UINT64_MAX;

@@ -213,7 +213,7 @@ def without_python(lines: list[str]) -> list[str]:
 
 
 def environment(job: Job) -> dict[str, str]:
-    """Real interpreters first in PATH: what a version manager puts there may run nothing."""
+    """Put real interpreters first in PATH, because the wrappers of a version manager may not run."""
     folders = [str(job.core.directory / "bin"), *(str(Path(path).parent) for path in controllers.pythons().values())]
     kept = {name: value for name, value in os.environ.items() if not name.startswith("ANSIBLE_")}
     return {**kept, "HOME": str(home(job)), "PATH": os.pathsep.join([*folders, os.environ["PATH"]])}

@@ -10,7 +10,7 @@ import ctypes
 import os
 import struct
 
-# Of linux/fcntl.h and linux/stat.h.
+# Constants of linux/fcntl.h and linux/stat.h.
 AT_FDCWD = -100
 AT_SYMLINK_NOFOLLOW = 0x100
 STATX_BTIME = 0x800

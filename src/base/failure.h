@@ -1,7 +1,8 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Exit statuses, and what went wrong. A failure is a plain record that its owner fills once; status 0 means none.
+// Exit statuses, and the description of a failure. A failure is a plain record that its owner fills once; status 0
+// means none.
 #pragma once
 
 #include "base/standard.h"

@@ -81,7 +81,7 @@ bool supervisor_await(struct supervisor *supervisor, bool (*done)(void *), void 
 
 // Jobs.
 
-// There may be a thousand threads, and --mlock would keep all of a default stack in memory.
+// Stacks are small, because there may be a thousand threads, and --mlock keeps all of a stack in memory.
 #define THREAD_STACK_BYTES ((size_t)256 << 10)
 
 bool thread_start(pthread_t *thread, void *(*work)(void *), void *argument) {

@@ -18,7 +18,7 @@ void text_vprintf(struct text *text, const char *format, va_list arguments) __at
 // Adds a name, which comes from users and may hold anything: on a terminal, escape sequences and line feeds in it are
 // commands. Control characters and bytes that are not UTF-8 become \xNN; the character `twice` is doubled (0: none).
 void text_escape(struct text *text, const char *name, char twice);
-// The same for formatted text.
+// The same, for formatted text.
 void text_vescape(struct text *text, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));
 // Forgets everything behind that length; keeps the memory.
 void text_cut(struct text *text, size_t length);

@@ -62,7 +62,7 @@ static void look_for_others(struct device_lock *lock, const struct disks *disks,
 void device_lock_take(struct device_lock *lock, const struct disks *disks, const char *run_id) {
     char instance[INSTANCE_BYTES];
     *lock = (struct device_lock){0};
-    // Pids alone may be alike in containers that share a network.
+    // Processes in containers that share a network may have equal pids.
     (void)snprintf(instance, sizeof instance, "%d.%06" PRIx64, (int)getpid(), epoch_ns() >> 10 & 0xffffff);
     for (uint32_t i = 0; i < disks->count; i++) {
         int error = hold(disks->numbers[i], run_id, instance);

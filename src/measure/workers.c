@@ -18,7 +18,7 @@ static uint64_t largest(const struct number_list *list) {
     return max;
 }
 
-// Memory that the payload of a worker takes: for the largest block of all steps.
+// The memory for the payload of a worker, for the largest block of all steps.
 static size_t pool_bytes_of(const struct stream *stream, const struct workspace *workspace) {
     uint64_t block_bytes = stream_is_described(stream) ? stream->terms.size_max : largest(&workspace->workload->writes);
     return payload_pool_bytes(block_bytes, workspace->alignment_bytes);
@@ -101,7 +101,7 @@ static bool create_worker(struct worker *worker, const struct workspace *workspa
            io_memory_open(&worker->read_block, pool_bytes, workspace->alignment_bytes, workspace->options->mlock);
 }
 
-// Where the figures of all streams of --stream together go.
+// The figures of all streams of --stream together.
 static bool create_whole(struct workers *workers) {
     const struct workload *workload = workers->workspace->workload;
     struct stream all = {.terms.process = ARRIVAL_EVEN};

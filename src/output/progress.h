@@ -1,7 +1,7 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// --progress=FILE: one line of key=value pairs, replaced atomically once per second. It is a convenience: a line that
+// --progress=FILE: one line of key=value pairs, replaced atomically once per second. It is optional: a line that
 // cannot be written is left out, and never stops or fails a run.
 #pragma once
 

@@ -144,7 +144,7 @@ void screen_end_step(struct screen *screen, uint64_t elapsed_s) {
     console_print(screen->terminal ? "\n\n" : "\n");
 }
 
-// ordinal: of the write that it is about; 0: none.
+// ordinal: the number of the write concerned; 0: none.
 static void print_figure(const char *title, int width, const char *sign, uint64_t value, uint64_t ordinal) {
     console_print("%-*s : %s%15s", width, title, sign, number(value));
     if (ordinal > 0) {

@@ -39,8 +39,8 @@ struct payload {
     uint64_t pass;              // in which the pool is
 };
 
-// Bytes that a pool takes for blocks of that size: two of them, but at least 32 KiB, and at most one and 1 MiB; a
-// multiple of the alignment.
+// The size of a pool for blocks of that size, in bytes: two blocks, but at least 32 KiB and at most one block plus 1
+// MiB. It is a multiple of the alignment.
 size_t payload_pool_bytes(uint64_t block_bytes, uint64_t alignment_bytes);
 
 // Fills the pool, which the caller owns, and which is large enough for the largest block; worker 0 is for

@@ -4,8 +4,8 @@
 // The block device under test. The rule: one that holds anything, or that anybody uses, is never written to.
 //
 // The user names it twice, by a link of /dev/disk/by-id (streams.c compares the two). Then all is checked on one
-// descriptor, which is opened exclusively, so no mount, mapped device or swap space comes to it for as long as the test
-// lasts. There is no list of signatures: the first and the last DEVICE_END_BYTES must hold nothing but zeros,
+// descriptor, which is opened exclusively, so it cannot be mounted, mapped or used for swapping during the test. There
+// is no list of signatures: the first and the last DEVICE_END_BYTES must hold nothing but zeros,
 // because partition tables, file systems, volume managers and RAIDs have their marks there. Tests never write to these
 // two regions, so the next test finds them as this one did, whatever ended it.
 //

@@ -111,8 +111,8 @@ def junit_verdict(suite: ElementTree.Element) -> str:
 
 
 def summary_verdicts(screen: str, hosts: Iterable[str]) -> dict[str, str]:
-    """Of these hosts, those that the summary on the screen names, each with the first verdict under which it is named:
-    in causes, or as the only host."""
+    """The hosts among these that the summary on the screen names, each with its first verdict there: in causes, or as
+    the only host."""
     causes = re.findall(rf"^  ({'|'.join(VERDICTS)}) +(.+)$", screen, re.MULTILINE)
     causes += [
         (verdict, host)

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a run proves about a limit: that it is kept, that it is broken, or neither,
-and then how long a run would have to be.
+"""What a run proves about a limit: it is kept, it is broken, or neither, and then the necessary duration is reported.
 
 Limits lie far above what this machine needs however busy it is, and stalls of a disk far above the limits. If the
 number of writes matters, they come at a fixed rate. A host that shares its processors is disturbed, which leaves a

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Certificates are remembered: stored by each run, reported without touching a host, rebuilt from the reports; and a
-history that fails is never silent."""
+failing history is always reported."""
 
 import datetime
 import json

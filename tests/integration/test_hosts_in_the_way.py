@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Hosts that a certification cannot run on as they are: each is told the way out, by the preflight as by the
-certification, and the way out works."""
+"""Hosts on which a certification cannot run: the preflight and the certification name the remedy for each, and the
+remedy works."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A live log whose volume became slower than certified is called so,
-and fails the limits that its profile has for live logs."""
+"""A live log whose volume became slower than certified is reported as slower, and fails the limits of its profile for
+live logs."""
 
 import textwrap
 from collections.abc import Callable

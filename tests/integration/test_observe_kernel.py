@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What bpftrace sees of writes and of calls is what those who make them say themselves,
-however the observation and the observed program end."""
+"""bpftrace reports the same writes and calls as the programs that make them, however the observation and the observed
+program end."""
 
 import csv
 import json

@@ -46,7 +46,7 @@ def make(
 @pytest.mark.thorough
 @pytest.mark.usefixtures("machine")
 def test_make_certify_in_a_new_clone(clone: Path) -> None:
-    """It measures this machine's own disk, whatever that is worth: 0, or 2 with reasons."""
+    """It measures this machine's own disk, so the status may be 0, or 2 with reasons."""
     done = make(clone, "certify", "ARGS=-e sweep_duration=1 -e sweep_warmup=0")
     certification = Certification((clone / "reports/latest").resolve())
     (record,) = certification.records.values()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A database with its log on three hosts: each criterion is broken by what it is about, and is named."""
+"""A database with its log on three hosts: each criterion is broken by its own cause, and is named."""
 
 from collections.abc import Callable
 from pathlib import Path

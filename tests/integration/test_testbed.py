@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The test bed keeps what it promises: other tests build on it."""
+"""Tests of the test bed, on which other tests depend."""
 
 import subprocess
 import sys

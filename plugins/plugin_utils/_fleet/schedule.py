@@ -108,7 +108,7 @@ def duration_text(mode: str, plans: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def lease_s(interval_s: float, duration_s: float, hosts: int) -> float:
-    """Return how long an observation continues without a poll, which comes in a round over all hosts."""
+    """Return how long an observation continues without a poll. Hosts are polled in rounds over the whole fleet."""
     poll_s = max(interval_s, duration_s / (MAX_POLLS // 2)) + hosts * HOST_CALL_S
     return max(LEASE_MIN_S, LEASE_INTERVALS * interval_s, LEASE_POLLS * poll_s)
 

@@ -3,4 +3,4 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """The samples of a source about a live queue manager, and what is made from them: intervals, the tester's tables,
-text. It reads samples and no clock."""
+text. It reads samples, but no clock."""

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// The whole test framework: CHECK notes a false condition with its place; a test passes where all its checks held.
+// The whole test framework: CHECK reports a false condition with its location; a test passes if all its checks hold.
 #pragma once
 
 #include <stdio.h>

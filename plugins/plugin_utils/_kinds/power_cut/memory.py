@@ -16,7 +16,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory impor
 
 
 class Results(Remembered):
-    """What the cuts of each volume came to."""
+    """The results of the cuts of each volume."""
 
     def __init__(self, results: list[CutResult]) -> None:
         self._results = results
