@@ -82,7 +82,7 @@ bool csvfile_open(struct csvfile *csvfile, const char *path, struct failure *fai
     if (exists && S_ISBLK(status.st_mode)) {
         return refuse(failure, path, "it is a disk");
     }
-    // O_NONBLOCK, so that a pipe without a reader does not hold up the start.
+    // O_NONBLOCK, so that a pipe without a reader does not delay the start.
     int flags = O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC | O_NONBLOCK | (exists ? 0 : O_CREAT);
     csvfile->fd = open(path, flags, 0666);
     csvfile->made = csvfile->fd >= 0 && !exists;

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 // O_NONBLOCK belongs to the open file, which we share with others, so pipes and terminals are opened again. If that is
-// not permitted, poll(2) and small pieces have to do.
+// not permitted, poll(2) and small pieces are used instead.
 static void look_at(struct outlet *outlet) {
     struct stat status;
     char path[32];

@@ -43,8 +43,8 @@ class Line:
 
 
 def fit_line(points: Sequence[tuple[float, float]]) -> Line:
-    """Return the line through mean latencies, given as (size in bytes, mean in ns),
-    that has the least relative error. Raises NoLine."""
+    """Return the line with the least relative error through mean latencies, given as (size in bytes, mean in ns).
+    Raises NoLine."""
     sizes = {size for size, mean in points}
     if len(sizes) < _FEWEST_SIZES:
         raise NoLine(f"a line needs the means of at least {_FEWEST_SIZES} write sizes, and there are {len(sizes)}")

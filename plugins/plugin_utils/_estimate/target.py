@@ -49,7 +49,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class OperationsTarget:
-    """What a volume is asked to carry of another workload than MQ's."""
+    """The load of another workload than MQ's that a volume must carry."""
 
     operations_per_s: float
 

@@ -22,8 +22,8 @@ SCHEMA = 1
 FILE_NAME = "outcome.json"
 SHOWN_REASONS = 20
 MOST_REASON_BYTES = 20_000
-"""How many bytes of sentences artifacts may have: every later job of a workflow carries them,
-and every list of jobs."""
+"""The largest size of the sentences in artifacts, in bytes: every later job of a workflow carries them, and so does
+every list of jobs."""
 
 VERDICT = "verdict"
 """The gate judged the fleet: the exit status is the verdict."""

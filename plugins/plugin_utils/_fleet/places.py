@@ -65,7 +65,7 @@ def placed(places: Mapping[str, Sequence[str]], path: str, workload: Workload) -
 
 def parts_of(paths: Mapping[str, Sequence[str]], workload: Workload, capacity_bytes: int) -> list[dict[str, Any]]:
     """Return what the test needs on each path: its ``places``, ``footprint_bytes`` and ``direct_sizes_bytes``.
-    Devices are not among them."""
+    Devices are left out."""
     parts = []
     for path in directories_of(paths):
         places = [place for place in workload.places if path in paths[place.name]]

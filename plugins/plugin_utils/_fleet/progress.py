@@ -42,8 +42,8 @@ shown_as = AUTO
 
 JOB_CALLBACK = "awx_display"
 JOB_VARIABLE = "AWX_ISOLATED_DATA_DIR"
-"""By this stdout callback and this environment variable, a job of ansible-runner,
-AWX or Automation Platform is recognized."""
+"""The stdout callback and the environment variable by which a job of ansible-runner, AWX or Automation Platform is
+recognized."""
 
 ANSIBLE_DISPLAY = "ansible.utils.display"
 """The module that defines what prints."""

@@ -15,7 +15,7 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 
 ROUND_MARGIN = 1.5
-"""The round of calls that starts the hosts is assumed to take this many times as long as the first round."""
+"""The assumed duration of the round of calls that starts the hosts, as a multiple of the first round."""
 LEAD_MIN_S = 2.0
 ISOLATED_GAP_S = 2.0
 COLLECT_SLACK_S = 2.0
@@ -24,7 +24,7 @@ MAX_POLLS = 60
 """The largest number of polls of one sweep. Each poll is two levels of nested includes, and every ansible-core from
 2.16 to 2.21 aborts the whole playbook at about 220 levels."""
 LATE_SHARE = 0.25
-"""An overdue host is polled again after this share of the time by which it is overdue."""
+"""The wait before an overdue host is polled again, as a share of the time by which it is overdue."""
 GRACE_S = 30.0
 """How long after its deadline the controller still waits for a host that does not answer."""
 

@@ -99,7 +99,7 @@ def lacks_verdict(record: HostRecord, check_mode: bool) -> bool:
 
 
 def check_policy(fail_on: Any) -> tuple[str, ...]:
-    """Return what a gate is to stop at, checked: verdicts other than pass, and "unqualified". Raises PolicyError."""
+    """Return the checked verdicts at which the gate stops: any but pass, and "unqualified". Raises PolicyError."""
     if not isinstance(fail_on, (list, tuple)):
         raise PolicyError(f"fail_on must be a list of {', '.join(FAIL_ON_CHOICES)}.")
     for verdict in fail_on:

@@ -221,7 +221,7 @@ def _load(value: Any) -> float | None:
 
 
 def _judge_ending(status: int, tables: Tables, profile: Profile, kind: str) -> Finding | None:
-    """Return the outcome of a tester that did not measure to its end, None if it did.
+    """Return a finding about a tester that did not measure to its end, None if it did.
     ``kind`` is that of the record."""
     if status == 0:
         return None

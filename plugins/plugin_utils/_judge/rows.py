@@ -15,7 +15,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables
 
 MOST_NOT_STARTED = 0.001
-"""The share of what was due that may not have started. Aerospike's ACT stops if its queues back up;
+"""The share of due operations that may be left unstarted. Aerospike's ACT stops if its queues back up;
 a share says when that is so."""
 
 

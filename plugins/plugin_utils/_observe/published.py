@@ -133,7 +133,8 @@ def _growth(published: Sequence[Published], previous: float | None) -> Iterator[
 
 
 def _facts(published: Sequence[Published], restarted: bool) -> dict[str, Fact]:
-    """Return the newest of what has no interval of its own. The slowest write since a restart says nothing about the
+    """Return the newest values that do not belong to an interval. The slowest write since a restart says nothing about
+    the
     writes before it."""
     found: dict[str, Fact] = {}
     for each in published:

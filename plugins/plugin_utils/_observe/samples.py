@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The samples of an observer on a host, read from untrusted bytes: JSON lines, each a text of the source with its
-times, and at last how the observer ended."""
+"""The samples of an observer on a host, read from untrusted bytes: JSON lines, each with a text of the source and its
+times, and finally the reason why the observer ended."""
 
 from __future__ import annotations
 

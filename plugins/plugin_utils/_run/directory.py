@@ -212,5 +212,5 @@ class RunDirectory:
         return self._files.has(MANIFEST)
 
     def remove_signature(self) -> None:
-        """Remove what signed the run as it was. Raises OSError."""
+        """Remove the signature of the earlier content. Raises OSError."""
         self._files.remove_signature()

@@ -29,7 +29,7 @@ _SHAPE = Items(Keys({"name": str}))
 
 
 class Volumes:
-    """The volumes of each host. One of which nothing is noted has the default volume alone."""
+    """The volumes of each host. A host without a note only has the default volume."""
 
     def __init__(self, files: RunFiles, records: Records) -> None:
         self._files = files

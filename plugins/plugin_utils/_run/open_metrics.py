@@ -5,7 +5,7 @@
 """The text format of OpenMetrics, as far as Prometheus's older text format agrees with it:
 what node_exporter reads from files.
 
-That has neither state sets nor infos, so both are gauges with a label more.
+The older format has neither state sets nor infos, so both are gauges with an additional label.
 """
 
 from __future__ import annotations

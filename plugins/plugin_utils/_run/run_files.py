@@ -72,7 +72,7 @@ class RunFiles:
         self.remove_signature()
 
     def remove_signature(self) -> None:
-        """Remove what signed the run as it was. Raises OSError."""
+        """Remove the signature of the earlier content. Raises OSError."""
         self.remove(SIGNATURE, MANIFEST, STATEMENT)
 
     def make_folder(self, folder: str) -> None:

@@ -25,7 +25,7 @@ _LINE = re.compile(r"([0-9a-f]{64})  (.+)")
 
 
 class ManifestError(OSError):
-    """A manifest that cannot be made or read; the message is one sentence."""
+    """A manifest that cannot be created or read; the message is one sentence."""
 
 
 def hash_files(root: str) -> dict[str, str]:

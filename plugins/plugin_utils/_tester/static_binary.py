@@ -19,7 +19,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._tester.sources impo
 
 
 class BinaryError(Exception):
-    """There is no binary for a host; the message says what to do."""
+    """Raised if there is no binary for a host; the message says what to do."""
 
 
 def read_binary(path: str) -> bytes:

@@ -67,7 +67,7 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Term:
-    """A number that is the same at each load point, or that is multiplied by it."""
+    """A number that is constant, or that is multiplied by the load point."""
 
     factor: Decimal = Decimal(1)
     scales: bool = False

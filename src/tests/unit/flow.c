@@ -263,7 +263,7 @@ void test_schedule(void) {
         CHECK(got->max_ns == wanted->max_ns && got->max_ordinal == wanted->max_ordinal);
         CHECK(memcmp(closed.buckets, looped.buckets, sizeof closed.buckets) == 0);
     }
-    // A week's worth of a million a second: no loop, and a sum that does not wrap.
+    // A week with a million operations per second: it needs no loop, and the sum does not overflow.
     struct schedule fast = {.origin_ns = 0, .rate_micro_per_s = UINT64_C(1000000000000)};
     distribution_clear(&closed);
     schedule_add_waits(&fast, 0, UINT64_C(604800000000), 604800 * NS_PER_S, &closed);

@@ -110,7 +110,7 @@ static uint64_t frame_of(int pagemap, const unsigned char *page, size_t page_byt
     return entry & ((UINT64_C(1) << 55) - 1);
 }
 
-// Pages that follow each other in physical memory as well are chance: on average one pair of 512 pages.
+// Pages follow each other in physical memory only by chance: on average one pair of 512 pages.
 void test_io_memory(void) {
     void *memory;
     size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE), bytes = 512 * page_bytes;
