@@ -11,8 +11,8 @@ description:
   - Writes the report of a run again, using only the files in its run directory. It is judged by the policy that it
     recorded when it was opened, unless O(policy) says something else.
   - Merges several runs into a new run directory and judges it as M(mqops.logdisk.gate) does. In a workflow of AWX, the
-    runs are found by themselves, in O(report_dir) and in the history. They are those that the artifacts of earlier jobs
-    name, those of the same workflow job as one of them, and those of O(workflow). Preflights are left out.
+    runs are found by themselves, in O(report_dir) and in the history. They are the runs that the artifacts of earlier
+    jobs name, all runs of the workflow jobs of these, and the runs of O(workflow). Preflights are left out.
   - Hosts of the inventory that none of the merged runs expected are missing.
   - A run that is signed is not rendered again, because that would change what was signed.
   - Does not fail because of a verdict. RV(failures) contains the reasons to fail.

@@ -29,7 +29,7 @@ ELSEWHERE = re.compile(r"https?://(?!example\.com/mqops/logdisk/(docs|blob))")
 """The beginning of an address that no test follows. Pages of this project have relative links,
 which work in a checkout."""
 NOT_FOR_USERS = {"certify_preflight", "logdisk_sliced"}
-"""What playbooks and AWX set, and no user."""
+"""Variables that only playbooks and AWX set."""
 
 
 @cache

@@ -31,7 +31,7 @@ GRACE_S = 30.0
 LEASE_MIN_S = 120.0
 LEASE_INTERVALS = 6
 LEASE_POLLS = 3
-"""An observation continues without a poll for the longest of that many seconds, intervals, and times between two
+"""An observation continues without a poll for the longest of these: so many seconds, intervals, or times between two
 polls."""
 HOST_CALL_S = 1.0
 """How long a call of one host is assumed to take if all hosts share one fork."""

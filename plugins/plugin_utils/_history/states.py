@@ -261,7 +261,7 @@ class _Fleet:
         valid = [entry for entry in volume.entries if entry.sha256 not in self.revoked]
         loss, fact = self._loss(volume), standing_fact(volume.entries, self.revoked)
         if not (valid or loss or any(chain.deciding for chain in volume.chains)):
-            return  # all that is known of it was taken out
+            return  # all of its entries were withdrawn
         asked = self.profiles.get(volume.newest.host) or _profile_of(valid or volume.entries)
         for chain in _relevant(volume, asked):
             state = chain.state(self.revoked, self.today)

@@ -18,7 +18,7 @@ LONGEST_NAME = 60
 """Characters of a host's name that are shown where many hosts are; the host's own section shows all."""
 
 _SHORTEST_RANGE = 3
-# The last number of what comes before the domain and the volume.
+# The last number in a name, not counting its domain and volume.
 _NUMBERED = re.compile(r"([^./]*?)([0-9]{1,18})([^0-9./]*(?:[./].*)?)\Z", re.DOTALL)
 
 

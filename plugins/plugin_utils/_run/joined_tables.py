@@ -4,8 +4,8 @@
 
 """The tables of several rounds of a search as those of one run, so that everything else need not know of rounds.
 
-Steps are numbered on from round to round. run.csv says what all rounds did together: the load points of all, sums, and
-of what disturbed them the worst.
+Steps are numbered consecutively over all rounds. run.csv describes all rounds together: all load points, sums, and the
+worst disturbance.
 """
 
 from __future__ import annotations

@@ -45,7 +45,8 @@ def static_binary(sources: dict[str, bytes], extra_flags: str, architecture: str
 
 
 def cached_binaries(sources: dict[str, bytes], extra_flags: str) -> list[bytes]:
-    """Return what :func:`static_binary` has built from these sources for any architecture: a host runs only its own."""
+    """Return what :func:`static_binary` has built from these sources for any architecture. A host can only run the one
+    for its own."""
     flags = [*compiler_flags(sources, extra_flags), "-static"]
     architectures = {path.parent.name.rpartition("-")[2] for path in cache_directory().glob("*-*/logdisk")}
     paths = []

@@ -51,7 +51,7 @@ def counts_text(host: Host) -> str:
 
 def advice_on_cuts(found: Iterable[tuple[Host, Mapping[str, Any]]], verdict: str) -> tuple[str, str]:
     """Return consequence and next step of what was found on some hosts, with its verdict.
-    Without hosts whose power was cut, the history knows of it."""
+    If the power of none of these hosts was cut, the loss is in the history."""
     if verdict != FAIL:
         return _UNDECIDED, _CUT_AGAIN
     # Earlier versions did not say what damage a loss is.
