@@ -95,7 +95,7 @@ class ActionModule(ControllerAction):
                 options, task_vars, kind.tests_storage and is_slice(load_extra_vars(self._loader))
             )
             check_play(expected.hosts, task_vars["ansible_play_hosts_all"])
-            plans = {host: task_vars["hostvars"][host][kind.plan_fact] for host in expected.hosts}
+            plans = {host: _plan(task_vars["hostvars"][host], kind) for host in expected.hosts}
             _check_plans(plans)
             settings = {
                 name: agreed_value(name, _asked(name, plans))
@@ -247,6 +247,12 @@ def stops_gate(asked: Any, kind: Kind) -> list[str]:
     Raises PolicyError."""
     fail_on = check_policy(asked)
     return list(fail_on) if kind.certifies else [verdict for verdict in fail_on if verdict != UNQUALIFIED]
+
+
+def _plan(variables: Mapping[str, Any], kind: Kind) -> Mapping[str, Any]:
+    """Return the plan of a host, or why planning it failed."""
+    problem = variables.get("gate_plan_problem")
+    return {"problem": problem} if problem else variables[kind.plan_fact]
 
 
 def _check_plans(plans: Mapping[str, Mapping[str, Any]]) -> None:
