@@ -37,7 +37,7 @@ def test_the_volume_without_a_label_is_the_default_one():
     assert load(ROLES[0].parent / "workspace/defaults/main.yml")["workspace_volume"] == DEFAULT_VOLUME
 
 
-IMPORTING = ("main.yml", "preflight.yml")
+IMPORTING = ("main.yml", "preflight.yml", "watch.yml")
 """The files by which roles are entered. Others may be included by a name with variables, and ansible-core 2.16 looks
 for what they import without these."""
 
