@@ -62,7 +62,7 @@ options:
       host. It is a problem if it does.
     type: list
     elements: str
-    choices: [certify_preflight, gate_run_kind, logdisk_sliced]
+    choices: [certify_preflight, gate_run_check_mode, gate_run_kind, gate_run_role, logdisk_sliced]
     default: []
 attributes:
   check_mode:

@@ -24,10 +24,12 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import option_names
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import is_empty, plain
 
-CHECK_ONLY, KIND = "certify_preflight", "gate_run_kind"
+CHECK_ONLY = "certify_preflight"
+SET_BY_PLAYBOOKS = ("gate_run_check_mode", "gate_run_kind", "gate_run_role")
+"""The variables of plays that extra variables would override in some of them only."""
 NOT_OF_HOSTS = {
     CHECK_ONLY: "set it with -e, or run playbooks/preflight.yml",
-    KIND: "only the playbooks of this collection set it",
+    **dict.fromkeys(SET_BY_PLAYBOOKS, "only the playbooks of this collection set it"),
     SLICED: "only a sliced template of AWX sets it, as an extra variable",
 }
 """The variables that no inventory may set, and what to do instead: as the variable of a host,
@@ -78,7 +80,7 @@ def check_not_of_hosts(names: Iterable[str], of_hosts: Mapping[str, Mapping[str,
     ``extra`` names the extra variables."""
     for name in names:
         hosts = sorted(host for host, own in of_hosts.items() if name in own)
-        if hosts and (name == KIND or name not in extra):
+        if hosts and (name in SET_BY_PLAYBOOKS or name not in extra):
             raise SettingsError(
                 f"{name} is a variable of {shown(hosts)}, but it would decide for every host: remove it "
                 f"there, and {NOT_OF_HOSTS[name]}"

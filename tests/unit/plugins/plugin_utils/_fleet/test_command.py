@@ -76,5 +76,9 @@ def test_no_inventory_decides_what_kind_of_run_it_is():
         ),
     ):
         check_not_of_hosts(names, of_hosts, {})
+
+
+@pytest.mark.parametrize("name", ["gate_run_check_mode", "gate_run_kind", "gate_run_role"])
+def test_no_extra_variable_overrides_what_playbooks_set(name):
     with pytest.raises(SettingsError, match="only the playbooks of this collection set it"):
-        check_not_of_hosts(names, {"a": {"gate_run_kind": "observation"}}, {"gate_run_kind": "observation"})
+        check_not_of_hosts([name], {"a": {name: "true"}}, {name: "true"})

@@ -133,7 +133,7 @@ def test_whatever_is_said_of_an_option_is_said_of_one_that_exists():
     said = {
         *table._REACH,
         *table.KEYS_OF_VOLUMES.values(),
-        *table._SHOWN,
+        *table.SHOWN,
         *table._NOT_REPEATED,
         *table.FROM_HOSTS,
         *OF_PLAYBOOKS.values(),
