@@ -16,6 +16,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.clock import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import GRACE_S, lease_s
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.status import RUNNING, host_status
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.watching import observed_of, split
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.sources import SOURCES
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.observation import STAGE, ready
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.unmeasured import file_error
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
@@ -24,7 +25,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import a
 
 OVER_PAUSE_S = 2.0
 """How long an observation may take to begin and to end."""
-SOURCES = ("prometheus", "amqsrua", "bpftrace")
 
 
 class ActionModule(RemoteAction):

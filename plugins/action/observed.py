@@ -19,11 +19,12 @@ from ansible.errors import AnsibleActionFail
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, RemoteAction, failure, one_line
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import room_of, say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.status import COLLECTED, FINISHED, RUNNING, UNKNOWN
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe import amqsrua, bpftrace, prometheus, text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe import text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.buckets import THRESHOLDS_NS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.interval import Observation, Options
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.samples import AS_PLANNED, Samples, read_samples
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.seen import seen_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.sources import SOURCES
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.tables import tables_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import profile_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.observation import STAGE, observed
@@ -32,7 +33,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
 
-READERS = {"prometheus": prometheus.read, "amqsrua": amqsrua.read, "bpftrace": bpftrace.read}
 PART_MAX_BYTES = 16 << 20
 """More than a host sends of the samples in one call."""
 MOST_CALLS = 20
@@ -243,7 +243,7 @@ class _OfHost:
         return read_samples(self.directory.samples.read(self.host, self.volume))
 
     def _read(self, samples: Samples) -> Observation:
-        observation = READERS[self._source](samples.samples, self._options())
+        observation = SOURCES[self._source].read(samples.samples, self._options())
         return replace(observation, problems=(*samples.problems, *observation.problems))
 
     def _options(self) -> Options:

@@ -11,7 +11,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from testbed import disk, power, processes
-from testbed.shell import TestbedError, attempt, run, wait_for
+from testbed.shell import TestbedError, run, wait_for
 
 HERE = Path(__file__).resolve().parent
 DISKS = ("ram", "file", "slow", "cut", "tmpfs", "directory")
@@ -312,12 +312,6 @@ class Host:
         with suppress(TestbedError, OSError):  # not running any more, or never was
             for mount_point in ("/fut", *self.spec.more):
                 self.thaw(mount_point)
-
-    def remove_network(self) -> None:
-        # The interface goes first and by name: a namespace is torn down later,
-        # and its name would clash on a quick restart.
-        attempt("ip", "link", "del", self.net)
-        attempt("ip", "netns", "del", self.net)
 
     def wait_until_ended(self) -> None:
         if self._process:

@@ -194,16 +194,6 @@ def _exit_status(record: HostRecord, tables: Tables | None) -> int | None:
     return tables.exit_status or (of_process if of_process in (1, 2, 3, 4) else 0)
 
 
-def _no_tables_reason(record: HostRecord, status: int | None) -> str:
-    message = str((record.tester or {}).get("exit_message") or "")
-    ended = (
-        "the tester left no usable tables"
-        if status is None
-        else f"the tester ended with status {status} and left no usable tables"
-    )
-    return f"{ended}: {message}" if message else ended
-
-
 def _volume_facts(status: int, tables: Tables, ending: Finding | None, judgements: list[dict[str, Any]]) -> list[str]:
     """Return the facts about the volume that a run shows, whatever else the profile asks for."""
     found = set()

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.interval import Observation, Options
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.published import (
+    CAVEAT_OF_AVERAGES,
     IN_USE,
     LARGEST,
     LATENCY,
@@ -34,6 +35,9 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.samples imp
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 
 SOURCE = "amqsrua"
+TITLE = "what MQ publishes, from amqsrua"
+CAVEAT = CAVEAT_OF_AVERAGES
+OF_AVERAGES = True
 
 _ELEMENTS = {
     "bytes in use": (0, IN_USE),

@@ -35,6 +35,11 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import W
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 
 SOURCE = "bpftrace"
+TITLE = "the system calls of the logger, from bpftrace"
+CAVEAT = (
+    "Each call is timed in the kernel, from its beginning to its end. What the queue manager itself adds is not in it."
+)
+OF_AVERAGES = False
 BATCHES = 30
 MOST_STREAMS = 9
 MOST_MAXIMA = 10_000

@@ -23,6 +23,7 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.module_utils import _exposition
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.interval import Fact, Observation, Options
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.published import (
+    CAVEAT_OF_AVERAGES,
     IN_USE,
     LARGEST,
     LATENCY,
@@ -40,6 +41,9 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.samples imp
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import quoted
 
 SOURCE = "prometheus"
+TITLE = "what MQ publishes, from a Prometheus endpoint"
+CAVEAT = CAVEAT_OF_AVERAGES
+OF_AVERAGES = True
 
 _NAME = re.compile(r"(?:\w+_)?(qmgr|mq_rlog|rlog)_log_(\w+?)(_seconds|_microseconds|_milliseconds|_bytes)?(_total)?\Z")
 _STATUS = re.compile(r"(?:\w+_)?qmgr_status\Z")

@@ -11,7 +11,7 @@ MQ counts no writes, so their number is an estimate: the bytes over the mean siz
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import pairwise
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.interval import (
@@ -52,7 +52,10 @@ class Published:
         return self.start_epoch_s + self.elapsed_s
 
 
-ELEMENTS = tuple(field.name for field in fields(Published))[2:]
+CAVEAT_OF_AVERAGES = (
+    "These are rolling averages: there are no percentiles, the number of writes is an estimate, and a short stall "
+    "hardly shows. The slowest write is known only since the queue manager started."
+)
 
 
 def epoch_of(number: float) -> float:

@@ -11,13 +11,12 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe import amqsrua, prometheus
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.interval import LOG, Options
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.samples import read_samples
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.sources import SOURCES
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import as_dict
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 
-READERS = {prometheus.SOURCE: prometheus.read, amqsrua.SOURCE: amqsrua.read}
 NOT_WRITTEN = "it wrote nothing to its log"
 _LONGEST = 500
 
@@ -34,11 +33,11 @@ class WriteSizes:
 def read_write_sizes(queue_manager: str, observed: Any) -> WriteSizes:
     """Return what ``_sources/window.py`` of the host answered about a queue manager."""
     answer = as_dict(observed)
-    reader, samples = READERS.get(str(answer.get("source"))), answer.get("samples")
-    if reader is None or not isinstance(samples, list):
+    source, samples = SOURCES.get(str(answer.get("source"))), answer.get("samples")
+    if source is None or not source.OF_AVERAGES or not isinstance(samples, list):
         return WriteSizes(problem=printable(str(answer.get("problem") or "the host did not answer")[:_LONGEST]))
     lines = b"".join(json.dumps(each, default=str).encode() + b"\n" for each in samples)
-    observation = reader(read_samples(lines).samples, Options(queue_manager))
+    observation = source.read(read_samples(lines).samples, Options(queue_manager))
     intervals = [each for each in observation.intervals if each.stream == LOG]
     sizes = tuple(each.write_size_mean_bytes for each in intervals if each.write_size_mean_bytes and each.bytes != 0)
     idle = bool(intervals) and all(each.bytes == 0 for each in intervals)

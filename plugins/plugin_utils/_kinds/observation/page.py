@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.sources import SOURCES
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.axes import (
     BOTTOM,
     LEFT,
@@ -46,23 +47,6 @@ SHOWN_STALLS = 5
 _MOST_POINTS = 240
 _ROOM = 1.05
 
-_SOURCES = {
-    "prometheus": "what MQ publishes, from a Prometheus endpoint",
-    "amqsrua": "what MQ publishes, from amqsrua",
-    "bpftrace": "the system calls of the logger, from bpftrace",
-}
-_CANNOT = {
-    **dict.fromkeys(
-        ("prometheus", "amqsrua"),
-        "These are rolling averages: there are no percentiles, the number of writes is an estimate, and a short stall "
-        "hardly shows. The slowest write is known only since the queue manager started.",
-    ),
-    "bpftrace": (
-        "Each call is timed in the kernel, from its beginning to its end. What the queue "
-        "manager itself adds is not in it."
-    ),
-}
-
 Row = Sequence[str]
 
 
@@ -87,12 +71,14 @@ class ObservationSection:
         begin = moment(number(self._seen, "start_epoch_s"))
         since = f" from {begin}" if begin else ""
         name = self._seen.get("queue_manager") or "(name not known)"
-        return f"Queue manager {name}{log} was watched{took}{since}. The source is {_SOURCES.get(source, source)}."
+        title = SOURCES[source].TITLE if source in SOURCES else source
+        return f"Queue manager {name}{log} was watched{took}{since}. The source is {title}."
 
     @property
     def cannot(self) -> str:
         """What the source cannot say."""
-        return _CANNOT.get(str(self._seen.get("source")), "")
+        source = SOURCES.get(str(self._seen.get("source")))
+        return source.CAVEAT if source else ""
 
     @property
     def verdict(self) -> str:

@@ -24,7 +24,6 @@ from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.b
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.pages import HOSTILE, LONG, parsed
 
 SVG = "{http://www.w3.org/2000/svg}"
-ONE_MIB_NS = {"pass": 700_000, "fail": 15_000_000}
 
 
 @pytest.fixture(scope="module")
