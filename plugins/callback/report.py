@@ -11,7 +11,7 @@ short_description: Prints the verdict after the play recap and renders the repor
 description:
   - Prints a short summary of each certification after the play recap.
   - If a run ended before its gate, renders the report from the records that exist.
-  - Prints a warning for each variable of the hosts whose name is nearly that of an option.
+  - Prints a warning for each host variable whose name is almost that of an option.
   - If a run was refused, prints the reason. If a run was interrupted, prints the commands to end it
     and to collect its results.
   - The callback never changes the exit status of a run.

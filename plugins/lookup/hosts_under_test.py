@@ -8,9 +8,9 @@ DOCUMENTATION = r"""
 name: hosts_under_test
 short_description: The hosts that a run is expected to certify
 description:
-  - Returns the hosts that match a pattern and the C(--limit) of the command line. Each term of both must
-    match a host of the inventory.
-  - Fails if no host is left. Also fails if only a part of the playbook is to be run (tags, C(--start-at-task),
+  - Returns the hosts that match a pattern and the C(--limit) of the command line. Each term of either must match a
+    host in the inventory.
+  - Fails if no host is left. Also fails if only part of the playbook is to be run (tags, C(--start-at-task),
     C(--step)), because the command would succeed if the gate were skipped.
   - If it fails in the C(hosts) of a play, the command ends before anything runs, with an exit
     status other than 0 and 2.
@@ -29,7 +29,8 @@ options:
     default: false
   or_slice:
     description:
-      - Whether this command may be a slice of a job of AWX. It is one if the extra variable C(logdisk_sliced) is true.
+      - Whether this command may be a slice of a job of AWX. It is a slice if the extra variable C(logdisk_sliced) is
+        true.
       - A term of the limit may then match no host, because what it matches may be in another slice.
     type: bool
     default: false

@@ -8,10 +8,10 @@ DOCUMENTATION = r"""
 name: option
 short_description: The value of an option of a role
 description:
-  - Returns the value that the variable of an option has, read by the argument specs of the roles, or else what the
-    C(defaults/main.yml) of the role says.
-  - An empty value means that the option is not given, because the optional questions of a survey in AWX are answered
-    so. A text can stand for a list, a dictionary, a number or a truth value.
+  - Returns the value of an option's variable, read according to the argument specs of the roles, or else the default
+    in the role's C(defaults/main.yml).
+  - An empty value means that the option is not given, because that is how a survey in AWX answers optional questions.
+    A text can stand for a list, a dictionary, a number or a truth value.
   - A role's defaults cannot be seen outside the role, and nothing overrides an extra variable. So every task that needs
     an option uses this lookup.
 version_added: 1.0.0
@@ -28,7 +28,8 @@ options:
   checked:
     description:
       - What M(mqops.logdisk.check_options) has read for the hosts of the run,
-        RV(mqops.logdisk.check_options#module:options). The values are those of the host. No variable is read again.
+        RV(mqops.logdisk.check_options#module:options). The values are those of the host. The variables are not read
+        again.
     type: dict
   only_given:
     description: Whether the value of an option that is not given is an empty text instead of the default of the role.

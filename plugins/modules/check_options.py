@@ -12,7 +12,7 @@ description:
     host, and says which ones cannot be used.
   - Each problem is reported once, with the name of the option, the hosts that have it and what is
     allowed. No host is contacted.
-  - Reads the variables that concern the whole command, of which each has one value for all hosts. Under C(run_once), a
+  - Reads the variables that concern the whole command. Each of them has one value for all hosts. Under C(run_once), a
     template reads those of the first host.
   - The problems are returned and written to C(outcome.json) in the directory C(gate_report_dir). The
     role reports them, and fails.
@@ -30,14 +30,14 @@ options:
     required: true
   command:
     description:
-      - What the artifact of a refusal is called after, if the command is not a run. C(outcome.json), which belongs to
+      - The name that the artifact of a refusal gets if the command is not a run. C(outcome.json), which belongs to
         runs, is then not written.
     type: str
     default: ""
   meanings:
     description:
-      - Whether to check also what options mean, such as whether a profile exists, once for each value. For commands
-        that open a run, which is refused if an option of any host is wrong.
+      - Whether to also check what options mean, such as whether a profile exists, once for each value. Used by
+        commands that open a run, which is refused if an option of any host is wrong.
       - Without it, a problem that only some hosts have is left to the tasks of those hosts. They fail
         if they read that option.
     type: bool
@@ -46,14 +46,15 @@ options:
     description:
       - Names of variables that concern the whole command. They are returned in RV(agreed), and it is a problem if
         hosts differ in one of them.
-      - C(localhost) has a say beside other hosts only if the inventory has it as a host and sets the variable for it.
+      - If there are other hosts, the value for C(localhost) counts only if the inventory contains C(localhost) and
+        sets the variable for it.
     type: list
     elements: str
     default: []
   given:
     description:
-      - Names of options that count only if extra variables or the play set them, because a run has recorded what the
-        inventory says of them. They are returned in RV(given).
+      - Names of options that count only if extra variables or the play set them, because a run has recorded the values
+        from the inventory. They are returned in RV(given).
     type: list
     elements: str
     default: []
@@ -94,8 +95,8 @@ given:
   type: dict
 options:
   description:
-    - The values of the options that differ from their defaults. C(common) are those that all hosts have in common, and
-      C(hosts) are the others by host. The lookup P(mqops.logdisk.option#lookup) completes them.
+    - The values of the options that differ from their defaults. C(common) contains those that all hosts have in
+      common, and C(hosts) contains the others by host. The lookup P(mqops.logdisk.option#lookup) completes them.
   returned: when nothing is wrong and O(meanings) is true
   type: dict
   sample: {common: {sweep_duration: 600}, hosts: {db01: {workspace_path: /mqlog}}}

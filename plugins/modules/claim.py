@@ -9,11 +9,11 @@ module: claim
 short_description: Test the storage classes of a Kubernetes cluster
 description:
   - For each storage class of the plan, creates a claim and a job that runs the tester on its volume, waits until the
-    job has ended, takes the tables from the log of its pod, and judges the volume as that of a host. The storage
+    job has ended, takes the tables from the log of its pod, and judges the volume like one of a host. The storage
     classes are tested one after the other.
-  - Deletes the job in any case, by its uid, and Kubernetes deletes the claim with it. What
-    others made is never deleted.
-  - A storage class that cannot be tested gets its record with the reason and does not affect the others.
+  - Deletes the job in any case, by its uid, and Kubernetes deletes the claim with it. Objects that something else
+    created are never deleted.
+  - A storage class that cannot be tested gets a record with the reason and does not affect the others.
   - If the controller is lost, the job ends by itself, and Kubernetes removes it with its claim one hour later.
 version_added: 1.0.0
 author: mqops contributors (@mqops)

@@ -26,7 +26,7 @@ options:
     default: ""
   volumes:
     description:
-      - The volumes under test. The directories that are noted in the state of a run are cleaned up as well.
+      - The volumes under test. The directories that the state of a run lists are cleaned up as well.
       - The action plugin also accepts what C(workspace_volumes) accepts, together with O(defaults).
     type: list
     elements: dict
@@ -114,8 +114,8 @@ said:
   elements: str
 volumes:
   description:
-    - What concerns each volume of the run, by its name. C(left) is its part of RV(left).
-    - C(volume_counters) is the same as of M(mqops.logdisk.workspace), at the end. Empty if C(volume_counters)
+    - The results for each volume of the run, by its name. C(left) is what RV(left) contains for the volume.
+    - C(volume_counters) is the same as in M(mqops.logdisk.workspace), read at the end. Empty if C(volume_counters)
       of the volume is V(false).
   returned: always
   type: dict

@@ -16,7 +16,7 @@ description:
     its record. The tables themselves are not part of the task's result.
   - A volume without tables does not affect the others. The module fails if no volume has tables that can be accepted.
   - The tables are kept on the host until M(mqops.logdisk.cleanup) removes them.
-  - M(mqops.logdisk.look) uses this module to follow a run as well.
+  - M(mqops.logdisk.look) also uses this module to follow a run.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:

@@ -11,7 +11,7 @@ description:
   - Has the tester compare its files with what it had acknowledged, and removes the files.
   - The action plugin decides what the cut showed, stores the tables in the run directory on the controller, and writes
     the record with all cuts so far.
-  - A cut of which something is missing is inconclusive. Files of a host that did not come back are kept, and
+  - A cut for which something is missing is inconclusive. Files of a host that did not come back are kept, and
     M(mqops.logdisk.cleanup) removes them.
 version_added: 1.0.0
 author: mqops contributors (@mqops)

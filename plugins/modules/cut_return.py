@@ -9,9 +9,9 @@ module: cut_return
 short_description: Wait until a host is back after a power cut
 description:
   - Returns the boot ID of the host, which file system is mounted, and whether the tester is still there.
-  - The action plugin first waits until the witness has lost its connection. Then it calls the module until the host has
-    another boot ID and the same file system is mounted, or the time is over.
-  - The action plugin never fails because of the host. M(mqops.logdisk.cut_check) records what became of the cut.
+  - The action plugin first waits until the witness has lost its connection. Then it calls the module until the host
+    has another boot ID and the same file system is mounted, or until the time is up.
+  - The action plugin never fails because of the host. M(mqops.logdisk.cut_check) records the outcome of the cut.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:

@@ -11,10 +11,11 @@ description:
   - Refuses a host with a running queue manager, and one on which another run is measuring. Notes the boot ID of the
     host and which file system is mounted.
   - The action plugin then starts the tester over a connection of its own, and a witness on the controller, which notes
-    the writes that the tester acknowledges. It returns when the tester has written its files in full.
+    the writes that the tester acknowledges. It returns when the tester has written its files completely.
   - Only the connection plugins P(ansible.builtin.ssh#connection), without passwords, and
     P(ansible.builtin.local#connection) can be used.
-  - The test files have names and survive. M(mqops.logdisk.cut_check) and M(mqops.logdisk.cleanup) remove them.
+  - The test files are not unlinked, so they survive. M(mqops.logdisk.cut_check) and M(mqops.logdisk.cleanup) remove
+    them.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:

@@ -8,15 +8,15 @@ DOCUMENTATION = r"""
 module: drift
 short_description: Report which volumes drift over their certificates
 description:
-  - Holds the certificates of each volume against a control limit, looks for the moments at which its figures moved, and
-    prints them with what else changed then. Volumes that are unlike the others of their class are named.
-  - The throughput is followed as well as O(figure) if results of mqldt were imported for a volume.
+  - Holds the certificates of each volume against a control limit, looks for the times at which its figures changed,
+    and prints them with whatever else changed then. Volumes that are unlike the others of their class are named.
+  - If results of mqldt were imported for a volume, its throughput is examined in addition to O(figure).
   - Writes C(drift.json) and C(drift.html) to O(report_dir).
   - Uses the history only. No host is contacted.
-  - RV(failures) has each host of which the newest two certificates are beyond the control limit, and C(localhost) if a
-    whole class of at least eight like volumes was slower than usual on the newest two nights. Such a night is one
+  - RV(failures) contains each host whose newest two certificates are beyond the control limit, and C(localhost) if a
+    whole class of at least eight similar volumes was slower than usual on the newest two nights. Such a night is one
     finding about the class, not one about each of its volumes.
-  - Certificates that were judged before the day in the variable C(drift_since) of a host are not looked at.
+  - Certificates that were judged before the day in the variable C(drift_since) of a host are ignored.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:

@@ -8,7 +8,7 @@ DOCUMENTATION = r"""
 module: gate
 short_description: Judge the fleet, write the report, store the certificates, sign and keep the run
 description:
-  - If the run asks for it, holds each measured host against its baseline. If that is not possible, the hosts are
+  - If the run asks for it, compares each measured host with its baseline. If that is not possible, the hosts are
     inconclusive, and the reason is also returned in RV(fleet_problems).
   - Writes a record for each expected host that has none, judges the fleet, writes the verdict and renders the report.
   - Writes C(outcome.json) to the directory that contains the run directories. A pipeline can use it to distinguish a
@@ -39,7 +39,7 @@ options:
   sign_key:
     description:
       - Path of the key that signs the run, as for the option C(gate_sign_key) of the role P(mqops.logdisk.gate#role).
-      - If empty, it is the key that the run was opened with, if there was one.
+      - If empty, the key that the run was opened with is used, if there is one.
     type: str
     default: ""
   upload_url:

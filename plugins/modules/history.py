@@ -35,15 +35,17 @@ options:
   mqldt_host:
     description:
       - The inventory name of the host on which O(import_mqldt) was measured.
-      - If it is empty, each file's name must say it, as C(db07-2019-05-04.csv) or C(QM1_db07_2019-05-04.csv) do if the
+      - If it is empty, each file's name must contain it, as C(db07-2019-05-04.csv) or C(QM1_db07_2019-05-04.csv) do if
+        the
         inventory has a host C(db07).
     type: str
     default: ""
   mqldt_dates:
     description:
-      - When the runs of O(import_mqldt), which then must be one file, were measured, one for each run in the order of
-        the file. Each is a day such as V(2019-05-04), or a moment in UTC such as V(2019-05-04T13:00:00Z).
-      - A file with a single run can have its day in its name instead.
+      - The times at which the runs in O(import_mqldt) were measured, one for each run, in the order of the file.
+        O(import_mqldt) must then be a single file. Each is a day such as V(2019-05-04), or a moment in UTC such as
+        V(2019-05-04T13:00:00Z).
+      - A file with a single run can instead have the day in its name.
     type: list
     elements: str
   mqldt_volume:
@@ -52,9 +54,9 @@ options:
     default: log
   revoke:
     description:
-      - The certificate to withdraw, as its SHA-256 or the beginning of it.
+      - The certificate to withdraw, as its SHA-256 or the beginning of its SHA-256.
       - Or a volume that is no longer wanted, as host and mount point such as V(db07:/mnt/old), or V(db07/data:/mnt/old)
-        for the volume C(data). All that is known of it is withdrawn, so that it need not be certified any more.
+        for the volume C(data). All its entries are withdrawn, so that it no longer needs to be certified.
     type: str
   reason:
     description: Why O(revoke) withdraws the certificate.
@@ -62,10 +64,10 @@ options:
     default: ""
   prune_before:
     description:
-      - A day such as V(2026-11-21). Entries that were judged before it are removed, and run directories in
-        O(report_dir) that are older and have no entry left.
-      - What decides the present state of a volume is kept, together with its run directory, and so are runs that
-        the history does not have.
+      - A day such as V(2026-11-21). Removes entries that were judged before this time, and older run directories in
+        O(report_dir) that have no entry left.
+      - Entries that determine the present state of a volume are kept, together with their run directories. Runs that
+        are not in the history are kept as well.
     type: str
   report_dir:
     description: Directory on the controller that contains the run directories.

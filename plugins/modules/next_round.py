@@ -8,9 +8,10 @@ DOCUMENTATION = r"""
 module: next_round
 short_description: Decide which load each volume tries next
 description:
-  - Decides between two rounds of a search for the capacity (C(sweep_loads=auto)) which load each volume tries next, by
-    the records in the run directory.
-  - Volumes that climb together are judged together first, because a load passes only if it passes on all of them.
+  - Between two rounds of a search for the capacity (C(sweep_loads=auto)), uses the records in the run directory to
+    decide which load each volume tries next.
+  - Volumes that are searched together are judged together first, because a load passes only if it passes on all of
+    them.
   - A search that ends before the capacity is known gets a note in its record that says why.
 version_added: 1.0.0
 author: mqops contributors (@mqops)

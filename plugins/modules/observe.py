@@ -10,10 +10,10 @@ short_description: Start to observe a live queue manager in the background
 description:
   - Finds the queue manager and its recovery log, chooses the source of the figures, and checks it. A problem with the
     source fails the task at once.
-  - Starts a process in its own session that writes what the source says to a file in O(state_dir).
+  - Starts a process in its own session that writes the output of the source to a file in O(state_dir).
     M(mqops.logdisk.observed) collects it.
-  - The process never lives longer than the observation and the lease after it. If nobody calls
-    M(mqops.logdisk.observed) for O(lease) seconds, it ends what it observes with and removes its state.
+  - The process ends at the latest when the lease after the observation is over. If nobody calls
+    M(mqops.logdisk.observed) for O(lease) seconds, it ends the program that it observes with and removes its state.
   - Nothing on the host is changed. The queue manager is only watched.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
@@ -31,8 +31,8 @@ options:
     default: log
   source:
     description:
-      - Where the figures come from. V(auto) takes the first of V(prometheus), V(amqsrua) and
-        V(bpftrace) that can serve.
+      - Where the figures come from. V(auto) takes the first of V(prometheus), V(amqsrua) and V(bpftrace) that can be
+        used.
       - With O(calls) or O(command) it is V(bpftrace).
     type: str
     choices: [auto, prometheus, amqsrua, bpftrace]
@@ -112,8 +112,8 @@ source:
   sample: prometheus
 facts:
   description:
-    - Facts about the host, the queue manager, its recovery log and the file system that holds it, and what the
-      check of the source found.
+    - Facts about the host, the queue manager, its recovery log and the file system that holds it, and the results of
+      checking the source.
     - The action plugin adds the offset of the clock.
   returned: success
   type: dict

@@ -12,7 +12,7 @@ description:
   - The action plugin stores the samples in the run directory on the controller and shows the new intervals. When the
     observation has ended, it makes the tables, and writes the record of the host. It calls the module several times
     if there are many samples.
-  - Or ends or removes observations. With O(run_id) empty, it does so for all of the host.
+  - It can also end or remove observations. If O(run_id) is empty, it does so for all observations on the host.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:
@@ -32,11 +32,11 @@ options:
     default: log
   ask:
     description:
-      - V(poll) lets the observation of O(volume) go on, and returns what it has written. V(finish)
+      - V(poll) returns what the observation of O(volume) has written, and lets it continue. V(finish)
         does the same, but ends it.
       - V(end) ends observations. Their samples are kept until they are collected or the lease is over.
-      - V(remove) ends observations and removes their state. With O(run_id) empty, only those whose process
-        has disappeared are removed.
+      - V(remove) ends observations and removes their state. If O(run_id) is empty, only those whose process has
+        disappeared are removed.
     type: str
     choices: [poll, finish, end, remove]
     default: poll

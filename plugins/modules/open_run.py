@@ -9,7 +9,7 @@ module: open_run
 short_description: Open a run
 description:
   - Loads the profile of each host, checks that the hosts under test agree on the settings that apply to the whole run,
-    and creates the run directory on the controller. A certificate or run that is named as baseline must be in the
+    and creates the run directory on the controller. A certificate or run that is named as a baseline must be in the
     history. No host is contacted.
   - Reads the settings of each host from the result of M(mqops.logdisk.plan), which the role sweep
     registers as C(sweep_plan).
@@ -25,12 +25,12 @@ options:
     description:
       - What the run does. C(measurement) tests storage. C(observation) watches live queue managers, and cannot certify.
       - The gate does not stop an observation because a verdict is inconclusive or because it does not certify.
-      - For an observation the settings of each host are those of the fact C(observe_plan), a
+      - For an observation, the settings of each host are those of the fact C(observe_plan), a
         dictionary with C(settings), the options of the roles by name. Its volumes are those of the
         queue managers that these options name.
       - C(durability) cuts the power of hosts. The settings of each host are those of the fact C(power_cut_plan), which
         M(mqops.logdisk.cut_plan) returns.
-      - Any other kind of C(plugins/plugin_utils/_kinds) is known as well; the task fails for what is none.
+      - Every other kind in C(plugins/plugin_utils/_kinds) can be used as well; any other value fails the task.
     type: str
     default: measurement
 attributes:
@@ -64,8 +64,8 @@ artifacts:
 run:
   description:
     - The run ID, the absolute path of the run directory, the expected hosts, and what M(mqops.logdisk.gate) needs to
-      know of the command. This is its C(sign_key), its C(upload_url) and C(history), and its C(policy), which is empty
-      because it is what the run records.
+      know about the command. That is C(sign_key), C(upload_url), C(history), and C(policy), which is empty because the
+      policy that the run records applies.
   returned: when the run is open
   type: dict
   sample:

@@ -8,7 +8,7 @@ DOCUMENTATION = r"""
 module: plan
 short_description: Work out what a sweep will do on the volumes of a host
 description:
-  - Checks the options of a sweep and works out what the tester is told, the space and the time that the sweep needs.
+  - Checks the options of a sweep, and works out the tester's options and the space and time that the sweep needs.
     The host is not contacted.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
@@ -27,9 +27,9 @@ options:
     default: {}
   discovered:
     description:
-      - What M(mqops.logdisk.queue_manager_info) returned. With O(run_path), it decides on the
-        volumes, even if it is empty.
-      - The plan is shown and noted in the run directory, also as a file of variables. A queue manager that cannot be
+      - What M(mqops.logdisk.queue_manager_info) returned. With O(run_path), it determines the volumes, even if it is
+        empty.
+      - The plan is shown, and saved in the run directory, also as a variables file. A queue manager that cannot be
         planned gets the record of a volume.
     type: dict
     default: {}
@@ -55,8 +55,9 @@ EXAMPLES = r"""
 RETURN = r"""
 volumes:
   description:
-    - The plan of each volume. C(told) is what its tester is told by option, without its directories.
-    - It starts C(start_offset_s) seconds after the first volume. The other figures are as those of the host.
+    - The plan of each volume. C(told) contains the options of its tester, without its directories.
+    - It starts C(start_offset_s) seconds after the first volume. The other figures have the same meaning as those of
+      the host.
   returned: success
   type: list
   elements: dict

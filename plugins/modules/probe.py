@@ -66,7 +66,7 @@ options:
     default: ""
   sha256:
     description:
-      - The SHA-256 of each binary on the controller, for O(method=binary). The one on the host must match one of them.
+      - For O(method=binary), the SHA-256 of each binary on the controller. The one on the host must match one of them.
         The action plugin sets this option.
       - With O(method=compile) the SHA-256 must be the one that M(mqops.logdisk.build) stored beside the binary.
     type: list
@@ -122,8 +122,8 @@ tester:
 discovered:
   description:
     - The queue managers of the host and their logs, as M(mqops.logdisk.queue_manager_info) returns them.
-    - With O(observe_window), C(observed) of each queue manager contains what IBM MQ said of its log, from which source,
-      and why if it said nothing.
+    - With O(observe_window), C(observed) of each queue manager contains what IBM MQ reported about its log and from
+      which source, or why it reported nothing.
   returned: if O(discover=true)
   type: dict
 observed_s:

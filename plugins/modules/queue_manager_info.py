@@ -83,7 +83,7 @@ queue_managers:
       description:
         - Whether the files of an existing queue manager are not on this host, as on a passive node or if a file system
           is not mounted. RV(queue_managers[].problem) says what is missing.
-        - This is so if there is no qm.ini, if the log directory does not exist, or if it contains neither
+        - This is the case if there is no qm.ini, if the log directory does not exist, or if it contains neither
           C(amqhlctl.lfh) nor log files.
       returned: always
       type: bool
@@ -149,7 +149,7 @@ queue_managers:
       sample: TripleWrite
     sources:
       description:
-        - Where each setting comes from, by its name in this dictionary.
+        - The origin of each setting, by its name in this dictionary.
         - C(qm.ini) and C(mqs.ini) are configuration files, C(files) are the files of the log, C(given) is
           O(planned_queue_managers), and C(assumed) is the product's default.
       returned: if there is no problem
@@ -171,7 +171,7 @@ queue_managers:
         filesystem_free_bytes: 10466041856
 log_defaults:
   description:
-    - The settings that a queue manager gets that is created now, from C(LogDefaults) of C(mqs.ini) or else the
+    - The settings that a queue manager would get if it were created now, from C(LogDefaults) of C(mqs.ini) or else the
       product's defaults, with their sources.
     - The log is created in a new directory below C(log_path). Empty if C(mqs.ini) cannot be used.
   returned: success

@@ -9,10 +9,10 @@ module: render
 short_description: Render the report of a run, or merge runs
 description:
   - Writes the report of a run again, using only the files in its run directory. It is judged by the policy that it
-    recorded when it was opened, unless O(policy) says something else.
+    recorded when it was opened, unless O(policy) overrides it.
   - Merges several runs into a new run directory and judges it as M(mqops.logdisk.gate) does. In a workflow of AWX, the
-    runs are found by themselves, in O(report_dir) and in the history. They are the runs that the artifacts of earlier
-    jobs name, all runs of the workflow jobs of these, and the runs of O(workflow). Preflights are left out.
+    runs are found automatically, in O(report_dir) and in the history. They are the runs that the artifacts of earlier
+    jobs name, all other runs of the same workflow jobs, and the runs of O(workflow). Preflights are left out.
   - Hosts of the inventory that none of the merged runs expected are missing.
   - A run that is signed is not rendered again, because that would change what was signed.
   - Does not fail because of a verdict. RV(failures) contains the reasons to fail.
@@ -26,7 +26,7 @@ options:
   runs:
     description:
       - The runs, as run directories on the controller or as run IDs. Several are merged.
-      - If empty, it is the runs of the workflow, or outside of a workflow the latest run in O(report_dir).
+      - If empty, the runs of the workflow are used or, outside a workflow, the latest run in O(report_dir).
     type: list
     elements: str
   run:
@@ -44,7 +44,7 @@ options:
     required: true
   policy:
     description:
-      - What is given to this command of C(gate_fail_on) and C(gate_report_only), as in
+      - The values of C(gate_fail_on) and C(gate_report_only) that were given to this command, as in
         RV(mqops.logdisk.check_options#module:given). It is used instead of what the run recorded when it was
         opened, and the report says so.
       - A merged run stops at every verdict that one of its runs stops at, and it decides even if its runs only report.
@@ -99,8 +99,7 @@ path:
 failures:
   description:
     - The failure message of each host that the policy does not accept.
-    - What is not the verdict of a host of the play fails C(localhost), or the first host of the play if
-      C(localhost) is not in it.
+    - Any other failure is assigned to C(localhost), or to the first host of the play if C(localhost) is not part of it.
   returned: success
   type: dict
 artifacts:

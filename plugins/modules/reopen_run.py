@@ -10,7 +10,7 @@ short_description: Reopen a run
 description:
   - Reads the run directory of an earlier run on the controller and returns the same information as
     M(mqops.logdisk.open_run).
-  - A run that is not on this controller is brought to O(report_dir) if the history keeps it.
+  - A run that is not on this controller is restored to O(report_dir) if the history keeps it.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:
@@ -21,7 +21,7 @@ options:
     description:
       - Path of the run directory, or of a link to it, or a run ID. A relative path is relative
         to the working directory.
-      - If empty, it is the latest run in O(report_dir).
+      - If empty, the latest run in O(report_dir) is used.
     type: str
   report_dir:
     description: Directory that contains the run directories, as for the option C(gate_report_dir) of the role

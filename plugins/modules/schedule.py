@@ -25,8 +25,8 @@ options:
     default: together
   hosts:
     description:
-      - Names of the hosts of the play. Those are started of which the results of the roles say that they are ready,
-        which are registered as C(sweep_plan), C(tester_ready) and C(workspace_layout).
+      - Names of the hosts of the play. A host is started if the results of the roles, which are registered as
+        C(sweep_plan), C(tester_ready) and C(workspace_layout), show that it is ready.
     type: list
     elements: str
     required: true

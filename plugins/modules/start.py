@@ -10,7 +10,7 @@ short_description: Start the testers in the background
 description:
   - Starts a tester for each volume in its own session, so that it keeps running if the connection is closed. A
     supervising shell stores the exit status of the tester and removes the test directories when the tester has ended.
-  - The action plugin first records in the run directory on the controller what is ordered from which machine.
+  - The action plugin first records in the run directory on the controller what is to be measured and on which machine.
   - Returns at once. Use M(mqops.logdisk.look) to follow the run and M(mqops.logdisk.collect) to collect its tables.
   - Fails if another run uses the same state directory, and names that run. If a run with another state directory
     measures the same disk, the tester itself refuses to start. The testers of one run may share a disk.
@@ -67,8 +67,8 @@ options:
         default: []
       keep_directories:
         description:
-          - Whether to keep the empty directories when the tester has ended, because a later round of a search measures
-            there again. M(mqops.logdisk.cleanup) removes them.
+          - Whether to keep the empty directories when the tester has ended, for a later round of a search.
+            M(mqops.logdisk.cleanup) removes them.
         type: bool
         default: false
       deadline_epoch_s:
@@ -93,7 +93,7 @@ options:
     default: ""
   round:
     description:
-      - Number of the round of a search for the capacity. From the second one on, the state of the round before is
+      - Number of the round of a search for the capacity. From the second round on, the state of the previous round is
         replaced. Its tables must have been collected.
     type: int
     default: 1

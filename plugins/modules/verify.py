@@ -23,8 +23,8 @@ options:
     elements: str
   signers:
     description:
-      - File of allowed signers on the controller, as described in C(ssh-keygen(1)). A key whose time is over, or that
-        is not allowed in the namespace C(run@mqops.logdisk), is not an allowed signer.
+      - File of allowed signers on the controller, as described in C(ssh-keygen(1)). A key that has expired, or that is
+        not allowed in the namespace C(run@mqops.logdisk), is not an allowed signer.
       - The task fails if it is empty.
     type: str
     default: ""
@@ -34,8 +34,8 @@ options:
     default: ""
   date:
     description:
-      - When the key of the signer must be valid, as a day such as V(2026-11-21) or a moment such as
-        V(2026-11-21T10:49:35Z). If empty, it is now.
+      - The time at which the key of the signer must be valid, as a day such as V(2026-11-21) or a moment such as
+        V(2026-11-21T10:49:35Z). If empty, the current time is used.
       - A signature does not prove when it was made. Name a date only if you know from elsewhere that
         the signature existed then.
     type: str

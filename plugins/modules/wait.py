@@ -67,8 +67,8 @@ over:
   type: bool
 look_at:
   description:
-    - The hosts to poll, of those that have not been collected. Before the expected end, it is one of them after the
-      other if nobody watches a terminal, because each host prints a line, unless O(everyone=true).
+    - The hosts to poll among those that have not been collected. Before the expected end, and if the output is not a
+      terminal, this is one host at a time, because each host prints a line, unless O(everyone=true).
   returned: success
   type: list
   elements: str

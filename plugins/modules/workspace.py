@@ -10,9 +10,9 @@ short_description: Create the directories under test, one per volume and queue m
 description:
   - Runs a preflight of all volumes first, which does not write anything. If it finds a reason not to test a
     volume, that volume is refused.
-  - Then creates a directory for the run on each other volume, which carries the mark of this collection, and in it one
+  - Then creates a directory for the run on each other volume. It carries the mark of this collection and contains one
     directory per queue manager.
-  - What is wrong with a volume is returned as its error and does not affect the other volumes. That includes a file
+  - A problem with a volume is returned as its error and does not affect the other volumes. That includes a file
     system that does not answer.
   - The action plugin writes the record of a volume with an error. It fails if no volume is left to test.
   - In check mode only the preflight is run.
@@ -87,8 +87,8 @@ options:
             required: true
   state_dir:
     description:
-      - State directory of the runs. On the paths under test, the directories of runs that are older than an
-        hour and not known there are removed if they are empty, because their testers never started. If
+      - State directory of the runs. Empty directories on the paths under test that are older than an hour and belong
+        to runs not known there are removed, because their testers never started. If
         empty, nothing is removed.
     type: str
     default: ""
@@ -111,7 +111,7 @@ options:
   allow:
     description:
       - Refusals to override.
-      - V(device_in_use) does not concern this module. It is passed to the tester, which refuses a disk that
+      - V(device_in_use) has no effect in this module. It is passed to the tester, which refuses a disk that
         another run is measuring.
     type: list
     elements: str
@@ -163,15 +163,15 @@ EXAMPLES = r"""
 RETURN = r"""
 volumes:
   description:
-    - What was found and created, by the name of the volume.
+    - What was found and created, by volume name.
     - C(error) says why the volume is not tested, and is empty otherwise. Each of its C(refusals) names the option that
       overrides it, if there is one.
     - C(unknown) is what the preflight could not determine. C(facts) describe the file system of the first path,
-      C(places) among them says which others there are, and C(disks) names the disks below all of them.
+      including the other paths (C(places)) and the disks below all of them (C(disks)).
     - C(needs_privilege) says that nothing was created, because this user may not write there.
     - C(workspace) holds the paths.
-    - C(volume_counters) has, for each Amazon volume below the file system that can be asked, how long it was limited
-      until now, as the volume counts it. Usually only root may ask.
+    - C(volume_counters) contains, for each Amazon volume below the file system that can be queried, how long the
+      volume has been limited so far, by its own count. Usually this requires root.
   returned: always
   type: dict
   sample:
