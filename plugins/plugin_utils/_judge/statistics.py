@@ -95,11 +95,6 @@ class Evidence:
     suspect: bool = False
     counted_over_ns: int | None = None
 
-    @property
-    def undecidable(self) -> bool:
-        """Whether the figure lies so close to the limit that no duration decides it."""
-        return self.outcome == INCONCLUSIVE and self.seconds_needed is None
-
 
 def share_of_operations(
     operations: Sequence[int],
