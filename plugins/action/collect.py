@@ -6,11 +6,8 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import contextlib
 import datetime
-import zlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -30,14 +27,13 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.unmeasured import file_error
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.joined_tables import join_tables
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.packed import unpack
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import as_dict
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import TABLE_NAMES, parse_tables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR
-
-TABLE_MAX_BYTES = 64 << 20
 
 
 class NotAccepted(Exception):
@@ -180,15 +176,3 @@ def unpack_tables(packed: Any) -> dict[str, bytes]:
     if not isinstance(packed, dict):
         raise ValueError("no tables")
     return {name: unpack(name, content) for name, content in packed.items() if name in TABLE_NAMES}
-
-
-def unpack(name: str, content: Any) -> bytes:
-    """Return one table; a table that would unpack to more than 64 MiB is refused before it is unpacked."""
-    try:
-        engine = zlib.decompressobj()
-        table = engine.decompress(base64.b64decode(str(content), validate=True), TABLE_MAX_BYTES)
-    except (binascii.Error, zlib.error) as error:
-        raise ValueError(f"{name}: {error}") from error
-    if engine.unconsumed_tail:
-        raise ValueError(f"{name} is larger than {TABLE_MAX_BYTES >> 20} MiB")
-    return table

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible.errors import AnsibleActionFail
-from ansible_collections.mqops.logdisk.plugins.action.collect import unpack
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, RemoteAction, failure, one_line
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._cut_action import (
     command_of,
@@ -36,6 +35,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.power_cut.cri
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.durability import cut_record
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import WORKSPACE_KEYS, profile_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.packed import unpack
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import as_dict
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import command_line

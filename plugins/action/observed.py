@@ -7,10 +7,7 @@ and removes what is left there."""
 
 from __future__ import annotations
 
-import base64
-import binascii
 import datetime
-import zlib
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -30,6 +27,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.observation import STAGE, observed
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.unmeasured import file_error
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.packed import unpack
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
 
@@ -104,7 +102,7 @@ class ActionModule(RemoteAction):
             if answer.get("failed"):
                 return {"state": UNKNOWN, "reason": answer["logdisk"]["reason"]}
             try:
-                content = unpack(answer.pop("samples", ""))
+                content = unpack("the samples that the host sent", answer.pop("samples", "") or "", PART_MAX_BYTES)
                 of_host.add(content)
             except (RunDirectoryError, ValueError) as error:
                 return {"problem": one_line(str(error))}
@@ -264,17 +262,3 @@ def ending_of(samples: Samples, why_without_end: str) -> str:
     if samples.end in AS_PLANNED:
         return ""
     return samples.reason or (f"it ended by {samples.end}" if samples.end else why_without_end)
-
-
-def unpack(packed: Any) -> bytes:
-    """Return the lines that a host sent. Raises ValueError."""
-    if not packed:
-        return b""
-    try:
-        engine = zlib.decompressobj()
-        content = engine.decompress(base64.b64decode(str(packed), validate=True), PART_MAX_BYTES)
-    except (binascii.Error, zlib.error) as error:
-        raise ValueError(f"the samples that the host sent cannot be read: {error}") from error
-    if engine.unconsumed_tail:
-        raise ValueError(f"the samples that the host sent have more than {PART_MAX_BYTES >> 20} MiB")
-    return content

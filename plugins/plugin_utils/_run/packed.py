@@ -1,0 +1,27 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What hosts send packed: compressed by zlib, and in base64 because answers are JSON."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import zlib
+from typing import Any
+
+TABLE_MAX_BYTES = 64 << 20
+
+
+def unpack(name: str, packed: Any, most_bytes: int = TABLE_MAX_BYTES) -> bytes:
+    """Return what a host packed. More than ``most_bytes`` is refused before it is unpacked. Raises ValueError, which
+    says of what ``name`` it is."""
+    try:
+        engine = zlib.decompressobj()
+        content = engine.decompress(base64.b64decode(str(packed), validate=True), most_bytes)
+    except (binascii.Error, zlib.error) as error:
+        raise ValueError(f"{name}: {error}") from error
+    if engine.unconsumed_tail:
+        raise ValueError(f"{name}: larger than {most_bytes >> 20} MiB")
+    return content
