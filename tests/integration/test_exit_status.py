@@ -42,6 +42,10 @@ def test_one_host_each_of_many_troubles(
     outcome = controller.run("certify", "-i", str(inventory), gate_profile=PROFILE)
     assert outcome.status == 2
     expected = dict.fromkeys((host.name for host in bed), "error") | {"good": "pass", "dead": "unreachable"}
+    # Without Python the remote command may end before Ansible has sent the module. If ssh then takes more than a
+    # millisecond to end, Ansible takes the host for unreachable.
+    if outcome.certification.records["no-python"]["verdict"] == "unreachable":
+        expected["no-python"] = "unreachable"
     assert_verdicts(outcome, expected)
     stages = {
         name: record["error"]["stage"] for name, record in outcome.certification.records.items() if record["error"]
