@@ -3,22 +3,22 @@
 
 SHELL := /bin/sh
 export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
-# Empty, so that what is compiled once is kept: each process of the tests would compile it again.
+# Empty, so that compiled files are kept: otherwise each test process would compile them again.
 export PYTHONDONTWRITEBYTECODE :=
 
-# The user's python3, or the newest Python 3 if ansible-core does not take that one.
+# The user's python3, or the newest Python 3 if ansible-core does not support that one.
 PYTHON ?= $(shell tools/find-python --default)
 # The inventory to certify; without one this machine is certified, with a sweep short enough to look at.
 INVENTORY ?=
 export INVENTORY
 # How many integration tests run side by side: they wait for hosts most of the time.
 JOBS ?= 4
-# If not empty, the targets of tests run all that there is; `make test-all` sets it.
+# If not empty, the test targets run all tests; `make test-all` sets it.
 ALL ?=
-# What builds the image, and what it is called.
+# The program that builds the image, and the image's name.
 ENGINE ?= podman
 IMAGE ?= logdisk
-# Tests that measure storage on a shared machine have further chances; see tests/README.md.
+# Tests that measure storage on a shared machine may be repeated; see tests/README.md.
 RERUNS := --reruns 2 --reruns-delay 10 --rerun-show-tracebacks
 # Each worker takes the next test, in the order of tests/integration/conftest.py.
 IN_ORDER := --dist loadgroup --no-loadscope-reorder
@@ -33,10 +33,10 @@ SINCE ?= HEAD
 AGAINST ?=
 
 QUICK_SWEEP := -e gate_profile=look -e sweep_duration=3 -e sweep_warmup=1 -e sweep_file_size=16M -e sweep_files=4
-# Not by its script, whose first line cannot hold every path.
+# Not by its script, because a long path does not fit in the script's first line.
 CERTIFY := .venv/bin/python -m ansible playbook playbooks/certify.yml
 
-# Two targets at once, each with its output in one piece.
+# Two targets in parallel, without mixing their output.
 TOGETHER = $(MAKE) --jobs 2 --output-sync=target
 # Developers' tools call one another.
 DEV := .venv-dev/bin
@@ -81,9 +81,9 @@ link:
 	@tools/make-venv .venv "$(PYTHON)" -r requirements.txt
 	@touch $@
 
-##@ Develop (the tests make all they need, as root also Debian packages)
+##@ Develop (the tests make all they need and, as root, install Debian packages)
 
-# What waits for a network or for hosts runs beside something else; tests that use all processors run alone.
+# Targets that wait for a network or for hosts run in parallel with others; tests that use all processors run alone.
 .PHONY: test
 test: packages ## what every change needs: each promise, playbook, kind of run and verdict once
 	$(TOGETHER) environments test-tester
@@ -139,7 +139,7 @@ sanity: packages artifact ## ansible-test sanity on the artifact with the newest
 importer: artifact ## the checks that Galaxy makes when the artifact is published
 	$(DEV)/python tools/importer.py build/artifact/*.tar.gz
 
-# Everything runs with the newest ansible-core, and with each other one what every change needs.
+# Everything runs with the newest ansible-core, and the tests that every change needs run with each other one.
 .PHONY: integration
 integration: environments ## ansible-playbook over SSH; all tests and cores: ALL=yes; some: ARGS="-k name", CORE=2.16
 	@$(DEV)/python tools/controllers.py list

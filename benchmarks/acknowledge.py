@@ -77,7 +77,7 @@ def listen(stream):
     """The greatest count, and the delays of the acknowledgements."""
     count, delays = 0, []
     for now_ns, line in arrived(stream):
-        kind, *words = line.split() or [b""]  # a run without says other things
+        kind, *words = line.split() or [b""]  # a run without it prints other lines
         if kind == b"ack":
             count = max(count, int(words[1]))
         elif kind == b"tick":
@@ -93,7 +93,7 @@ def minutes_s(text):
 def measure(place, *more):
     tables = f"{place.directory}/tables"
     before = resource.getrusage(resource.RUSAGE_SELF)
-    # What `times` says last: the processor time of the shell's children, which is the tester's.
+    # The last line of `times`: the processor time of the shell's children, which is the tester's.
     process = place.start(
         place.program,
         f"--dir={place.directory}",

@@ -166,8 +166,7 @@ class Disk:
         tester = subprocess.Popen(
             [*FIFO, "1", str(TESTER), *command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
         )
-        # What the kernel still has to write about the new files would be operations of the disk's in the
-        # middle of the run.
+        # The metadata of the new files would otherwise be written to the disk in the middle of the run.
         time.sleep(start_s - 2 - time.time())
         subprocess.check_call(["sync", "--file-system", str(self.point)])
         if tester.wait():

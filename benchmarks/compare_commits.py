@@ -31,7 +31,7 @@ from testbed import Bed, HostSpec, Settings
 from testbed.settings import default_prefix
 
 PROJECT = Path(__file__).resolve().parents[1]
-# What every commit understands: version is required by old ones.
+# Options that every commit accepts; old ones require version.
 PROFILE = {"name": "scale", "version": 1, "limits": [{"metric": "latency_mean", "max": "1 s"}]}
 HERE, THERE = "this checkout", "the other commit"
 

@@ -48,7 +48,7 @@ def cases(seconds: int) -> dict[str, Run]:
 
     def operations(allowed: Fraction, bursts_every_s: float = 0, burst_s: int = 2) -> Run:
         starts = {start for start in range(seconds) if bursts_every_s and rng.random() < 1 / bursts_every_s}
-        # A burst takes several seconds, so that blocks have to grow.
+        # A burst takes several seconds, so the blocks have to grow.
         slow = [
             rng.randint(200, 400) if starts.intersection(range(second - burst_s + 1, second + 1)) else 0
             for second in range(seconds)

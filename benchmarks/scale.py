@@ -41,7 +41,8 @@ CALLS_MAX = 6
 STEPS = ("4K", "64K")
 PROFILE = {"name": "scale", "qualifies": {"confidence": "none"}, "limits": [{"metric": "latency_mean", "max": "1 s"}]}
 START_TASK, COLLECT_TASK = "Wait on the controller", "Collect the tables"
-# No process but the one that it stands in for: /proc/uptime instead of `date`. -O only asks ssh's own master.
+# Starts no process except the one that it stands in for, so it reads /proc/uptime instead of calling `date`. -O only
+# asks ssh's own master.
 COUNTING = """#!/bin/sh
 read -r now _ < /proc/uptime
 for word; do

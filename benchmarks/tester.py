@@ -221,7 +221,7 @@ def run_loop(work):
                     "logdisk pinned": lambda: logdisk(work, point, 4096, True, "--cpu=0"),
                 }
             )
-        # Where the scheduler puts the loop device's worker decides what a write costs: pinned, both have it alike.
+        # The cost of a write depends on where the scheduler puts the loop device's worker, so it is pinned for both.
         for names in (("fio", "logdisk"), ("fio pinned", "logdisk pinned")):
             table(
                 "%s on a loop device over memory, 4 KiB, %d rounds of %d s" % (kind, ROUNDS, SECONDS),

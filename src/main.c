@@ -1,7 +1,7 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// logdisk: measures what a disk takes to write IBM MQ's recovery log. This is the process: it reads the command
+// logdisk: measures how long a disk takes to write IBM MQ's recovery log. This is the process: it reads the command
 // line, starts what was requested, and ends with its results and its exit status. The entries:
 //
 //   a measurement          measurement.c: checks before the first byte (preflight.c), then runs its steps (step.c)
@@ -128,7 +128,7 @@ static void go(struct run *run) {
 }
 
 // If standard output is the only result, failing to write it fails the run. If there is another result, a reader that
-// has disappeared (a pipe into head) is not worth a message.
+// has disappeared (a pipe into head) is not reported.
 static void judge_screen(struct run *run, bool drained) {
     bool alone = run->tables.printed ||
                  (run->options->tables_dir == NULL && (run->csvfile.path == NULL || run->csvfile.on_screen));

@@ -27,12 +27,12 @@ struct run {
     uint32_t steps, steps_measured;
     uint64_t over_rows_left;            // of single workers, in over.csv of the step
     const char *state;                  // for the progress: preparing waiting warmup measuring verifying finished
-    uint64_t look_ns;                   // when main last looked at the workers of a step
-    // how much later than it asked main woke while a step ran: the process was frozen
+    uint64_t look_ns;                   // when main last checked the workers of a step
+    // how much later than requested main woke while a step ran: the process was frozen
     uint64_t oversleep_max_ns;
     uint32_t oversleep_max_step;        // 0: never
     struct supervisor supervisor;
-    struct job_thread work;             // what may hang on the file system under test
+    struct job_thread work;             // work that may hang on the file system under test
     struct job_thread files;            // everything that writes tables, csvFile and progress
     struct workspace workspace;
     struct tables tables;
@@ -89,12 +89,12 @@ void run_progress(void *run);
 bool measurement_open(struct run *run);
 // Plans the steps and the deadline, and chooses a seed if none was given.
 void measurement_plan(struct run *run);
-// Prepares the files, runs all steps, and leaves the outcome in run->failure.
+// Prepares the files, runs all steps, and stores the outcome in run->failure.
 void measurement_run(struct run *run);
 // Ends the threads. run->thread_hangs if one is left.
 void measurement_close(struct run *run);
 
-// preflight.c: what is refused before the first byte is written. Both run in a thread,
+// preflight.c: the checks before the first byte is written. Both run in a thread,
 // because files and disks may hang.
 
 // Checks everything that does not touch the file system under test, and opens the tester's own files.
@@ -102,7 +102,7 @@ bool preflight_surroundings(struct run *run, struct failure *failure);
 // Checks the disks, the memory and other testers while the directories are open and before any file is made in them.
 // The context is a struct run; see struct workspace.
 bool preflight_disks(void *context, struct failure *failure);
-// Warns of what is not refused.
+// Warns about problems for which the run is not refused.
 void preflight_warn(struct run *run);
 
 // run_csv.c: what was run, where, and how it ended, one key per row. Unknown values are empty. Keys that do not

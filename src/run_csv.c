@@ -33,7 +33,7 @@ static void put_numbered(struct csv *csv, const char *prefix, uint32_t number, c
 
 // The program and its outcome.
 
-// Arguments that a shell would take apart are put in single quotes.
+// Arguments that a shell would split are put in single quotes.
 static void put_command_line(struct csv *csv, const struct run *run) {
     struct text text = {0};
     for (int i = 0; run->argv[i] != NULL; i++) {

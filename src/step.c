@@ -6,7 +6,7 @@
 #define LEAD_PER_WORKER_NS UINT64_C(20000)
 #define WAKE_NS UINT64_C(50000000)              // how long before a planned start main wakes
 #define GRACE_NS UINT64_C(10000000)             // after a cut, before main passes it for a worker in a call
-#define MONITOR_NS UINT64_C(250000000)          // the longest wait between two looks
+#define MONITOR_NS UINT64_C(250000000)          // the longest wait between two checks
 #define END_MONITOR_NS UINT64_C(2000000)        // the same once the step is over
 #define OVER_WORKER_ROWS_MAX 400000             // of single workers in over.csv, in all steps: about 20 MB
 #define TRACE_PATIENCE_NS (30 * NS_PER_S)       // for writing the trace once the run is to end
@@ -146,7 +146,8 @@ static void start_workers(struct run *run) {
     workers_start_step(&run->workers);
 }
 
-// While workers work: main passes cuts for those in a call, takes finished slots over, shows how far the step is, and
+// While workers work: main passes cuts for those in a call, takes over finished slots, shows the progress of the step,
+// and
 // abandons workers whose calls do not return when the run is to end.
 
 // Passes a cut for a worker that has not; false if it is running or its grace lasts.
@@ -329,7 +330,7 @@ static void report_stalls(struct run *run, const struct stream_step *stream, enu
     }
 }
 
-// The screen and mqldt's table know only the workload's first stream, and what it writes and commits.
+// The screen and mqldt's table show only the writes and commits of the workload's first stream.
 static void show_result(struct run *run, const struct stream_step *stream, const struct result *all,
                         enum operation operation) {
     if (stream_is_described(stream->stream)) {
@@ -372,7 +373,7 @@ static void report_batches(struct run *run, const struct worker *worker, enum op
     }
 }
 
-// At any instant an operation of each worker of a described stream may be due that is about to start.
+// At any instant, each worker of a stream of --stream may have an operation that is due and about to start.
 static void warn_of_not_started(struct run *run, const struct stream_step *stream, const struct result *all) {
     bool described = stream_is_described(stream->stream);
     if (all->operations_not_started > (described ? stream->workers : 0)) {
@@ -462,8 +463,8 @@ static void write_trace(struct run *run) {
     }
 }
 
-// What a worker moved on the file system of which the disk is sampled: that of the first directory. The directories of
-// one place are taken to have equal parts of it.
+// The bytes that a worker moved on the file system whose disk is sampled, which is that of the first directory. The
+// directories of one place are assumed to have equal parts of it.
 static uint64_t on_sampled_device(const struct run *run, const struct worker *worker, uint64_t bytes) {
     const struct place *places = run->workload.places, *first = &places[worker->place - 1];
     uint32_t directories = 0, sampled = 0;
@@ -504,7 +505,7 @@ static uint64_t add_workers(struct run *run) {
     return end_ns;
 }
 
-// All workers have finished or are abandoned. An error of theirs becomes run->failure.
+// All workers have finished or are abandoned. An error of a worker becomes run->failure.
 static void report_step(struct run *run) {
     uint64_t measured_s = (add_workers(run) - run->workers.plan.timeline.start_ns) / NS_PER_S;
     each_operation(run, finish_recorder);

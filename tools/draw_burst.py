@@ -85,7 +85,7 @@ class Panel:
 
     def bars(self, percents: Sequence[float]) -> Iterator[str]:
         """Yield a bar for each second that has something to show."""
-        width = 1.5 * (across(1) - across(0))  # a little wider than its second, so that a screen shows it
+        width = 1.5 * (across(1) - across(0))  # a little wider than its second, so that it is visible on a screen
         for second, percent in enumerate(percents):
             if percent:
                 y = self.down(percent)

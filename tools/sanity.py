@@ -26,15 +26,15 @@ from typing import NamedTuple
 import controllers
 
 BUILD = controllers.PROJECT / "build/sanity"
-# The versions of pip that the cores above bootstrap their environments with.
+# The versions of pip with which the ansible-core versions above bootstrap their environments.
 PIP_VERSIONS = ("21.3.1", "23.1.2", "24.2", "25.2")
 NOT_COVERED = re.compile(
     r"could not be found|due to missing|required program|not supported by|requires Python|unsupported Python",
     re.IGNORECASE,
 )
 
-# ansible-test fetches the script that brings pip into a new environment from a place of its own, and takes one that
-# lies in its cache. This one starts pip from pip's own wheel, and lets it install what the original would.
+# ansible-test downloads the script that installs pip into a new environment, unless one is in its cache. This one runs
+# pip from pip's own wheel and installs the same packages as the original.
 GET_PIP = """\
 import sys
 
@@ -141,7 +141,7 @@ def install(artifact: Path, directory: Path, job: Job) -> Path:
     directory.mkdir()
     core = controllers.newest()
     galaxy = str(core.directory / "bin/ansible-galaxy")
-    # Forced, since it would find the checkout's own links and have nothing to do.
+    # Forced, because it would otherwise find the checkout's own links and do nothing.
     command = [
         galaxy,
         "collection",

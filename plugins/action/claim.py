@@ -181,7 +181,7 @@ class ActionModule(ControllerAction):
         except ClusterError as error:
             if error.unreachable or not str(error).startswith("forbidden"):
                 raise
-            return {}  # storage classes belong to the whole cluster, and not everybody may look at them
+            return {}  # storage classes belong to the whole cluster, and not every user may read them
         if not found:
             raise ClusterError(
                 f"no such storage class: the cluster has none with the name {name}; kubectl get "
@@ -288,7 +288,7 @@ class ActionModule(ControllerAction):
             self._list(kind, "read job and claim", name=claim.name, namespace=claim.namespace) for kind in (JOB, CLAIM)
         )
         events: list[Any] = []
-        with contextlib.suppress(ClusterError):  # not everybody may read them, and they only explain
+        with contextlib.suppress(ClusterError):  # not every user may read them, and they only add an explanation
             events = self._list(EVENT, "read events", namespace=claim.namespace, field_selectors=["type=Warning"])
         return replace(seen, job=job[0] if job else {}, claim=found[0] if found else {}, events=events)
 

@@ -79,7 +79,7 @@ class ActionModule(ControllerAction):
             unstored = unkept = ""
         problems = [uncompared, problem, unstored, unsigned, unkept, unsent]
         result = conclusion(directory, verdict, problems, options["judged_hosts"], place, task_vars)
-        # A limit keeps the controller out of the play that judges the fleet.
+        # With --limit, the controller is not in the play that judges the fleet.
         limit = task_vars.get("ansible_limit")
         if limit and not has_controller(task_vars["groups"], self._loader, limit):
             failures = with_fleet(result["failures"], result["fleet_problems"], options["judged_hosts"])

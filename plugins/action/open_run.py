@@ -120,7 +120,7 @@ class ActionModule(ControllerAction):
             opened.update(
                 sign_key=run["sign_key"], upload_url=run["upload_url"], history=run["history"]["place"], policy={}
             )
-            # Kept now, because a run that is killed later could not be.
+            # Kept now, because a run that is killed later can no longer be kept.
             warnings = [warning, keep_if_asked(directory.path, OPENED)]
         except (OSError, *USAGE_ERRORS) as error:
             return self.refusal(str(error), report_dir, task_vars)
@@ -206,7 +206,7 @@ def tried_history(history: Mapping[str, Any], report_dir: str, create: bool) -> 
 
     The history, which by default lies in the directory of reports, is made only on request.
     """
-    with contextlib.suppress(OSError):  # what is wrong with it is reported when the run directory is made
+    with contextlib.suppress(OSError):  # a problem with it is reported when the run directory is created
         os.makedirs(report_dir, exist_ok=True)
     try:
         try_history(history["place"], create)

@@ -226,7 +226,7 @@ def judged_again(directory: RunDirectory, policy: Mapping[str, Any]) -> tuple[di
     changed = verdict is None or any(
         verdict["policy"].get(key) != directory.run["policy"].get(key) for key in ("fail_on", "report_only", INSTEAD_OF)
     )
-    # The verdict of an older version does not say by which profile each host was judged.
+    # A verdict from an older version does not say which profile each host was judged by.
     if changed or any("profile" not in host for host in verdict["hosts"]):
         verdict = judge_run(directory, verdict["asked_by"] if verdict else REPORT)
     if verdict["asked_by"] == REPORT and not directory.run.get("merged_from"):

@@ -50,7 +50,7 @@ class ActionModule(ControllerAction):
             raise AnsibleActionFail(str(error)) from None
         run = {"run_id": directory.run["run_id"], "path": directory.path, "expected_hosts": directory.expected_hosts}
         recorded = (directory.run.get("history") or {}).get("place")
-        # A command that says neither where its reports are nor its history has none of its own.
+        # A command that names neither its report directory nor its history has no history of its own.
         is_said = bool(options["history"] or options["report_dir"])
         place = place_of(options["history"], options["report_dir"]) if is_said or not recorded else recorded
         run.update(sign_key=options["sign_key"], upload_url=options["upload_url"], history=place, policy=policy)

@@ -18,7 +18,7 @@ def number_of(device):
 
 def number_below(device_number, mount_source):
     """Return the number of the block device of a mounted file system; an OSError if its source cannot be inspected."""
-    if (device_number or "").startswith("0:") and (mount_source or "").startswith("/"):  # btrfs has a number of its own
+    if (device_number or "").startswith("0:") and (mount_source or "").startswith("/"):  # btrfs: its own
         return number_of(os.stat(mount_source).st_rdev)
     return device_number or "none"
 

@@ -35,7 +35,7 @@ def _keep_only(descriptors):
         os.dup2(nothing, standard)
     for name in os.listdir("/proc/self/fd"):
         if int(name) > 2 and int(name) not in descriptors:
-            with contextlib.suppress(OSError):  # it was the listing's own
+            with contextlib.suppress(OSError):  # it was the process of the listing
                 os.close(int(name))
 
 

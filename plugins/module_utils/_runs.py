@@ -303,7 +303,7 @@ def runs_below(state_dir):
         mark = _marks.read_mark(os.path.join(parent, name))
         if mark is None or not separator:
             continue
-        # A volume's name may hold the separator too: the mark knows the run id.
+        # A volume's name may contain the separator, too, so the run ID comes from the mark.
         run_id = mark.get("run_id") or run_id
         if name.startswith("%s-" % run_id):
             found.append(Run(state_dir, run_id, name[len(run_id) + 1 :]))

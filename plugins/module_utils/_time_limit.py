@@ -36,8 +36,8 @@ def call_all(functions, limit_s, undo=None):
     try:
         texts = _read_all([descriptor for dummy, descriptor in children], deadline_s)
     finally:
-        # All processes are ended first. Otherwise one could still write an answer while another is awaited, and it
-        # would be neither read nor undone.
+        # All processes are ended first. Otherwise one could still write an answer while another is awaited; that
+        # answer would be neither read nor undone.
         for dummy, descriptor in children:
             os.close(descriptor)
         for pid, dummy in children:
@@ -69,7 +69,7 @@ def _tell(writer, content, undo):
 def _called(function):
     try:
         return dict(value=function())
-    except Exception as error:  # whatever it is, the parent reports it
+    except Exception as error:  # any exception is reported by the parent
         return dict(error=str(error) or type(error).__name__)
 
 

@@ -39,7 +39,7 @@ _PAGE_BYTES = 4096
 # cdw10 to cdw15, timeout_ms, result.
 _COMMAND = struct.Struct("=BBHIIIQQIIIIIIIIII")
 _MAGIC = struct.Struct("<I")
-# Before them stand the magic number, 4 reserved bytes, and the operations, bytes and times of reads and writes.
+# They are preceded by the magic number, 4 reserved bytes, and the operations, bytes and times of reads and writes.
 _LIMITED_US = struct.Struct("<56x4Q")
 
 _CONTROLLER_NAME = re.compile(r"\Anvme[0-9]+\Z")
@@ -100,7 +100,7 @@ def _log_page(descriptor, device_number, namespace, ioctl):
         raise ValueError("not the device %s" % device_number)
     page = array.array("B", bytes(_PAGE_BYTES))
     which = _STATISTICS_PAGE | (_PAGE_BYTES // 4 - 1) << 16
-    # No timeout of our own: the kernel resets a controller whose command times out, with everybody's writes on it.
+    # No timeout of our own: if a command times out, the kernel resets the controller, which affects all writes on it.
     command = bytearray(
         _COMMAND.pack(
             _GET_LOG_PAGE, 0, 0, namespace, 0, 0, 0, page.buffer_info()[0], 0, _PAGE_BYTES, which, 0, 0, 0, 0, 0, 0, 0

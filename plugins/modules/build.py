@@ -177,7 +177,7 @@ def main():
             binary=dict(type="path", default=""),
             architecture=dict(type="str", default=""),
             known=dict(type="dict", default={}),
-            # Not a secret, but much too long for the events of a job and the log of a host.
+            # Not a secret, but much too long for a job's events and a host's log.
             archive=dict(type="str", default="", no_log=True),
         ),
         supports_check_mode=True,

@@ -223,7 +223,7 @@ def prepare(p, run_command):
         log_path_problem=problem,
     )
     name, source, checked = choice.choose(p["source"], options)
-    # The source may know the queue manager when its host does not, as if it runs in a container.
+    # The source may know the queue manager even if its host does not, for example if it runs in a container.
     queue_manager = manager["name"] or checked.get("source_queue_manager") or ""
     known = dict(
         source=name, queue_manager=queue_manager, log_path=log_path, queue_manager_running=manager.get("running")

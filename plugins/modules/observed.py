@@ -133,7 +133,7 @@ def polled(p, observation):
     """Renew the lease of an observation, and return its state and new samples."""
     if observation.exists():
         observation.renew_lease(p["lease"])
-    # The state comes first: what an observation that has ended wrote is complete.
+    # Read the state first: if the observation has ended, its output is complete.
     state = observation.state()
     lines = observation.read_samples(p["offset"]) if state != _observer.ABSENT else b""
     more = bool(lines) and bool(observation.read_samples(p["offset"] + len(lines)))

@@ -237,7 +237,7 @@ def start_all(p):
     """Start the testers. Returns for each volume its ``error``, by its name."""
     runs = [_runs.Run(p["state_dir"], p["run_id"], volume["name"]) for volume in p["volumes"]]
     _runs.own_directory(runs[0].state_dir)
-    # The tester of the round before may still have to end: it leaves its tables first.
+    # The tester of the previous round may still be running: it writes its tables before it ends.
     lock = runs[0].lock(PATIENCE_S if p["round"] > 1 else 0)
     try:
         remove_old_runs(p["state_dir"], p["keep_days"])

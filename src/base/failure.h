@@ -9,12 +9,12 @@
 
 enum exit_status { EXIT_MEASURED, EXIT_USAGE, EXIT_REFUSED, EXIT_IO_ERROR, EXIT_INTERRUPTED, EXIT_LOST };
 
-#define FAILURE_SHORT_WRITE (-1)    // as error: a write or read that did less than asked
+#define FAILURE_SHORT_WRITE (-1)    // as error: a write or read that transferred less than requested
 #define FAILURE_CORRUPT (-2)        // as error: --verify read something other than what was written
 
 struct failure {
     enum exit_status status;
-    char message[PATH_MAX + 512];   // one sentence for people: what, where, and what to do
+    char message[PATH_MAX + 512];   // a sentence for the user: what, where, and what to do
     const char *call;               // the system call; NULL if no call failed
     int error;                      // errno, or one of the above
     char file[PATH_MAX];

@@ -19,7 +19,7 @@ enum kind {
 enum only { ONLY_NONE, ONLY_MQ_LOG = 1 + WORKLOAD_MQ_LOG, ONLY_COMMIT = 1 + WORKLOAD_COMMIT,
             ONLY_STREAMS = 1 + WORKLOAD_STREAMS };
 
-// An option in full. Members that are not named are 0 or NULL: no letter, no default, no row in run.csv.
+// An option in full. Members that are not set are 0 or NULL: no letter, no default, no row in run.csv.
 struct rule {
     const char *name;
     char letter;
@@ -32,7 +32,7 @@ struct rule {
     const char *range_unit;     // of min and max, for people, with a space before it
     bool (*good)(const char *value);
     const char *const *choices; // KIND_CHOICE: the names of its values, in their order
-    const char *allowed;        // what cannot be said by min and max
+    const char *allowed;        // restrictions that min and max cannot express
     const char *example;        // a value that works
     const char *argument, *help;
     const char *alone;          // the value if the name stands alone; another one then needs its "="
@@ -537,7 +537,7 @@ static void complete_over(struct number_list *over, struct number_list *asked_fo
     size_t asked = over->count;
     over->count = 0;
     for (size_t i = 0; i < asked; i++) {
-        insert_once(over, over->values[i]);     // never behind what is still to be read
+        insert_once(over, over->values[i]);     // never overtakes the part that is still to be read
     }
     *asked_for = *over;
     for (uint64_t decade_ns = 100000; decade_ns <= 1000000000; decade_ns *= 10) {

@@ -12,7 +12,7 @@
 #include <signal.h>
 
 #define SUPERVISOR_PATIENCE_NS UINT64_C(1000000000)     // time for calls in flight to return when a run is stopped
-#define SUPERVISOR_POLL_NS UINT64_C(2000000)            // between two looks at something that is awaited
+#define SUPERVISOR_POLL_NS UINT64_C(2000000)            // the time between two checks for something that is awaited
 
 enum stop_reason { STOP_NONE, STOP_SIGNAL, STOP_DEADLINE };
 

@@ -20,7 +20,7 @@ void text_vprintf(struct text *text, const char *format, va_list arguments) __at
 void text_escape(struct text *text, const char *name, char twice);
 // The same, for formatted text.
 void text_vescape(struct text *text, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));
-// Forgets everything behind that length; keeps the memory.
+// Truncates the text to that length; keeps the memory.
 void text_cut(struct text *text, size_t length);
 // Writes it whole; 0 or the error, which is ENOMEM if the text is incomplete.
 int text_write(const struct text *text, int fd);

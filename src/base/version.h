@@ -1,13 +1,14 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// The one place of the versions. The build may name the hash of the sources (sha256 over *.c and *.h in name order).
+// The only place that defines the versions. The build may name the hash of the sources (sha256 over *.c and *.h in
+// name order).
 #pragma once
 
 #define LOGDISK_VERSION "1.0.0"
 
-// How figures come about: raise it when figures of the same disk stop being comparable with earlier ones,
-// and only then.
+// Version of the measuring method: raise it if, and only if, figures of the same disk are no longer comparable with
+// earlier ones.
 // docs/columns.md says what changed.
 #define LOGDISK_METHOD_VERSION 2
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #define TICK_NS UINT64_C(1000000)
-#define SILENCE_NS UINT64_C(100000000)          // between two lines `tick` at most
+#define SILENCE_NS UINT64_C(100000000)          // the longest time between two `tick` lines
 
 bool acknowledge_look(struct failure *failure) {
     struct stat out, err;
@@ -52,7 +52,8 @@ static bool send(struct acknowledge *acknowledge) {
     return outlet->error == 0;
 }
 
-// Text that a slow reader has not taken is sent first. Then the latest counts are sent, however many ticks have passed.
+// Text that a slow reader has not yet accepted is sent first. Then the latest counts are sent, however many ticks have
+// passed.
 static bool tick(struct acknowledge *acknowledge, bool *ended) {
     const char *end = atomic_load_explicit(&acknowledge->end, memory_order_acquire);        // before the last counts
     if (acknowledge->outlet.text.length == 0) {

@@ -36,7 +36,7 @@ struct acknowledge {
 // Refuses a standard output from which no other process can read lines.
 bool acknowledge_look(struct failure *failure);
 
-// Before the files are prepared: has them marked.
+// Called before the files are prepared: arranges for them to be marked.
 void acknowledge_prepare(struct acknowledge *acknowledge, struct workspace *workspace);
 
 // Prints the line `ready`, and starts the thread. False if there is no memory, or no thread.

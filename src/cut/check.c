@@ -19,7 +19,7 @@ static bool read_witness(struct check *check) {
     return good;
 }
 
-// What run.csv says of the run whose files are checked.
+// The keys of run.csv about the run whose files are checked.
 static bool take_options(struct check *check) {
     struct options *options = check->options;
     const struct mark *mark = &check->witness.mark;

@@ -15,7 +15,7 @@ struct check {
     const atomic_bool *stop;
     struct tables *tables;
     atomic_bool *tables_opened;
-    struct identity *identity;          // of what the first directory is on
+    struct identity *identity;          // of the storage that the first directory is on
     struct witness witness;
     struct reader reader;               // its failure is that of the check
 };

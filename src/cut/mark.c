@@ -47,7 +47,7 @@ static bool is_possible(const struct mark *mark) {
     return mark->block_bytes >= 4096 && mark->block_bytes % 4096 == 0 && mark->block_bytes <= OPTIONS_BLOCK_MAX &&
            mark->file_bytes >= mark->block_bytes && mark->file_bytes % 4096 == 0 &&
            mark->file_bytes <= OPTIONS_FILE_BYTES_MAX && mark->files >= 1 && mark->files <= OPTIONS_FILES_MAX &&
-           mark->files * (mark->file_bytes / mark->block_bytes) >= 2 &&         // of one, nothing can be said
+           mark->files * (mark->file_bytes / mark->block_bytes) >= 2 &&         // one proves nothing
            mark->queue_managers >= 1 && mark->queue_managers <= OPTIONS_QUEUE_MANAGERS_MAX &&
            is_name(mark->run_id) && is_name(mark->boot_id) && is_name(mark->file_prefix);
 }
@@ -114,7 +114,7 @@ bool mark_note_end(int fd) {
     return written == (ssize_t)strlen(END_LINE) && fsync(fd) == 0;
 }
 
-// Takes the line of the end from the text, if it is there.
+// Removes the end line from the text, if it is there.
 static bool take_end(char *text) {
     char *second = strchr(text, '\n');
     bool ended = second != NULL && strcmp(second + 1, END_LINE) == 0;

@@ -35,5 +35,6 @@ struct position {
 void position_add(struct position *position, const struct geometry *geometry, const struct spot *at,
                   const unsigned char *sector);
 
-// The one name for it. If several are true, the first of: misdirected, unreadable, foreign, damaged, zeroed, torn.
+// Returns the content under a single name. If several apply, the first of: misdirected, unreadable, foreign, damaged,
+// zeroed, torn.
 enum content position_content(const struct position *position);

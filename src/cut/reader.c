@@ -35,7 +35,7 @@ static bool says_unreadable(int error) {
 
 // Reading.
 
-// One part of a file. Finds unreadable data by halving, down to a sector, or a page if the disk has larger sectors.
+// One part of a file. Finds unreadable data by bisection, down to a sector, or a page if the disk has larger sectors.
 // False if the cause is not the disk.
 static bool read_part(struct reader *reader, int fd, uint64_t offset_bytes, uint64_t at, uint64_t bytes) {
     ssize_t done;
@@ -176,7 +176,7 @@ static bool check_mark(struct reader *reader, int dir_fd, uint32_t worker) {
                   path, mark.run_id, mark.seed);
 }
 
-// All marks before the first file, so that it is refused at once.
+// Checks all marks before the first file, so that a wrong run is refused at once.
 static bool check_marks(struct reader *reader) {
     bool good = true;
     for (uint32_t worker = 1; good && worker <= reader->geometry.queue_managers && !atomic_load(reader->stop);

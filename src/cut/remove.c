@@ -34,7 +34,7 @@ static bool unlink_open(const struct removal *removal, const char *name, int fd)
     return gone || refuse(removal->failure, "cannot remove %s/%s: %s", removal->path, name, strerror(errno));
 }
 
-// A test file that a power cut has shortened or taken away is one all the same.
+// A test file that a power cut has truncated or removed is still counted as one.
 static bool remove_file(const struct removal *removal, uint32_t file) {
     struct stat status;
     char name[NAME_MAX + 1];

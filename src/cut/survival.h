@@ -8,7 +8,7 @@
 #include "cut/mark.h"
 #include "workload/test_files.h"
 
-// Makes the mark, and has the preparation of the files use it.
+// Creates the mark, and arranges for it to be used when the files are prepared.
 void survival_open(struct survival *survival, struct mark *mark, const struct options *options);
 
 // A job of a thread, because disks may hang: notes in all marks that the run was told to end. If the

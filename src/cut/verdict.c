@@ -127,7 +127,7 @@ static enum in_flight judge_in_flight(const struct judgement *judgement, uint64_
     if (stretch->content == CONTENT_MISSING) {
         return IN_FLIGHT_NONE;
     }
-    // Its own sectors, since nothing else is newer, and those of the write before it, and no older ones.
+    // Its own sectors, since nothing else is newer, and those of the previous write, but no older ones.
     bool torn = stretch->content == CONTENT_TORN && write_of(ring, position, stretch->pass) == before;
     return torn ? IN_FLIGHT_TORN : IN_FLIGHT_DAMAGED;
 }
@@ -179,7 +179,7 @@ static void judge_position(const struct judgement *judgement, uint64_t position,
     if (is_whole(ring, stretch, position, expected)) {
         judgement->durability->kept++;
     } else if (position == judgement->in_flight_position || stretch->content == CONTENT_MISSING) {
-        return;                                 // a missing position is that of a file whose metadata is lost
+        return;                                 // a missing position belongs to a file whose metadata is lost
     } else if (stretch->content == CONTENT_WHOLE) {
         judge_lost(judgement, position, expected, found);
     } else {

@@ -5,7 +5,7 @@
 //
 // A queue manager has one write outstanding. So all writes up to A had returned, of which A acknowledgements arrived;
 // and so had all writes before any write W that is found, because W was issued only after them. On honest storage all
-// of these are present, unless a later write took their place. The place of the one write in flight may hold anything.
+// of these are present, unless a later write replaced them. The place of the one write in flight may hold anything.
 // That write is W, the last one found, if it is beyond A and not whole; otherwise it is the one after W or A,
 // whichever is greater. Every other deviation is a loss, because honest storage cannot be in such a state.
 #pragma once
@@ -18,7 +18,7 @@ extern const char *const finding_names[FINDINGS];       // "" is none
 
 // The outcome of the write in flight. New: the last write that is found was not acknowledged, and is whole. Old: no
 // write beyond the acknowledged ones is found. Torn: its sectors are mixed with those that were there before. Damaged:
-// something else stands there. None: its file is missing. In rising order of harm.
+// it contains something else. None: its file is missing. In rising order of harm.
 enum in_flight { IN_FLIGHT_NONE, IN_FLIGHT_NEW, IN_FLIGHT_OLD, IN_FLIGHT_TORN, IN_FLIGHT_DAMAGED, IN_FLIGHTS };
 extern const char *const in_flight_names[IN_FLIGHTS];
 
@@ -69,7 +69,7 @@ struct ring {
     bool incomplete;                    // no memory
 };
 
-// ring: zeros, or one that was used before, whose memory is used again.
+// ring: zeros, or one that was used before, whose memory is reused.
 void ring_start(struct ring *ring, const struct geometry *geometry, uint32_t worker);
 void ring_add(struct ring *ring, const struct position *position);
 void ring_add_missing(struct ring *ring, uint64_t count);       // positions that the file does not have

@@ -5,7 +5,7 @@
 // exact; each extreme has the ordinal (from 1) of the operation that had it, the earliest of equals. Percentiles come
 // from a log-linear histogram: exact below 256 ns, then 128 buckets per octave, so that the bounds of a bucket are
 // within 1/128 (0.79 %) of each other, up to 2^42 ns (73 minutes). Anything longer counts in the last bucket.
-// The sizes of writes are kept in one as well, with a byte in the place of a nanosecond.
+// A distribution also records the sizes of writes, with bytes instead of nanoseconds.
 #pragma once
 
 #include "base/standard.h"
@@ -77,7 +77,7 @@ void distribution_merge(struct distribution *into, const struct distribution *fr
 // Adds to the sum, which stops at DISTRIBUTION_SUM_MAX_NS.
 void distribution_add_sum(struct distribution *distribution, uint128 ns);
 
-// These four need a count above 0.
+// These four require a count above 0.
 double distribution_mean_ns(const struct distribution *distribution);
 double distribution_deviation_ns(const struct distribution *distribution);      // of the population: divided by n
 double distribution_time_weighted_mean_ns(const struct distribution *distribution);     // sum of squares / sum
@@ -92,8 +92,8 @@ struct distribution_over {
 struct distribution_over distribution_over(const struct distribution *distribution, uint64_t threshold_ns);
 
 // The nearest-rank percentile; quantile_ppm is in millionths (990000 is p99). False if the count cannot support it: if
-// fewer than one of that many values is expected to be above it. By time, each duration is weighted by itself, which is
-// what an application sees that comes at a random instant.
+// fewer than one of that many values is expected to be above it. By time, each duration is weighted by itself, which
+// corresponds to what an application sees at a random instant.
 enum weight { BY_COUNT, BY_TIME };
 bool distribution_percentile_ns(const struct distribution *distribution, enum weight weight, uint64_t quantile_ppm,
                                 uint64_t *ns);

@@ -18,8 +18,8 @@
 #include "base/clock.h"
 #include "figures/distribution.h"
 
-// The cuts of a step. Whole seconds and the 30 equal batches of the measured time are cut out of one time line, so
-// that every stretch between two cuts (a "slot") belongs to exactly one second and one batch. Cut 0 is the warm-up,
+// The cuts of a step. The measured time is divided into whole seconds and into 30 equal batches, so that every stretch
+// between two cuts (a "slot") belongs to exactly one second and one batch. Cut 0 is the warm-up,
 // which ends when the measured time begins; after the measured time only seconds cut, and batch 30 continues.
 // Pure arithmetic; all instants are nanoseconds of CLOCK_MONOTONIC.
 
@@ -58,8 +58,8 @@ static inline struct cut timeline_next(const struct timeline *timeline, const st
 
 #define RECORDER_PENDING 32
 
-// A slot lasts a second at most: 32-bit counts are enough for all workers together. An empty one holds zeros, so it has
-// the minimum as its distance from UINT64_MAX.
+// A slot lasts a second at most: 32-bit counts are enough for all workers together. An empty one holds zeros, so the
+// minimum is stored as its distance from UINT64_MAX.
 struct pending_slot {
     _Atomic uint64_t count, bytes, response_sum_ns, sum_ns, max_ns, min_ns_below_max;
     _Atomic uint32_t buckets[DISTRIBUTION_BUCKETS];
@@ -153,5 +153,5 @@ void recorder_add(struct recorder *recorder, uint32_t cut, const struct distribu
 // Takes over the next cut: the caller knows that every worker has passed it.
 void recorder_finalise_next(struct recorder *recorder);
 
-// Takes over what remains of a step that ended at that instant, and gives out the last part second, batch and round.
+// Takes over what remains of a step that ended at that instant, and outputs the last partial second, batch and round.
 void recorder_finish(struct recorder *recorder, uint64_t end_ns);

@@ -19,8 +19,8 @@ struct cgroup {
 // that controller, version 2 otherwise. False if there is none.
 bool parse_cgroup(const char *text, struct cgroup *cgroup);
 
-// Puts a group's directory together from the root of the mount that shows it, its mount point and its path in the
-// hierarchy. False, with an empty path, if the mount does not show the group.
+// Builds a group's directory from the root of the mount that shows it, its mount point and its path in the hierarchy.
+// False, with an empty path, if the mount does not show the group.
 bool cgroup_locate(struct cgroup *cgroup, const char *root, const char *point);
 
 // The throttled time in the text of a cpu.stat, in nanoseconds; NAN if it is not there.

@@ -72,7 +72,7 @@ static void append_name(struct block_stack *stack, const char *before, const cha
                    name_of(device), label);
 }
 
-// A partition stands on its disk, a mapped device on its slaves.
+// Below a partition is its disk, and below a mapped device are its slaves.
 static void walk_down(struct block_stack *stack, const char *before, const char *device, int depth) {
     char disk[PATH_MAX], below[PATH_MAX], pattern[PATH_BYTES];
     glob_t slaves = {0};
@@ -108,7 +108,7 @@ struct block_number device_of_mount(const struct mount *mount) {
     return (struct block_number){mount->major, mount->minor};
 }
 
-// Major 0: what is open is no block device.
+// Major 0: the descriptor does not refer to a block device.
 static struct block_number device_of_open(int fd) {
     struct stat status;
     return fstat(fd, &status) == 0 ? device_of_node(&status) : (struct block_number){0};
@@ -201,7 +201,8 @@ static uint64_t number_fact(const char *directory, const char *name) {
     return read_fact(directory, name, text, sizeof text) && parse_integer(text, &value) ? value : 0;
 }
 
-// The path is one of the namespace that set the loop device up: it is used only if a file of the device's size exists
+// The path belongs to the namespace that set up the loop device, so it is used only if a file of the device's size
+// exists
 // there.
 static int open_backing_file(const char *loop) {
     char path[PATH_MAX];

@@ -72,7 +72,7 @@ void parse_chosen(const char *text, char *chosen, size_t size);
 
 // device_use.c.
 
-// Whether that is the kernel's name of the device, such as sda.
+// Whether that is the kernel's name for the device, such as sda.
 bool device_has_name(struct block_number number, const char *name);
 
 struct device_use {
@@ -88,7 +88,7 @@ bool device_find_use(struct block_number number, struct device_use *use);
 // Two testers on one disk would measure each other's load. Each holds, for every disk under its directories, an
 // abstract
 // socket that is named mqops-logdisk/<major:minor>/<pid>.<instant>/<run id>, and looks for those of other runs. It
-// needs no root, and the kernel lets go of it with the process, whatever ends that. It works within a network
+// needs no root, and the kernel releases it with the process, however that ends. It works within a network
 // namespace: it does not see another container or another host with the same disk.
 
 #define INSTANCE_BYTES 24
@@ -98,7 +98,7 @@ struct device_lock {
     char problem[128];          // why others may not have been found; empty: they were
 };
 
-// What the name of such a socket says.
+// The information in the name of such a socket.
 struct lock_name {
     struct block_number disk;
     char run_id[OPTIONS_RUN_ID_MAX + 1];                // empty: a run of its own

@@ -56,7 +56,7 @@ uint64_t memory_available_bytes(void) {
 
 // Mounts.
 
-// Copies up to one of the ends, with \ooo undone, and returns what is behind the blanks that follow.
+// Copies the text up to one of the end characters, decodes \ooo, and returns the text after the blanks that follow.
 static const char *take_field(const char *text, const char *ends, char *field, size_t size) {
     size_t used = 0;
     while (*text != '\0' && strchr(ends, *text) == NULL) {

@@ -9,23 +9,23 @@
 // The file's first size-1 bytes, without trailing white space. If it cannot be read: false, and an empty text.
 bool read_text(const char *path, char *text, size_t size);
 
-// The sum of some of the blank-separated numbers behind the word that begins a line (an empty word: the first line).
+// The sum of some of the blank-separated numbers in the line that begins with that word (an empty word: the first
+// line).
 // Bit n of fields selects number n, from 0; a "name=" before a number is skipped. False if one of them does not exist.
 bool parse_figures(const char *text, const char *word, unsigned fields, uint64_t *sum);
 
-// The memory that is available without swapping, in bytes; UINT64_MAX if the kernel does not report it. It grants more
-// than it
-// has, and then ends this process or another one.
+// The memory that is available without swapping, in bytes; UINT64_MAX if the kernel does not report it. The kernel can
+// grant more memory than it has, and then kills this process or another one.
 uint64_t memory_available_bytes(void);
 
-// Which mount an open file lies on, and, if that is an overlay, which file system holds what is written there.
+// The mount that an open file is on and, if that is an overlay, the file system that holds its data.
 
 #define MOUNT_FIELD_BYTES 1024
 
 struct mount {
     uint32_t id;                        // 0: not found
     uint32_t major, minor;
-    char root[MOUNT_FIELD_BYTES];       // of the mount within its file system; these are cut if they are longer
+    char root[MOUNT_FIELD_BYTES];       // of the mount within its file system; truncated if they are longer
     char point[MOUNT_FIELD_BYTES], options[MOUNT_FIELD_BYTES];
     char type[64], source[MOUNT_FIELD_BYTES], super_options[MOUNT_FIELD_BYTES];
     char upper[PATH_MAX];               // an overlay's upper directory, as its mounter named it

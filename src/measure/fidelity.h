@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // Compares what a step did with what --place and --stream ask for: shares of capacity, reads, sizes and operations,
-// and rates. The reader of the table judges the differences.
+// and rates. Whoever reads the table judges the differences.
 #pragma once
 
 #include "measure/worker.h"

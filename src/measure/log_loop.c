@@ -1,7 +1,7 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// The loop of mq-log: what a logger does that writes blocks of one size.
+// The loop of mq-log: a logger that writes blocks of one size.
 #include "measure/loop.h"
 
 static inline void *next_block(struct worker *worker) {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "measure/loop.h"
 
-#define STOP_CHECK_NS UINT64_C(50000000)        // the longest sleep without a look at plan->stop
+#define STOP_CHECK_NS UINT64_C(50000000)        // the longest sleep without checking plan->stop
 #define RECORDER_WAIT_NS 200000
 #define RETURN_WAIT_NS 20000
 

@@ -15,7 +15,7 @@ struct result {
     double bytes_per_s, operations_per_s;               // 0 if nothing was measured
     bool has_intervals;                 // false if no whole second was measured
     uint64_t interval_bytes_max, interval_bytes_min;
-    // bytes per second of a single worker in a second, as mqldt says it
+    // bytes per second of a single worker in a second, as mqldt reports it
     uint64_t worker_second_max, worker_second_min;
     const struct distribution *latency, *flush, *response, *sizes;      // all but latency may be NULL
     uint64_t record_bytes;              // that the writes of those sizes carried

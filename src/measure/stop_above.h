@@ -16,5 +16,5 @@ struct stop_above {
 bool stop_above_open(struct stop_above *stop_above, const struct text_list *limits, const struct workload *workload,
                      struct failure *failure);
 
-// Looks at a row of all workers.
+// Checks a row of all workers.
 void stop_above_look(struct stop_above *stop_above, const struct result *all);

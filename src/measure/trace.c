@@ -52,7 +52,7 @@ void trace_discard(struct trace *trace) {
     }
 }
 
-// In a closed loop what was due before the measured time began is at its beginning.
+// In a closed loop, operations that were due before the measured time are recorded at its beginning.
 static uint64_t offset_ns(const struct trace *trace, uint64_t instant_ns) {
     return instant_ns > trace->start_ns ? instant_ns - trace->start_ns : 0;
 }

@@ -60,7 +60,7 @@ compare(struct verify *verify, struct mismatch place, const unsigned char *found
     }
 }
 
-// Writes n (from 0) and up to count - 1 after it, which lie one behind the other in one file.
+// Write n (from 0) and up to count - 1 writes after it, which follow one another in one file.
 static bool check_blocks(struct verify *verify, const struct worker *worker, struct payload *payload, uint64_t n,
                          uint64_t count, unsigned char *memory) {
     uint64_t block_bytes = verify->stream->block_bytes;

@@ -13,7 +13,7 @@
 struct mismatch {
     uint32_t worker, file;
     uint64_t offset_bytes;              // of the first wrong 512 bytes of the block
-    uint64_t ordinal;                   // the write that should stand there, from 1 in its step, warm-up included
+    uint64_t ordinal;                   // the write that should be there, from 1 in its step, warm-up included
 };
 
 struct verify {

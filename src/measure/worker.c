@@ -112,7 +112,7 @@ static bool has_started(const struct worker *worker) {
     return worker->error.call != NULL || worker->figures[worker->operation]->in_flight.in_flight;
 }
 
-// Streams of mq-log have their own plan, which is pure arithmetic. They count as what was to come next.
+// Streams of mq-log have their own plan, which is pure arithmetic. They count as the operations that come next.
 static void count_own_not_started(struct worker *worker, uint64_t until_ns, uint64_t end_ns) {
     struct figures *figures = worker->figures[worker->operation];
     struct schedule schedule = worker_schedule(worker);
@@ -152,7 +152,7 @@ static void count_not_started(struct worker *worker, uint64_t end_ns) {
 }
 
 // Applications whose commits no write has completed are still waiting. The longest of these waits is counted,
-// otherwise a write that hangs to the end would not delay any commit.
+// because otherwise a write that hangs to the end would not delay any commit.
 static void note_waiting_commit(struct worker *worker, uint64_t end_ns) {
     if (worker->commits == NULL || group_commit_oldest_ns(worker->commits) >= end_ns) {
         return;

@@ -198,7 +198,8 @@ struct workers {
     struct worker **active;
 };
 
-// For a workspace that knows its alignment. False: not enough memory or threads, or a processor of --cpu that cannot be
+// Requires a workspace whose alignment is known. False: not enough memory or threads, or a processor of --cpu that
+// cannot be
 // used; failure says which.
 bool workers_create(struct workers *workers, const struct workspace *workspace, struct failure *failure);
 

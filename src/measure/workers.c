@@ -201,7 +201,7 @@ static bool start_threads(struct workers *workers, struct failure *failure) {
     return good;
 }
 
-// Sets count to that of all streams, at the greatest load point.
+// Sets count to the workers of all streams, at the greatest load point.
 static uint64_t needed_bytes(const struct workspace *workspace, uint32_t *count) {
     const struct workload *workload = workspace->workload;
     uint64_t needed = 0;

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // Text for standard output and standard error, used by the main thread only. What they do not take at once waits in a
-// buffer that grows: a full pipe, a stopped terminal or a reader that has disappeared never blocks the tester. Only a
+// buffer that grows: so a full pipe, a stopped terminal or a reader that has disappeared never blocks the tester. Only
+// a
 // regular file can block, so if one is on a file system under test, its text is held until the tables are in place.
 #pragma once
 

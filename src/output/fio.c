@@ -185,7 +185,7 @@ static void print_described(FILE *out, const struct workload *workload, const st
     print_job(out, workload, &part, false);
 }
 
-// The job for mq-log, and for the writes of commits.
+// The job for mq-log, and for the log writes of the workload commit.
 static void print_log(FILE *out, const struct workload *workload, const struct options *options) {
     const struct stream *stream = &workload->streams[0];
     uint32_t loggers = stream_workers(stream, load_of(workload));

@@ -3,8 +3,9 @@
 //
 // mqldt's table (--csvFile): the same columns in the same order under the same titles,
 // a block of rows for each load point.
-// It is written in place to what the user named, as mqldt does, so that links, owner and mode are kept and a pipe, the
-// screen or a mounted file will do as well: replaced if there is never more than one queue manager, else appended to.
+// Like mqldt's, it is written in place to the file that the user named, so that links, owner and mode are kept, and a
+// pipe, the screen or a mounted file works as well: replaced if there is never more than one queue manager, else
+// appended to.
 // The old content is kept until there is a result.
 #pragma once
 
@@ -28,7 +29,7 @@ struct csvfile {
     const char *path;       // NULL: not requested
     int fd;                 // -1: not open, since on_screen or unread
     bool on_screen;         // it is what standard output is
-    // a named pipe that nobody had open for reading at the start: whoever writes waits for a reader
+    // a named pipe that nobody had open for reading at the start: a writer waits for a reader
     bool unread;
     bool made;              // by csvfile_open
     int error;              // of csvfile_write

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What people see of the places of --place: reads and writes of all streams of a place together, and in total, after
+// The output about the places of --place: reads and writes of all streams of a place together, and in total, after
 // each step and, with --monitor, for every few seconds of it.
 #pragma once
 

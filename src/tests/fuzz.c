@@ -1,7 +1,7 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// libFuzzer's entry to every parser of text that comes from outside: the command line, and what /proc and /sys say.
+// libFuzzer's entry to every parser of text that comes from outside: the command line, and files of /proc and /sys.
 // The first byte chooses the parser; the rest is its text.
 #include "cut/geometry.h"
 #include "cut/witness.h"
@@ -48,7 +48,7 @@ static void fuzz_stream(const char *text) {
             of->name[0] != '\0');
 }
 
-// Arguments are separated by line ends. What is accepted must be within the ranges that the manual promises.
+// Arguments are separated by line ends. Accepted values must be within the documented ranges.
 static void fuzz_options(char *text) {
     static struct options options;
     char *arguments[ARGUMENTS_MAX + 1] = {0};

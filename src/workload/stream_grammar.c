@@ -244,7 +244,7 @@ size_t grammar_device_length(const char *text) {
     return end != NULL ? (size_t)(end - text) : strlen(text);
 }
 
-// An entry of that directory, because only such names always refer to the same device.
+// Must be an entry of that directory, because only such names always refer to the same device.
 static bool is_device_name(const char *path, size_t length) {
     size_t directory = strlen(DEVICES_DIRECTORY);
     const char *name = path + directory;

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// The values of --place and --stream: KEY=VALUE, separated by commas. Reading is strict. What is wrong is said in one
+// The values of --place and --stream: KEY=VALUE, separated by commas. Reading is strict. A problem is reported in one
 // message: the place or stream, the key, what is allowed, and what to try. Nothing is allocated.
 #pragma once
 

@@ -97,7 +97,7 @@ static bool check_devices_of(struct plan *plan, const struct place_terms *place)
     return true;
 }
 
-// What is overwritten must have been written down twice, in the same words.
+// A device that is to be overwritten must have been named twice, identically.
 static bool check_devices(struct plan *plan) {
     const struct text_list *allowed = &plan->options->erase_devices;
     for (uint32_t i = 0; i < plan->places_count; i++) {

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // What a synchronous write costs beside a plain direct one, on a file of the run before its first step. If both take
-// the same time, no flush reaches the disk: its write cache is off or is said to be, or the mount suppresses flushes.
-// More is not to be learnt from it: a disk that only pretends to flush looks like one with a battery.
+// the same time, no flush reaches the disk: its write cache is off or is reported to be off, or the mount suppresses
+// flushes. Nothing more can be concluded from it: a disk that only pretends to flush looks like one with a battery.
 #pragma once
 
 #include "base/standard.h"

@@ -30,7 +30,7 @@ static struct block_number number_of(dev_t device) {
     return (struct block_number){major(device), minor(device)};
 }
 
-// Only a link as udev makes them, to a node of the kernel's in /dev.
+// Accepts only a link like those that udev creates, to one of the kernel's nodes in /dev.
 static bool find_node(struct opening *opening) {
     const char *path = opening->place->path;
     struct stat status;
@@ -52,7 +52,8 @@ static bool find_node(struct opening *opening) {
     return true;
 }
 
-// Opening some kinds of nodes does something to their devices, so what it is comes first; O_PATH opens no device.
+// Opening some kinds of nodes has an effect on their devices, so the type is checked first; O_PATH does not open the
+// device.
 static int pin_node(struct opening *opening) {
     struct stat status;
     int pin = open(opening->node, O_PATH | O_NOFOLLOW | O_CLOEXEC);
@@ -94,7 +95,7 @@ static bool open_pinned(struct opening *opening, int pin, int flags) {
                              opening->node, strerror(error));
 }
 
-// The name may have gone to another device meanwhile.
+// The name may refer to another device by now.
 static bool is_still_named(struct opening *opening) {
     struct stat named, opened;
     return (fstat(opening->device->fd, &opened) == 0 && stat(opening->place->path, &named) == 0 &&

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// The block device under test. The rule: one that holds anything, or that anybody uses, is never written to.
+// The block device under test. The rule: a device that holds anything, or that is in use, is never written to.
 //
 // The user names it twice, by a link of /dev/disk/by-id (streams.c compares the two). Then all is checked on one
 // descriptor, which is opened exclusively, so it cannot be mounted, mapped or used for swapping during the test. There

@@ -99,7 +99,7 @@ static bool same_file_system(struct workspace *workspace, const struct place *pl
         place->path, dir, dir);
 }
 
-// Two names of one directory: the queue managers would have the same files.
+// Two names for one directory: the queue managers would have the same files.
 static bool not_named_before(struct workspace *workspace, const struct place *place) {
     for (const struct place *other = workspace->workload->places; other < place; other++) {
         bool same_files = strcmp(other->file_prefix, place->file_prefix) == 0;
@@ -154,7 +154,7 @@ static bool enough_descriptors(struct workspace *workspace) {
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0) {
         return refuse(workspace, "cannot read the limit on open files: %s", strerror(errno));
     }
-    if (limit.rlim_cur < needed && limit.rlim_max >= needed) {      // RLIM_INFINITY is the greatest of all
+    if (limit.rlim_cur < needed && limit.rlim_max >= needed) {      // RLIM_INFINITY is the greatest value
         limit.rlim_cur =
             setrlimit(RLIMIT_NOFILE, &(struct rlimit){needed, limit.rlim_max}) == 0 ? needed : limit.rlim_cur;
     }
@@ -319,14 +319,14 @@ static bool create_file(struct workspace *workspace, uint32_t number, uint32_t f
     if (workspace->options->keep_files) {
         return create_named(workspace, place, path, &place->fds[file]);
     }
-    // Nothing leaves a file behind that never has a name: not SIGKILL, and not a disk that is frozen while the file is
-    // made and thaws when this process is gone.
+    // A file that never has a name is never left behind: not after SIGKILL, and not if a disk freezes while the file
+    // is created and thaws after this process has ended.
     place->fds[file] = openat(place->fd, ".", open_flags(place) | O_NOFOLLOW | O_TMPFILE | O_EXCL, 0660);
     if (place->fds[file] >= 0) {
         return true;
     }
-    // The answers of a kernel or file system that has no such files. EINVAL may also mean that it refuses O_DIRECT;
-    // creating the file under a name then tells for certain.
+    // The errors from a kernel or file system that does not support such files. EINVAL may also mean that it refuses
+    // O_DIRECT; creating the file under a name shows which it is.
     bool impossible = errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL || errno == ENOENT;
     return impossible ? create_named(workspace, place, path, &place->fds[file])
                       : refuse_creation(workspace, path, errno);
@@ -620,7 +620,7 @@ void workspace_prepare(void *argument) {
     }
     good = good && for_each(workspace, try_block_sizes) && format_files(workspace) && sync_places(workspace) &&
            probe_sync(workspace);
-    // Files that were not written in full are of no use to a power cut.
+    // Files that were not written completely are useless for a power cut.
     if (!good || (atomic_load(workspace->stop) && (!keep || survives))) {
         close_files(workspace, keep);
         remove_made_directories(workspace);

@@ -5,11 +5,12 @@
 //
 // The rule above all: a file that this run did not create is never written, truncated or removed. Files are created
 // exclusively and without following a link, relative to the open directory; before a name is removed it is checked to
-// be still that of the file created. Unless they are to be kept, files have no name at all, so nothing, not SIGKILL and
-// not a crash, leaves them behind; only if the file system has no such files (NFS) do they lose it once they are open.
+// be still that of the file created. Unless they are to be kept, files have no name at all, so neither SIGKILL nor a
+// crash leaves them behind; if the file system does not support such files (NFS), they lose their name once they are
+// open.
 //
-// workspace_prepare makes calls that may hang, so it is a job of a thread; `activity` tells main meanwhile what
-// it is at. Everything that can be refused is refused before the first byte is written.
+// workspace_prepare makes calls that may hang, so it is a job of a thread; meanwhile, `activity` tells main what it is
+// doing. Everything that can be refused is refused before the first byte is written.
 #pragma once
 
 #include "workload/sync_probe.h"
@@ -50,7 +51,7 @@ struct workspace {
     uint64_t alignment_bytes;           // of memory: --alignment, or the file system's preferred block if that is 0
     uint64_t descriptors;               // of all files and directories, and some to spare
     uint64_t free_bytes, size_bytes;    // of the first directory's file system, before the first byte
-    // Refuses what else may be, between the checks and the first file; NULL: nothing.
+    // Called between the checks and the first file to refuse anything else; NULL: nothing.
     bool (*before_files)(void *context, struct failure *failure);
     void *before_files_context;
     const atomic_bool *stop;            // the supervisor's
@@ -83,5 +84,5 @@ bool workspace_activity(struct workspace *workspace, struct activity *copy);
 // Removes the name if it is still that of the open file; false if it is not.
 bool test_file_unlink(int dir_fd, const char *name, int fd);
 
-// What the kernel says direct I/O wants of offsets here; 0 if it does not say.
+// The alignment of offsets that the kernel reports for direct I/O here; 0 if it reports none.
 uint32_t test_file_direct_io_alignment(int fd);

@@ -39,7 +39,7 @@ uint64_t schedule_due_ns(const struct schedule *schedule, uint64_t n);
 uint64_t schedule_due_before(const struct schedule *schedule, uint64_t instant_ns);
 
 // Adds how long operations first to first + count - 1 have been due at that instant, which is not before any of them:
-// their response time is at least that. The sum of squares leaves them out: no figure of a response is made of it.
+// their response time is at least that. The sum of squares leaves them out, because no figure about responses uses it.
 void schedule_add_waits(const struct schedule *schedule, uint64_t first, uint64_t count, uint64_t instant_ns,
                         struct distribution *response);
 
@@ -69,16 +69,16 @@ bool arrival_take(struct arrival_plan *plan, uint64_t before_ns, uint64_t *due_n
 #define STREAM_SIZES_MAX 16
 #define OPERATION_PPM UINT32_C(1000000)
 
-// A commit is no system call: it ends with the write that holds its last byte.
+// A commit is not a system call: it ends with the write that holds its last byte.
 enum operation { OPERATION_WRITE, OPERATION_READ, OPERATION_COMMIT, OPERATIONS };
 
 static inline const char *operation_name(enum operation operation) {
     return operation == OPERATION_COMMIT ? "commit" : operation == OPERATION_READ ? "read" : "write";
 }
 
-// A directory, and the files in it. What --place names may be several of them, one after the other: then their files
-// follow one another, in one array. Or a block device or several, each of which holds its files one after the other as
-// well, and has none in its first and its last DEVICE_END_BYTES: a device is accepted only if these hold zeros
+// A directory, and the files in it. A place of --place may have several, one after the other: then their files follow
+// one another, in one array. Or it has one or more block devices, each of which also holds its files one after the
+// other, and has none in its first and its last DEVICE_END_BYTES: a device is accepted only if these hold zeros
 // (test_device.h), and a test leaves them so.
 #define DEVICE_END_BYTES (UINT64_C(1) << 20)
 
@@ -194,15 +194,15 @@ static inline enum operation stream_next(const struct stream *stream, uint64_t *
     return splitmix64(random) % OPERATION_PPM < stream->read_ppm ? OPERATION_READ : OPERATION_WRITE;
 }
 
-// The next operation of a stream of --stream: what it is, which of the stream's sizes it has, and where it goes. All
-// that changes is the pattern and the random numbers, so a stream can be drawn without a disk.
+// The next operation of a stream of --stream: what it is, which of the stream's sizes it has, and where it goes. Only
+// the pattern and the random numbers change, so a stream can be drawn without a disk.
 enum operation
 stream_draw(const struct stream *stream, struct pattern *pattern, uint64_t *random, uint32_t *size_index);
 
 // The greatest load point.
 uint64_t workload_load_max(const struct workload *workload);
 
-// What all files take; UINT64_MAX if that is more than 64 bits can count.
+// The space that all files take; UINT64_MAX if that is more than 64 bits can count.
 uint64_t workload_footprint(const struct workload *workload);
 
 // Fills in a place for each queue manager; false if there is no memory.
@@ -217,5 +217,5 @@ bool mq_log_open(struct workload *workload, const struct options *options);
 bool commit_open(struct workload *workload, const struct options *options);
 
 // streams: what --place, --stream and --load describe (stream_grammar.h). False if there is no memory, or if they
-// cannot be: then failure says why.
+// cannot be used: then failure says why.
 bool streams_open(struct workload *workload, const struct options *options, struct failure *failure);

@@ -8,11 +8,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# AWX takes a YAML file for a playbook if one of its lines matches this, in any directory ...
+# AWX offers a YAML file as a playbook if one of its lines matches this, in any directory,
 PLAYBOOK = re.compile(
     r"^\s*?-?\s*?(?:hosts|(?:ansible\.builtin\.)?include|(?:ansible\.builtin\.)?import_playbook):\s*?.*?$"
 )
-# ... unless a part of its path is one of these or begins with a dot.
+# unless part of its path is one of these or begins with a dot.
 SKIPPED = {"roles", "tasks", "group_vars", "host_vars"}
 
 

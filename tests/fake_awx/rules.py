@@ -25,7 +25,7 @@ TYPES = {
     "float": float,
 }
 FREQUENCIES = {"MINUTELY", "HOURLY", "DAILY", "WEEKLY", "MONTHLY", "YEARLY"}
-# What a message may use: the fields of a job that AWX hands out, as they are when it tries the message.
+# The fields of a job that a message may use, with the values that AWX uses to validate the message.
 JOB = {
     "id": 42,
     "name": "Stub JobTemplate",

@@ -51,7 +51,7 @@ def run(*words: object) -> str:
     return subprocess.run([str(word) for word in words], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
 
 
-# What a guest is made of
+# The parts of a guest
 
 
 def kernel() -> Path:
@@ -379,7 +379,7 @@ def cut_one(workshop: Workshop, device: str, file_system: str) -> list[str]:
     text = workshop.acknowledged.read_text().replace("\r\n", "\n")
     status, row, said = check(workshop.medium, text)
     requests = (workshop.path / "requests").read_text()
-    # The log says of each request when it came and, with dots before it, when it was answered.
+    # For each request, the log says when it arrived and, after dots, when it was answered.
     flushes = len(re.findall(r"(?<!\.)\b(?:Flush id=|Write id=.* fua=1)", requests))
     writes = int(row.get("acknowledged_writes") or 0)
     # The two writers may share a flush.
@@ -412,10 +412,10 @@ def main() -> None:
     commands = {"replay": replay_all, "cut": cut_all}
     if sys.argv[1:] not in [[name] for name in commands]:
         raise SystemExit(__doc__)
-    if "GUESTS_INSIDE" not in os.environ:  # mounts go with the process
+    if "GUESTS_INSIDE" not in os.environ:  # mounts are removed with the process
         os.environ["GUESTS_INSIDE"] = "1"
         os.execvp("unshare", ["unshare", "--mount", sys.executable, *sys.argv])
-    signal.signal(signal.SIGTERM, lambda *_signal: sys.exit("stopped"))  # so that guests, mounts and files go
+    signal.signal(signal.SIGTERM, lambda *_signal: sys.exit("stopped"))  # so that guests, mounts and files are removed
     subprocess.check_call(["make", "-s", "-C", PROJECT / "src", "static"], stdout=subprocess.DEVNULL)
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
         workshop = Workshop(Path(folder))

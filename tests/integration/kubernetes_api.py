@@ -75,7 +75,7 @@ class Cluster:
         if options.get("preconditions", {}).get("uid") != found["metadata"]["uid"]:
             raise Refusal(409, "Conflict", "the UID in the precondition does not match")
         self.deleted.append(self.objects[kind].pop(name))
-        for owned in ("pods", "persistentvolumeclaims"):  # as the garbage collector does
+        for owned in ("pods", "persistentvolumeclaims"):  # the garbage collector does the same
             for each in list(self.objects[owned].values()):
                 if found["metadata"]["uid"] in [owner["uid"] for owner in each["metadata"].get("ownerReferences", [])]:
                     self.deleted.append(self.objects[owned].pop(each["metadata"]["name"]))

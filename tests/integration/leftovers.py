@@ -12,7 +12,7 @@ PLACES = ("/fut", "/tmp", "/var/tmp", "/root/.ansible/tmp", "/root/.mqops-logdis
 
 def left_on(host: Host) -> list[str]:
     """What a certification left on a host; the tester itself stays, for the next time."""
-    # A host that is alone has the place of its disk's image within it.
+    # A single host has the directory of its disk's image inside its own.
     given = {"/fut/lost+found", *map(str, (host.dir, *host.dir.parents))}
     left = [path for path in host.files(*PLACES) if path not in given and not path.startswith(f"{host.dir}/")]
     return [*host.pids("logdisk").values(), *left]

@@ -148,8 +148,8 @@ def test_ten_minutes(start: Start, controller: Controller, tmp_path: Path, backg
     """A healthy disk certifies; one that freezes now and then breaks the share of time;
     one at its limit stays there."""
     duration_s, slow_rate = 600, 50
-    # Silver for one block size, relaxed for a disk on which other tests write: they make it stand still for a second
-    # now and then. It does not extend silver, whose limit on 1 MiB could not be removed.
+    # Silver for one block size, relaxed for a disk on which other tests write: which makes it stall for a second now
+    # and then. It does not extend silver, whose limit on 1 MiB could not be removed.
     limits = {"latency_mean": "10 ms", P99: "100 ms", "latency_p99_9": "1 s", "latency_max": "9 s", OF_TIME: "2 s"}
     shared_silver = {
         "name": "shared-silver",

@@ -30,7 +30,7 @@ SMALL = [
     "--shareDevice",
     "--tables=-",
 ]
-# As container/job.yml has it.
+# As in container/job.yml.
 CONFINED = ["--read-only", "--network=none", "--cap-drop=all", "--security-opt=no-new-privileges"]
 
 
@@ -101,7 +101,7 @@ def test_any_user_gets_the_same_as_outside(contained, volume: Path) -> None:
     }.items():
         assert done.returncode == 0, (name, done.stderr)
         tables = parse_tables(read_tables(done.stdout, TABLE_NAMES))
-        # At a fixed rate it is known what was due.
+        # At a fixed rate, the number of operations due is known.
         due = [
             round((row["operations"] + row["operations_not_started"]) / 10)
             for row in tables.results

@@ -58,7 +58,7 @@ class Course:
     silent_s: float | None = None
 
 
-# The host of a name is silent for that many seconds.
+# The host with that name is silent for that many seconds.
 SILENCES = {"h0": Course(10, 10), "h1": Course(10, 10, silent_s=9), "h10": Course(10, 10, silent_s=0)}
 # docs/power_cut.md says what these stand for.
 COMMANDS = {"virsh": Course(0.35, 0.75), "pdu": Course(0.5, 0.2), "bmc": Course(4.0, 0.2)}
@@ -72,7 +72,8 @@ def test_no_liar_is_kept_with_a_bound_that_is_false(
     specs = [HostSpec(name, disk="cut", character="tail", cache_blocks=cache_blocks) for name in SILENCES]
     found = cut_often(start, specs, SILENCES, tester, tmp_path)
     show(f"a cache of {cache_blocks} blocks", found)
-    # A cache that is smaller than what is on its way to the witness may hide a loss, if that is said.
+    # A loss may go unnoticed in a cache that holds less than the acknowledgements on their way to the witness, if the
+    # report says so.
     assert [cut for cut in found["h0"] if cut.outcome == KEPT and (cut.visible_from_writes or 0) < cache_blocks] == []
     assert [cut for name in ("h1", "h10") for cut in found[name] if cut.outcome == KEPT] == []
 

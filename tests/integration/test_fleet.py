@@ -23,7 +23,7 @@ Start = Callable[..., Bed]
 # measure for UNTIL_STOPPED, which no machine is too slow for.
 LONG = {**QUICK, "sweep_block_sizes": ["4K"], "sweep_duration": 15, "sweep_poll_interval": 3, "sweep_rate": 500}
 UNTIL_STOPPED = 600
-# A limit that no write of the slowed disk keeps, and every healthy disk does.
+# A limit that every write of the slowed disk breaks, and that every healthy disk keeps.
 WAIVED_MS = 3
 WAIVING = {
     **PROFILE,

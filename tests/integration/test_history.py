@@ -92,7 +92,8 @@ def test_the_states_of_a_volume(inventory: Path, controller: Controller) -> None
     expired = controller.run("status", *h1, status_today=later)
     assert (expired.status, states(expired)) == (2, {"h1": "expired"})
 
-    # One run against one decides nothing and says how many runs would, unless the runs were disturbed.
+    # Comparing one run with one decides nothing, and the report says how many runs are needed, unless the runs were
+    # disturbed.
     second = certify(controller, inventory, gate_profile=GOOD, gate_array_settings={"pool": "gold1", "cache": 64})
     first, second = (each.path for each in second.certifications)
     compared = controller.run("compare", *h1, compare_before=first.name, compare_after=str(second))

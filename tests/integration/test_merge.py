@@ -152,7 +152,7 @@ def test_a_slice_that_is_killed_costs_the_fleet_no_host(
     assert sum(path.is_dir() and not path.is_symlink() for path in alone.iterdir()) == 1
 
 
-# The limit of a workflow, the slices that were never started, and what becomes of each host.
+# The limit of a workflow, the slices that were never started, and the outcome of each host.
 LIMITS = [
     ("mq04", [], {"mq04": "pass"}),
     ("mq02,mq04", [], {"mq02": "pass", "mq04": "pass"}),

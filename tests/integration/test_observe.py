@@ -136,7 +136,7 @@ def test_what_mq_says_becomes_right_figures_or_a_clear_error(
     }
     for host, reason in REASONS.items():
         assert reason in reason_of(run, host), host
-    # amqsrua publishes every 10 s, also if that takes no time here.
+    # amqsrua publishes every 10 s, even if that takes no time here.
     shares = {host: float(next(iter(run.table(host)))["logger_utilisation_share"]) for host in ("old", "ends")}
     assert abs(shares["old"] - 14.041514 / 40.01) < 0.001 and abs(shares["ends"] - 12.438423 / 30) < 0.001
     for host in bed:

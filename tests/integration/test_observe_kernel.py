@@ -29,7 +29,7 @@ AGREE = 0.02
 LONG_S = 300
 """How long an observation of a program may take, which ends with it."""
 
-# Tracing is mounted for the test alone.
+# tracefs is mounted for the test alone.
 IN_TRACING = 'mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing; exec "$@"'
 
 
@@ -281,7 +281,7 @@ def test_each_new_maximum_is_told_once(observe, mqi, tmp_path):
     observation = observe(command=command, calls=["MQCMIT"], library=f"{mqi}/libmqm_r.so").observation()
     durations = account(tmp_path / "account")["MQCMIT"]
     own = [ns for index, ns in enumerate(durations) if ns > max(durations[:index], default=0)]
-    # Each is one call: others may run between the probe and the application's own clock.
+    # Single calls may differ, because other processes may run between the probe and the application's own clock.
     assert [maximum.new_ns for maximum in observation.maxima] == pytest.approx(own, abs=5 * MS)
     assert observation.maxima[0].previous_ns is None
     assert all(after.previous_ns == before.new_ns for before, after in pairwise(observation.maxima))
@@ -371,7 +371,7 @@ def test_log_writes_are_those_of_the_tester(observe, tmp_path, tester):
     subprocess.run([tester, *options], check=True, stdout=subprocess.DEVNULL)
     observation = observer.observation()
     seen = histograms(observer)
-    # Formatting comes before, and then nothing until the tester starts.
+    # Formatting comes first, and then nothing until the tester starts.
     idle = max(
         second.number
         for second in observation.seconds
@@ -401,7 +401,7 @@ def test_a_log_write_ends_when_its_data_are_on_the_disk(observe, log_writer, tmp
     observation, durations = observer.observation(), account(own)["log"]
     operations, mean_ns = total(observation, "log")
     assert (operations, sum(second.bytes for second in observation.seconds)) == (200, 200 * writes * 4096)
-    # Others may run between two calls of the logger. Without its flush a write would take a hundredth of this.
+    # Other processes may run between two calls of the logger. Without its flush a write would take a hundredth of this.
     own_ns = sum(durations) / len(durations)
     assert own_ns / 2 < mean_ns <= own_ns
     assert not [problem for problem in observation.problems if "files" in problem]

@@ -242,7 +242,7 @@ def test_tasks_cut_one_host_after_the_other(
 """
     )
     bed = start(cut_host("one"), cut_host("unplugged", cut_wait=5), cut_host("unknown", cut_wait=5))
-    # Between the end of the tasks and that of Ansible's work on them, a busy machine takes its time.
+    # On a busy machine, Ansible may need some time after the tasks have ended.
     profile = {**PROFILE, "durability": {"blind_ms": 60_000}}
     hosts = inventory(bed, tmp_path, **SMALL, cut_task_file=str(tasks), cut_serial=True, gate_profile=profile)
 

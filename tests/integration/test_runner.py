@@ -81,7 +81,7 @@ def test_a_job_and_its_relaunch_on_failed_hosts(start: Start, runner_of: Callabl
     assert list(job.artifact_data) == ["logdisk_7"]
     assert job.artifact_data["logdisk_7"]["hosts"] == expected
     assert job.artifact_data["logdisk_7"]["verdict"] == "error"
-    # There is no terminal, so no line is rewritten. The summary is the last thing on the page.
+    # There is no terminal, so no line is rewritten. The summary comes last on the page.
     assert "\r" not in job.output
     assert [line for line in job.lines if line.startswith(PROGRESS)]
     (headline,) = summaries(job.output)

@@ -29,7 +29,8 @@ PROFILE = {
     "limits": [{"metric": "latency_p90", "max": "4 ms"}],
 }
 
-# Every Python on the host runs this first: it makes the disk an Amazon volume that was limited for half of the time.
+# Every Python process on the host runs this first: it makes the disk an Amazon volume that was limited for half of the
+# time.
 VOLUME = """\
 import ctypes, fcntl, os, struct, time
 true_ioctl, true_realpath = fcntl.ioctl, os.path.realpath

@@ -34,7 +34,7 @@ LIARS = ("tail", "reorder", "torn", "unreadable", "zero", "garbage")
 
 settings = {"character": "honest", "restarted": "0", "cache_blocks": "64"}
 medium = None
-unsettled = None  # a byte for each sector, in a file: whether its newest content is in the cache alone
+unsettled = None  # one byte per sector, in a file: whether its newest content is only in the cache
 cache = {}  # content by sector, in the order of writing
 unreadable = set()
 blocks_written = 0

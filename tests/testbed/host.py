@@ -94,7 +94,7 @@ class Host:
         self.spec = spec
         self.name = spec.name
         self.number = number
-        self.net = f"{prefix}-{number}"  # the network namespace and the interface that leads to it
+        self.net = f"{prefix}-{number}"  # its network namespace, and the interface to it
         self.address = f"10.{subnet}.{number // 250}.{number % 250 + 1}"
         self.dir = state / f"h{number}"
         self.tree = tree
@@ -206,7 +206,7 @@ class Host:
         power.on(self.dir, self.net)
         self.is_linked = True
 
-    # Its inside, seen from the machine
+    # Its file system, as seen from the machine
 
     @property
     def pid(self) -> int:

@@ -32,7 +32,7 @@ def get_ready():
 
 
 def thread_model():
-    # Delays of several writes in flight run side by side, as on a disk that is far away.
+    # Delays of several writes in flight run in parallel, as on a remote disk.
     return nbdkit.THREAD_MODEL_PARALLEL
 
 

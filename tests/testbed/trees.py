@@ -12,7 +12,7 @@ from testbed.settings import Settings
 from testbed.shell import TestbedError, attempt, run
 
 PACKAGES = ("gcc", "libc6-dev", "openssh-server", "procps", "python3", "sudo")
-USER = "ops"  # logs in like root, and may do everything by sudo without a password
+USER = "ops"  # logs in like root, and may run everything with sudo without a password
 LAYOUT = 1  # counted up when prepare() changes
 
 

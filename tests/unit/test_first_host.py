@@ -48,7 +48,7 @@ SAME_FOR_ALL = {
     "observe_wait",
     # The options in it that concern the run are agreed on when the run is opened.
     *(kind.plan_fact for kind in KINDS.values()),
-    # What the data of awx_setup.yml says.
+    # The values in the data of awx_setup.yml.
     "controller_credential_types",
     "controller_inventories",
     "controller_notifications",

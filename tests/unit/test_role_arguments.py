@@ -23,7 +23,7 @@ def load(path):
 @pytest.mark.parametrize("role", ROLES, ids=lambda path: path.name)
 def test_defaults_are_those_that_the_argument_specs_document(role):
     defaults = load(role / "defaults/main.yml")
-    # What is computed is described there, not repeated.
+    # Computed defaults are described there, not repeated.
     defaults = {name: value for name, value in defaults.items() if "{{" not in str(value)}
     documented = {}
     for entry in load(role / "meta/argument_specs.yml")["argument_specs"].values():

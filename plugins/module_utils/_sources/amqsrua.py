@@ -95,7 +95,7 @@ class Source:
         lines = self._lines(path, 0, end)
         try:
             for line in lines:
-                # A version that does not take 0 for a count waits for publications, which is as good.
+                # A version that does not accept 0 as a count waits for publications, which also works.
                 done = line is not None and line.startswith(_BEGIN)
                 if done:
                     break
@@ -109,7 +109,7 @@ class Source:
         """Yield each publication as it is printed, and None between. Raises SourceError."""
         path, spoke = self._path(), time.monotonic()
         publication, size = [], 0
-        # One more than there is time for: amqsrua ends by itself even if nothing else ends it.
+        # One more than there is time for, so that amqsrua ends by itself even if nothing else ends it.
         count = int((end_monotonic - spoke) // PUBLISHED_EVERY_S) + 2
         for line in self._lines(path, count, end_monotonic):
             now = time.monotonic()

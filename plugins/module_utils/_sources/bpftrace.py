@@ -140,7 +140,7 @@ class Source:
         if pid and not library:
             library = _library_of(pid)
         library = library or LIBRARY
-        # A process may have a root of its own.
+        # A process may have its own root directory.
         path = "/proc/%d/root%s" % (pid, library) if pid else os.path.realpath(library)
         if not os.path.isfile(path):
             raise SourceError(
@@ -230,7 +230,7 @@ def _version(program):
 
 
 def _output(command):
-    # A source outlives the module, so it cannot use its run_command.
+    # A source outlives the module, so it cannot use the module's run_command.
     done = subprocess.run(  # pylint: disable=ansible-bad-function
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False
     )
@@ -345,7 +345,7 @@ def _own_operation(kind):
         finally:
             os.close(descriptor)
     else:
-        # Its first instruction is one that the kernel has to step over, unlike that of most functions: so the reported
+        # Unlike that of most functions, its first instruction has to be single-stepped by the kernel, so the reported
         # cost is too high rather than too low.
         function = ctypes.CDLL(None).labs
         yield lambda: function(1), bpftrace_program.call_stream(os.path.realpath(_libc()), "labs")

@@ -58,7 +58,7 @@ AIO, IO_URING = "aio", "io_uring"
 
 _S_SYNC, _SB_SYNCHRONOUS, _RWF_SYNC = 1, 16, 2 | 4
 
-# No types are known of what is read before it is set.
+# The type of a variable that is read before it is set is unknown.
 _BEGIN = """BEGIN
 {
   @quota = (uint64)<STALLS>;
@@ -66,8 +66,8 @@ _BEGIN = """BEGIN
 }
 """
 
-# The system calls of any process to a file whose directory is one of ours: a queue manager may run in a container, with
-# other process numbers, and opens files at any time. A nameless file has a directory, too.
+# Traces system calls of any process to a file in one of our directories: a queue manager may run in a container, with
+# other process numbers, and can open files at any time. A file without a name has a directory, too.
 _OF_LOG = """$directory = $file->f_path.dentry->d_parent->d_inode;
   $inode = (uint64)$directory->i_ino;
   $device = (uint64)$directory->i_sb->s_dev;"""
@@ -137,7 +137,7 @@ _LOG = """
 """
 
 # Such writes are only noticed, because their caller does not wait for them here.
-# Of the writes that are submitted at once, the first four are looked at.
+# Of the writes that are submitted at once, only the first four are examined.
 _UNSEEN = {
     AIO: """
 tracepoint:syscalls:sys_enter_io_submit
@@ -176,7 +176,8 @@ tracepoint:io_uring:io_uring_complete
 """,
 }
 
-# A call may call itself, so each depth has its start. A call that is left by a jump never returns. It is recognized
+# A call may be recursive, so there is a start time for each depth. A call that is left by a jump never returns. It is
+# recognized
 # because its stack frame is not below that of the next call.
 _CALL = """
 uprobe:<LIBRARY>:<NAME>
@@ -255,8 +256,8 @@ _RECORD = """$second = ($now - @base) / 1000000000;
     }
   }"""
 
-# Last, so that everything else is attached when the time begins. A tick looks ten times per second whether
-# a second has ended.
+# Last, so that everything else is attached when the time begins. Ten times per second, a tick checks whether a second
+# has ended.
 _CLOCK = """
 interval:ms:100
 {
@@ -310,7 +311,7 @@ def text_of(streams, duration_s):
         ERRORS=ERRORS,
         PRINTS=" ".join("print(@n%d); print(@x%d);" % (number, number) for number in numbers)
         + "".join(" print(@o%d);" % number for number in numbers if streams[number].get("noticed")),
-        # The slot that comes next holds the extremes of its last turn.
+        # The next slot still holds the extremes of its previous use.
         FORGETS=" ".join(
             "@x%d[($second + 1) & 3, 0] = (uint64)0; @x%d[($second + 1) & 3, 1] = (uint64)0;" % (number, number)
             for number in numbers

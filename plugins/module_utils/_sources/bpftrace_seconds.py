@@ -99,7 +99,7 @@ class Seconds:
     def _finished(self, number, late):
         """Return the texts of the seconds up to ``number`` that were not read yet, from the maps as they are now."""
         texts = []
-        # A slot holds only its last turn.
+        # A slot holds only the values of its last use.
         for second in range(self._read + 1, number + 1):
             streams = dict(
                 (name, self._stream(index, (second - 1) % program.SLOTS)) for index, name in enumerate(self._names)

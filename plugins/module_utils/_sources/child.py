@@ -63,7 +63,7 @@ def start(command, environment=None, terminal=False):
     def prepare():
         os.setpgid(0, 0)
         libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-        # The parent may have ended before the line above.
+        # The parent may have ended before prctl took effect.
         if os.getppid() != parent:
             os._exit(127)
 

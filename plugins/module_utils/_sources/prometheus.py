@@ -240,7 +240,7 @@ class _Get(threading.Thread):
             self.error = error
         except http.client.IncompleteRead:
             self.error = _cut_off(self._url, "between two chunks")
-        except Exception as error:  # whatever it is, the one who waits reports it
+        except Exception as error:  # any exception is reported by the waiting caller
             self.error = SourceError("%s cannot be read: %s" % (self._url, _why(error)))
 
     def abandon(self):
@@ -280,7 +280,7 @@ class _Get(threading.Thread):
         raise SourceError("%s: set observe_url to the address of the metrics, for example %s" % (said, DEFAULT_URL))
 
     def _take(self, response):
-        # None for an answer in chunks, and for one that ends with its connection.
+        # None for a chunked answer, and for one that ends when the connection is closed.
         announced = response.length
         total, rest = 0, b""
         while True:
@@ -304,7 +304,7 @@ class _Get(threading.Thread):
                 break
         if announced is not None and total < announced:
             raise _cut_off(self._url, "after %d of %d bytes" % (total, announced))
-        # The last line of an exposition has an end, too.
+        # The last line of an exposition must end with a line feed, too.
         self.answer.is_cut = announced is None and bool(last)
 
 
@@ -329,7 +329,7 @@ def _connection(url):
         )
     if parts.scheme not in ("http", "https") or not parts.hostname or not re.match(r"\A[!-~]+\Z", url):
         raise SourceError("observe_url is %s, but must be a URL such as %s" % (_shown(url), DEFAULT_URL))
-    # The waiting caller gives up earlier. This only ends the thread.
+    # The waiting caller gives up earlier; this only ends the thread.
     limit_s = 2 * LIMIT_S
     path = (parts.path or "/") + ("?" + parts.query if parts.query else "")
     if parts.scheme == "http":

@@ -120,7 +120,7 @@ def start(
         sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - until the end of the process
         _Witness(command, asked, files, longest_s, parent_pid, descriptor).run()
 
-    # The one between ends at once, so that the witness is not a child of Ansible's.
+    # The intermediate process ends at once, so that the witness is not a child of Ansible's process.
     between = _process.detached(lambda: _process.detached(watch, (descriptor,)), (descriptor,))
     os.close(descriptor)
     os.waitpid(between, 0)

@@ -223,7 +223,7 @@ def _over(row: Row, tables: Tables, seconds: list[Row], over_ns: int, column: st
     for over in tables.over_of(row):
         if over["over_ns"] == over_ns:
             found[over["second"]] = found.get(over["second"], 0) + int(over[column])
-    # A row that is absent says that there was nothing above the threshold, so it must not be lost.
+    # An absent row means that nothing was above the threshold, so no row must get lost.
     if row["worker"] == ALL_WORKERS and set(found) != {
         second["second"] for second in seconds if (second["latency_max_ns"] or 0) > over_ns
     }:

@@ -78,7 +78,7 @@ SKIPPED = "skipped"
 """The key of what kept a volume from being measured that names the queue manager which is left out on a host."""
 
 _LONGEST_VALUE = 40
-# As backing.c of the tester names what is memory; empty is not known.
+# The tester's names for file systems in memory (backing.c); empty means unknown.
 _MEMORY = ("", "memory", "tmpfs", "ramfs", "rootfs", "devtmpfs")
 _Checks = tuple[tuple[str, Callable[[str], bool]], ...]
 # A key of run.csv, and a check of its value.

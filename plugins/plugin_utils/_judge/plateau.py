@@ -49,7 +49,7 @@ def find_plateau(rates: Sequence[int]) -> Plateau | None:
         count, total = end - first, sums[end] - sums[first]
         return (
             count * (squares[end] - squares[first]) - total * total
-        ) / count  # whole numbers up to here: nothing cancels
+        ) / count  # whole numbers up to here, so nothing is lost by cancellation
 
     knee = min(range(1, len(rates) - 1), key=lambda second: residual(0, second) + residual(second + 1, len(rates)))
     before, after = statistics.fmean(rates[:knee]), statistics.fmean(rates[knee + 1 :])

@@ -156,7 +156,7 @@ class _Reading:
     def _take_maximum(self, content: Mapping[str, Any], _sample: Sample) -> None:
         stall = self._take_stall(content, _sample)
         before_ns = self.longest_ns.get(stall.stream)
-        # Two processors may tell of theirs in the wrong order.
+        # Events of two processors may arrive in the wrong order.
         if before_ns is None or stall.latency_ns > before_ns:
             self.longest_ns[stall.stream] = stall.latency_ns
             self.maxima.append(

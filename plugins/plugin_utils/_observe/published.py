@@ -79,8 +79,8 @@ def observation_of(
     grown = list(_growth(published, slowest_before_ns))
     slowest = [each for each in (slowest_before_ns, *(each.slowest_ns for each in published)) if each]
     restarted = any(later < earlier for earlier, later in pairwise(slowest))
-    # After a restart MQ no longer says how long the writes before it took at most:
-    # only what is longer than all of them is known as the maximum.
+    # After a restart, MQ no longer reports the slowest write before it, so a maximum is known only if it is longer
+    # than all of those writes.
     known = [maximum if maximum and not (restarted and maximum.new_ns < max(slowest)) else None for maximum in grown]
     intervals = tuple(_interval(each, maximum) for each, maximum in zip(published, known, strict=True))
     return Observation(

@@ -229,8 +229,8 @@ def collection_version() -> str:
 
 def blank(run: Mapping[str, Any], host: str, volume: str, kind: str, facts: dict[str, Any]) -> HostRecord:
     """Return a record of which only the facts are known."""
-    # A host sees neither the settings of its storage array nor what it is meant for,
-    # so only the inventory may say that.
+    # A host knows neither the settings of its storage array nor its own purpose, so only the inventory can provide
+    # them.
     own = {key: value for key, value in facts.items() if key not in TARGET_FACTS}
     facts = {
         **own,

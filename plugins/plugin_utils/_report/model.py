@@ -623,7 +623,7 @@ class _Reader:
         host.method = "" if host.of_kind.is_live else _method(tables)
         host.basis = None if host.of_kind.is_live else basis_of(tables, record.facts)
         _add_headroom(host)
-        if not host.of_kind.is_live:  # its problems are among its notes
+        if not host.of_kind.is_live:  # its problems are listed with its notes
             host.notes.extend(
                 f"The tester warns: {with_variables(value)}"
                 for key, value in tables.run.items()

@@ -36,7 +36,7 @@ _MAX_OTHER_BYTES = 16 << 20
 
 LARGEST_NUMBER = (1 << 64) - 1
 """The largest number that a table can hold."""
-# Several at once, one line each, which may be empty. A number of 19 digits is below the largest.
+# Several fields at once, one line each; a line may be empty. A number of 19 digits is below the largest.
 _PLAIN_INTEGERS = re.compile(r"(?:[0-9]{0,19}(?:\n|\Z))*\Z")
 _PLAIN_DECIMALS = re.compile(r"(?:(?:[0-9]{1,19}(?:\.[0-9]{1,12})?)?(?:\n|\Z))*\Z")
 _INTEGER = re.compile(r"[0-9]{1,20}\Z")

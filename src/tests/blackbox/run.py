@@ -24,9 +24,9 @@ import traceback
 HERE = os.path.dirname(os.path.abspath(__file__))
 NAMES = sys.argv[2:]
 ATTEMPTS = 3
-# What a busy machine is no excuse for: the findings of sanitizers and valgrind.
+# Failures that a busy machine cannot explain: the findings of sanitizers and valgrind.
 FINAL = re.compile(r"Sanitizer|runtime error|==\d+==")
-# Writers have descriptor tables of their own, and ThreadSanitizer takes equal numbers for the same descriptor.
+# Writers have separate descriptor tables, and ThreadSanitizer takes equal numbers for the same descriptor.
 os.environ["TSAN_OPTIONS"] = "suppressions=" + os.path.join(os.path.dirname(HERE), "tsan.supp")
 
 

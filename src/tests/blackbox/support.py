@@ -262,7 +262,7 @@ def consistent(result):
         equal(file.read().splitlines()[-1], "complete,1", "last row")
     for row in result.rows("results.csv"):
         if int(row["operations"]):
-            # The mean has three decimals: no relative tolerance fits a fast tmpfs and a slow disk alike.
+            # The mean has three decimals: no relative tolerance fits both a fast tmpfs and a slow disk.
             near(float(row["latency_mean_ns"]), int(row["latency_sum_ns"]) / int(row["operations"]), 0.0006, "mean")
             low, mean, high = int(row["latency_min_ns"]), float(row["latency_mean_ns"]), int(row["latency_max_ns"])
             equal([low, mean, high], sorted([low, mean, high]), "min, mean and max rise")
@@ -335,7 +335,7 @@ def consistent_over(over_ns, over, seconds, buckets):
         ), (r, second)
     found = sum(int(r["operations"]) for r in over)
     above = sum(int(r["operations"]) for r in buckets if int(r["latency_upper_ns"]) > over_ns)
-    # A second whose maximum is in the threshold's own bucket, and not above it, has none.
+    # A second whose maximum is in the threshold's own bucket, but not above it, has no such operation.
     undecided = [r for r in seconds if r["latency_max_ns"] and over_ns * 0.99 < int(r["latency_max_ns"]) <= over_ns]
     assert found == above or (undecided and found < above), (over_ns, found, above)
 

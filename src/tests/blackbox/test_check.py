@@ -177,7 +177,7 @@ def each_loss_has_its_name(place):
         result = check(place, lines)
         is_lost(result, "corrupt", corrupt_positions="1", **where)
         contains(result.err, "and holds nothing that the run wrote")
-    for bit in (0, 8 * 511, 8 * BLOCK_BYTES - 1):  # of a stamp, and of what it stamps
+    for bit in (0, 8 * 511, 8 * BLOCK_BYTES - 1):  # of a stamp, and of the data that it stamps
         flipped = bytearray(read_at(place, 2, number))
         flipped[bit // 8] ^= 1 << bit % 8
         with damaged(place, 2, number, bytes(flipped)):
@@ -256,7 +256,7 @@ def killed_run_is_kept_and_old_blocks_in_it_are_losses(place):
     """What was in the files at an earlier instant is put back: half a sector, some sectors, and the whole block."""
     process = place.start("--acknowledge", "--duration=60")
     lines = [process.stdout.readline().rstrip("\n")]
-    read_acknowledgements(process, lines, RING)  # so that what is put back is of an earlier pass, not of the preformat
+    read_acknowledgements(process, lines, RING)  # so that an earlier pass is restored, not the preformat
     process.send_signal(signal.SIGSTOP)
     until(lambda: is_stopped(process.pid), "all its threads have stopped", process)
     shutil.copytree(place.dir, place.path + "/old")

@@ -34,7 +34,7 @@ def agree(result, step=1):
     equal((commits["operation"], log["operation"]), ("commit", "write"))
     record = int(run["option_puts_per_commit"]) * (int(log["block_size_bytes"]) + OVERHEAD)
     loggers = int(run["option_load_points"])
-    # At each end of the measured time a write holds records of commits that are counted beyond it, or not at all.
+    # At each end of the measured time, a write holds records of commits that are counted outside it, or not at all.
     slack = loggers * 2 * max(record, int(run["option_log_buffer_bytes"]))
     near(int(log["log_record_bytes"]), int(commits["operations"]) * record, slack, "bytes of records")
     assert int(log["bytes"]) >= int(log["log_record_bytes"]) > 0, log

@@ -149,7 +149,7 @@ def device_in_use_is_refused(place):
             untouched(place, disk, "is in use", "name another device")
         finally:
             os.close(other)
-        # A device that the kernel lets us open: a part of a mapped device that another program set up.
+        # A device that the kernel allows us to open: a part of a mapped device that another program set up.
         holders = "/sys/block/%s/holders" % os.path.basename(disk[0])
         untouched(place, disk, "is a part of dm-7", commands="mount -t tmpfs none {0}; mkdir {0}/dm-7".format(holders))
     with loop_device(place, "-r") as disk:

@@ -100,7 +100,7 @@ def limits_are_told_before_the_first_byte(place):
 def threads_and_memory_are_told_before_the_first_file(place):
     for i in range(1, 9):
         os.mkdir(place.dir + str(i))
-    # The limit on processes does not hold for root, and counts all of its user.
+    # The limit on processes does not apply to root, and it counts all processes of the user.
     everyones = shutil.copy(LOGDISK, place.path)
     for path in (BASE, place.path):
         os.chmod(path, 0o755)
@@ -188,7 +188,7 @@ def without_permission(place):
     os.mkdir(tables)
     os.chown(tables, 65534, 65534)
     place.tables = tables + "/t"
-    # The build may lie where only root goes.
+    # The build may be in a directory that only root can read.
     everyones = shutil.copy(LOGDISK, place.path)
 
     def nobody():
@@ -217,7 +217,7 @@ def block_size_that_the_disk_refuses(place):
             "next size that works is 8192",
         )
         equal(sorted(os.listdir(point)), ["lost+found"])
-        # Also where only the second queue manager's is such a disk.
+        # Also if only the second queue manager is on such a disk.
         refused(
             place,
             place.logdisk("--duration=1", "--bsize=4K,5K", "--qm=2", dir=place.dir + "," + point),

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// The model of commits against closed forms, with writes that take exactly as long as they are told to.
+// The model of commits against closed forms, with writes whose duration is given.
 #include "workload/group_commit.h"
 #include "check.h"
 
@@ -17,7 +17,7 @@ struct outcome {
     uint64_t idle_ns;
 };
 
-// Lets that many writes pass, of which the first 10 are not counted.
+// Simulates that many writes, of which the first 10 are not counted.
 static struct outcome simulate(const struct commit_terms *terms, uint64_t applications, uint64_t message_bytes,
                                uint64_t writes) {
     struct group_commit commits;
@@ -86,7 +86,7 @@ void test_commit_terms(void) {
     struct outcome outcome = simulate(&terms, 20, 100, 1000);
     CHECK(outcome.record_bytes == outcome.commits * 10 * (100 + MESSAGE_OVERHEAD_BYTES));
     CHECK(outcome.latency_min_ns == 2 * (WRITE_NS + 500000) && outcome.latency_max_ns == outcome.latency_min_ns);
-    // One application thinks while the logger has nothing to do.
+    // While the single application thinks, the logger is idle.
     terms = (struct commit_terms){.buffer_bytes = BUFFER_BYTES, .puts = 1, .think_ns = 3 * WRITE_NS};
     outcome = simulate(&terms, 1, 100, 1000);
     CHECK(outcome.commits == 1000 && outcome.latency_max_ns == WRITE_NS && outcome.idle_ns == 1000 * 3 * WRITE_NS);

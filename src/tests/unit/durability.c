@@ -1,7 +1,7 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What --checkAcknowledged concludes, on images in memory that the writer's own code makes.
+// The conclusions of --checkAcknowledged, on images in memory that are made by the writer's own code.
 #include "cut/reader.h"
 #include "cut/witness.h"
 #include "workload/pattern.h"
@@ -107,7 +107,7 @@ void test_content_of_passes(void) {
     }
 }
 
-// What docs/power_cut.md gives as an example, so that other programs can make the same sectors.
+// The example in docs/power_cut.md, from which other programs can produce the same sectors.
 void test_documented_layout(void) {
     static const struct { uint32_t worker; uint64_t n, sector; unsigned char begins[24]; } examples[] = {
         {1, 0, 0, {0x15, 0x7c, 0x4a, 0x7f, 0xb9, 0x79, 0x4c, 0x1a, 0x78, 0x04, 0xcb, 0x3d,
@@ -251,10 +251,10 @@ void test_damage(void) {
     CHECK(finds(&found, FINDING_NONE, 0) && found.kept == RING && found.found == 20 &&
           found.in_flight == IN_FLIGHT_OLD);
     CHECK(ring.count == 2);
-    found = judge(1, 17);                               // acknowledgements that did not get out
+    found = judge(1, 17);                               // acknowledgements that were not sent
     CHECK(finds(&found, FINDING_NONE, 0) && found.found == 20 && found.in_flight == IN_FLIGHT_NEW);
 
-    found = judge(1, 22);                               // 21 and 22 are lost; 22's place holds 16
+    found = judge(1, 22);                               // 21 and 22 are lost; the place of 22 holds 16
     CHECK(finds(&found, FINDING_LOST_TAIL, 2) && found.lost_tail_bytes == 2 * BLOCK && found.lost_tail_ns == 90);
     CHECK(found.first.expected == 21 && found.first.found == 15 && found.first.at.file == 1 &&
           found.first.at.offset_bytes == 0);
@@ -272,7 +272,7 @@ void test_damage(void) {
     CHECK(finds(&found, FINDING_LOST_OUT_OF_ORDER, 1) && found.first.expected == 19 && found.first.found == 13);
     put(1, 19, 0, SECTORS);
 
-    // in flight, and so excused: torn only if with what was due before
+    // in flight, so it may be lost; torn only if mixed with the previous write
     put(1, 21, 0, 9);
     found = judge(1, 20);
     CHECK(finds(&found, FINDING_NONE, 0) && found.found == 21 && found.in_flight == IN_FLIGHT_TORN &&
@@ -280,7 +280,7 @@ void test_damage(void) {
     put(1, 9, 9, SECTORS);
     found = judge(1, 20);
     CHECK(finds(&found, FINDING_NONE, 0) && found.found == 21 && found.in_flight == IN_FLIGHT_DAMAGED);
-    put(1, 15, 0, 9);                                   // no write 21, and nothing of honest storage
+    put(1, 15, 0, 9);                                   // no write 21, which honest storage cannot show
     found = judge(1, 20);
     CHECK(finds(&found, FINDING_NONE, 0) && found.found == 20 && found.in_flight == IN_FLIGHT_DAMAGED);
     put(1, 15, 0, SECTORS);
@@ -323,7 +323,7 @@ void test_damage(void) {
     CHECK(finds(&found, FINDING_CORRUPT, 1) && !found.first.found_known);
     put(1, 18, 0, SECTORS);
     CHECK(!found.first.damaged);
-    for (size_t at = 0; at < BLOCK; at += BLOCK - 1) {  // of the stamp, and of what the stamp alone convinces nobody of
+    for (size_t at = 0; at < BLOCK; at += BLOCK - 1) {  // of the stamp, and of data that the stamp alone does not prove
         place_of(1, 18)[at] ^= 1;
         found = judge(1, 20);
         CHECK(finds(&found, FINDING_CORRUPT, 1) && found.first.damaged);
@@ -367,7 +367,7 @@ void test_smallest_ring(void) {
     struct mark mark = mark_with(4096, 4096, 1, 1);
     struct geometry one;
     geometry_of(&one, &mark);
-    for (uint64_t write = 0; write < 5; write++) {      // whatever it holds may be that of the write in flight
+    for (uint64_t write = 0; write < 5; write++) {      // any content may be that of the write in flight
         struct position position = {.sectors = {[CONTENT_WHOLE] = 8}, .oldest = write, .newest = write};
         struct durability found = {0};
         ring_start(&ring, &one, 1);
@@ -391,7 +391,7 @@ static void put_in_flight(uint64_t write, uint64_t kind) {
     }
 }
 
-// One position is not as it should be. The name of it.
+// One position has wrong content. The name of it.
 static enum finding put_fault(uint64_t write, uint64_t newest_other) {
     switch (below(5)) {
     case 0:
@@ -422,7 +422,7 @@ void test_honest_images(void) {
         // A fault in the last pass, proven by acknowledgements or by a later write.
         bool visible = kind >= 1 && kind <= 3;
         uint64_t provable = visible ? returned : acknowledged;
-        // a whole one may have returned, so the next may be in flight
+        // if the write is complete, it may have returned, so the next one may be in flight
         uint64_t next = returned + 1 + (kind == 1);
         uint64_t first = next + 1 > RING ? next + 1 - RING : 1;
         if (first <= provable) {

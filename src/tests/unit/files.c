@@ -53,7 +53,7 @@ static const char *get_file(const char *name) {
 #define MARK_NUMBERS "bsize=4096 file_size=1638400 files=8 qm=2"
 #define MARK_BOOT "40e5d4d1-eb9a-4492-b07a-791dd8008e9e"
 
-// A line that is not exactly what a run writes may be one that a power cut or somebody else changed.
+// A line that differs from what a run writes may have been changed by a power cut or by something else.
 void test_mark(void) {
     static const char good[] = MARK("r-1", MARK_BOOT, "18446744073709551615", MARK_NUMBERS, "log");
     static const char *const wrong[] = {

@@ -48,7 +48,7 @@ void test_ring_steps(void) {
         pattern_advance(&ring);
     }
     CHECK(ring.file == 2 && ring.offset_bytes == 0);
-    pattern_start_step(&ring, 8192);       // the last write ended file 1: file 2 is the next already
+    pattern_start_step(&ring, 8192);       // the last write filled file 1, so file 2 is next
     CHECK(ring.file == 2 && ring.offset_bytes == 0);
     pattern_advance(&ring);
     pattern_start_step(&ring, 8192);
@@ -308,7 +308,7 @@ void test_passes(void) {
 }
 
 // Every 512 bytes of every write differ from all others, also across queue managers; the pool is never repeated within
-// 32 KiB; and what a write carried can be told again.
+// 32 KiB; and the content of a write can be reproduced.
 void test_content(void) {
     static struct payload payload[2];
     static unsigned char written[64][8192];

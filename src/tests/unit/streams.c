@@ -1,7 +1,8 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Streams without a disk: what --place and --stream say, and whether the generator keeps to it. Seeds are fixed, so the
+// Streams without a disk: the parsing of --place and --stream, and whether the generator follows it. Seeds are fixed,
+// so the
 // statistical tests have one outcome. Their thresholds are those of the 0.1 % level.
 #include "workload/stream_grammar.h"
 #include "base/clock.h"

@@ -6,8 +6,8 @@
 
 struct behaviour {
     long ns;            // how long a call takes
-    int depth;          // how often it calls itself before that
-    void (*last)(void); // what it does at last; it need not come back
+    int depth;          // how often it calls itself first
+    void (*last)(void); // what it does at the end; it does not have to return
 };
 
 extern _Thread_local struct behaviour behaviour;

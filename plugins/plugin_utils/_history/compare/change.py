@@ -319,7 +319,7 @@ def _noise_of_one_change(beyond: Sequence[float], beyond_rows: Sequence[Vector])
     """Return how much runs differ, from how much the changes of the hosts do:
     most of them have no cause of their own."""
     alike = len(beyond)
-    scale = MAD_TO_DEVIATION * alike / (alike - 0.8) / math.sqrt(2)  # a change is the difference of two runs
+    scale = MAD_TO_DEVIATION * alike / (alike - 0.8) / math.sqrt(2)  # a change is the difference between two runs
     row = scale * median(abs(value) for values in beyond_rows for value in values)
     return _Noise(scale * median(map(abs, beyond)), (row,) * len(beyond_rows[0]), None, alike)
 

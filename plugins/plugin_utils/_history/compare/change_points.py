@@ -53,7 +53,8 @@ def change_points(figures: Sequence[float], *, margin: float) -> list[ChangePoin
     values = [math.log(figure) for figure in figures[first:]]
     if len(values) < FEWEST_FOR_CHANGE_POINTS:
         return []
-    # Running sums of the distances from each value to the first ones, from which the sum of every segment follows.
+    # Running sums of the distances from each value to the first ones; the sum of every segment can be computed from
+    # them.
     distances = [list(accumulate((abs(value - other) for other in values), initial=0.0)) for value in values]
     delta, open_segments, found = math.log1p(margin), [(0, len(values))], []
     while open_segments:

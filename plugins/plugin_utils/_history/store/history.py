@@ -123,7 +123,7 @@ _INSERT_PLANS = (
     f"INSERT INTO logdisk_plans ({_PLAN_COLUMNS}) VALUES "
     f"({', '.join('?' * len(dataclasses.fields(Planned)))}) ON CONFLICT DO NOTHING"
 )
-# A run that did not find a mount point does not plan another one.
+# A run that could not determine a mount point does not imply another mount point.
 _NEWEST_PLANS = f"""
     SELECT {_PLAN_COLUMNS} FROM (
         SELECT {_PLAN_COLUMNS}, rank() OVER (PARTITION BY host ORDER BY planned_at DESC, run_id DESC) AS age

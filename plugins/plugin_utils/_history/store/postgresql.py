@@ -31,7 +31,7 @@ _UNLESS_IN_URL = {
 """So that a network that swallows everything is an error after a minute, not after hours."""
 _MIGRATION_LOCK = 0x6C6F676469736B  # any number that nobody else locks
 _SERVER = r"(\[[^\]@/?#]*\]|[^\[\]:@/?#,]*)(:[0-9]+)?"
-# Stricter than libpq, which finds a password also in what looks like a host, a path or options.
+# Stricter than libpq, which also finds a password in text that looks like a host, a path or options.
 _URL = re.compile(rf"postgres(ql)?://([^:@/?#]*@)?{_SERVER}(,{_SERVER})*(/[^@?#]*)?(\?(?P<options>[^@#]*))?\Z")
 
 

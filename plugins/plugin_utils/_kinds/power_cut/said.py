@@ -54,7 +54,7 @@ def advice_on_cuts(found: Iterable[tuple[Host, Mapping[str, Any]]], verdict: str
     If the power of none of these hosts was cut, the loss is in the history."""
     if verdict != FAIL:
         return _UNDECIDED, _CUT_AGAIN
-    # Earlier versions did not say what damage a loss is.
+    # Earlier versions did not say what kind of damage a loss was.
     told = [
         loss
         for host, finding in found

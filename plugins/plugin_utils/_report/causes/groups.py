@@ -149,7 +149,7 @@ def _views() -> dict[str, View]:
 def _shape(finding: Mapping[str, Any], host: str) -> tuple[Any, ...]:
     """Return what findings that are the same on several hosts have in common: their texts without the host's name and
     without words that contain a figure."""
-    if finding["kind"] == FORESEEN:  # its texts are names of limits, profiles and workloads, which figures tell apart
+    if finding["kind"] == FORESEEN:  # its texts are names of limits, profiles and workloads, which differ by figures
         return tuple(sorted((key, value) for key, value in finding.items() if isinstance(value, str)))
     # A host's name may be a part of a word, such as su in measure.
     name = re.compile(rf"(?<!\w){re.escape(host)}(?!\w)") if host else None

@@ -97,7 +97,7 @@ def _chart(
     labels = []
     for number, (count, curve) in enumerate(curves.items()):
         places = [(x.place(size), y.place(estimated(estimate)), not estimate.reservations) for size, estimate in curve]
-        # The line is solid where the model claims to hold.
+        # The line is solid over the range in which the model is valid.
         parts += [line(f"s{number}{' beyond' * beyond}", stretch) for stretch, beyond in _stretches(places)]
         marks = "".join(
             f"M{x.place(key[0]):.1f} {y.place(value):.1f}h0" for key, value in dots.items() if key[1] == count

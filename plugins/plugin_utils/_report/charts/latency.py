@@ -75,7 +75,7 @@ def _chart(host: Host, load: str, rows: Sequence[Mapping[str, Any]]) -> Markup:
         BOTTOM,
         TOP,
     )
-    # Commits wait for writes of other sizes than their own.
+    # Commits wait for writes of sizes other than their own.
     fitted = None if host.words.operation else _fitted(lines["mean"])
     what = f"Latency of {host.words.operation}s" if host.words.operation else "Latency"
     parts = [

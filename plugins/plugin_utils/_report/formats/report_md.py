@@ -43,7 +43,7 @@ def render(model: Model) -> Iterator[str]:
     left_out = []
     if len(model.hosts) > SHOWN_HOSTS:
         left_out.append(more_hosts(len(model.hosts) - SHOWN_HOSTS))
-    # One line says what is left out, after an empty one.
+    # After an empty line, one line says what is left out.
     lines += _list_of_causes(causes(model), max(_FEWEST_CAUSE_LINES, MOST_LINES - 2 - len(lines) - len(hosts)))
     for name, section in (
         ("the hosts", hosts),

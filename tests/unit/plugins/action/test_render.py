@@ -172,7 +172,7 @@ def test_a_run_that_cannot_be_found_may_contradict_those_that_are_merged(reporti
         and "The run R7 of job 7 is not in " in result["failures"]["localhost"]
     )
     assert (result["outcome"]["outcome"], result["outcome"]["verdict"]) == ("internal", "pass")
-    # The result of an earlier merge need not be found, because the runs that were merged are.
+    # The result of an earlier merge does not have to be found, because the merged runs are found.
     variables["logdisk_7"]["merged"] = True
     assert reporting.report(inventory=["h1"], variables=variables)["failures"] == {}
     assert reporting.report(inventory=["h1"], variables=variables)["outcome"]["merged"] is True
@@ -248,7 +248,7 @@ def test_what_cannot_be_reported_fails_the_controller(reporting, given, words):
         ({"policy": {"gate_fail_on": ["missing"]}}, ["h3", "h6"]),
         ({"policy": {"gate_report_only": True}}, []),
         ({"expected_count": 6}, ["h3", "h5", "h6"]),
-        # Who takes no part in the play fails the controller, or else the first host of the play.
+        # A host that is not part of the play fails the controller, or else the first host of the play.
         ({"play_hosts": ["h1", "h5", "localhost"]}, ["h5", "localhost"]),
         ({"play_hosts": ["h1", "h5"]}, ["h1", "h5"]),
     ],
@@ -330,7 +330,7 @@ def test_runs_that_are_named_are_merged_with_the_inventory_if_there_is_one(repor
     paths = ["R1", os.path.join(reporting.report_dir, "R2")]
     assert sorted(reporting.report(runs=paths)["hosts"]) == HOSTS
     assert sorted(reporting.report(runs=paths, inventory=["localhost"])["hosts"]) == ["h1", "h2", "h4", "h5"]
-    # In a workflow, a single one may be what is left of several.
+    # In a workflow, a single run may be all that is left of several.
     assert sorted(reporting.report(runs=["R1"], variables={"awx_workflow_job_id": OUTER})["hosts"]) == HOSTS
 
 

@@ -76,7 +76,7 @@ def answer(text):
 )
 def test_form_does_not_matter(change):
     settings, path = answer(change(QM_INI))
-    settings.setdefault("LogType", "CIRCULAR")  # one of the changes makes it a comment
+    settings.setdefault("LogType", "CIRCULAR")  # one of the changes turns it into a comment
     assert settings == SETTINGS and path == "/var/mqm/log/QM1"
 
 

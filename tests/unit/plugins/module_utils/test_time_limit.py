@@ -26,7 +26,7 @@ def test_each_call_has_its_own_answer():
 
 
 def test_a_call_that_hangs_costs_neither_the_others_nor_more_than_the_limit():
-    # Each would hang for ever.
+    # Each would hang forever.
     hanging, answer, also_hanging = _time_limit.call_all([signal.pause, lambda: 3, signal.pause], 3)
     assert answer == 3
     assert str(hanging) == str(also_hanging) == "no answer within 3 s"

@@ -124,7 +124,7 @@ def test_a_file_system_that_does_not_answer_costs_its_neighbour_nothing(options,
     assert found["left"] == found["volumes"]["b"]["left"]
     assert found["left"][0].startswith("%s: no answer within 3 s: its file system hangs" % (tmp_path / "b"))
     end = time.time() + 120
-    while os.path.exists(directories["b"]) and time.time() < end:  # what hangs finishes its work when the disk answers
+    while os.path.exists(directories["b"]) and time.time() < end:  # it finishes when the disk answers
         time.sleep(0.05)
     assert not os.path.exists(directories["b"])
 

@@ -113,7 +113,7 @@ def test_a_file_system_that_does_not_answer_costs_its_neighbours_nothing(options
     found, made = outcome({**options, "patience_s": 3})
     assert made == ["a", "c"]
     assert found["b"]["error"].startswith("the file system of %s did not answer (no answer within 3 s): " % hanging)
-    time.sleep(4)  # what it creates too late is undone
+    time.sleep(4)  # anything created too late is removed again
     assert not os.path.exists(hanging)
 
 

@@ -105,7 +105,7 @@ def test_kept():
             120_001,
             "came 2 min before",
         ),
-        # A host that had booted denied the connection; and one that still had power did.
+        # A host that had booted refused the connection, and so did one that still had power.
         ({"seen": dataclasses.replace(witnessed(), lost_ns=LAST_NS + 600 * MS)}, 3, ""),
         ({"seen": dataclasses.replace(witnessed(), lost_ns=LAST_NS + 450 * MS)}, 451, ""),
         # 4,242 more writes of 5,000 per second; the newest had perhaps not returned.
@@ -115,7 +115,7 @@ def test_kept():
             "4,243 writes were found that had not been acknowledged, so the connection was lost before the power",
         ),
         ({"checked": Checked(0, rows(6001))}, 201, ""),
-        # A tester that has ended writes nothing more.
+        # A tester that has ended does not write any more.
         (
             {
                 "seen": witnessed(READY + b"ack 1 5000\nend EIO\n"),

@@ -33,7 +33,7 @@ def test_no_instant_need_be_given(value):
         "1795312800",
         1795312800,
         1795312800.0,
-        # YAML reads a time that is not quoted as one.
+        # YAML reads an unquoted time as a timestamp.
         datetime.datetime(2026, 11, 22, 2, tzinfo=datetime.timezone.utc),
         datetime.datetime(2026, 11, 22, 2),
     ],

@@ -71,7 +71,7 @@ def test_a_class_is_given_or_follows_from_the_device_and_file_system():
         ({}, ""),
         ({"verdict": "warn"}, ""),
         ({"verdict": "fail", "limits_verdict": "fail"}, "it does not keep its limits (verdict fail)"),
-        ({"verdict": "fail", "limits_verdict": "pass"}, ""),  # a comparison failed it, its limits are kept
+        ({"verdict": "fail", "limits_verdict": "pass"}, ""),  # the comparison failed, but the limits are kept
         ({"verdict": "pass", "limits_verdict": "inconclusive"}, "it does not keep its limits (verdict inconclusive)"),
         ({"disturbances": ["steal"]}, "its measurement was disturbed"),
         ({"method_version": None}, "its tester names no version of its method"),

@@ -241,7 +241,7 @@ def test_a_loss_or_else_the_newest_run_with_enough_cuts_decides(history, wanted,
         ([("pass", 10), ("pass", 2)], "2026-11-22", 2, "pass"),
         ([("pass", 10), ("pass", 2)], "2026-11-22", 10, "inconclusive"),
         ([("fail", 1)], "2027-11-22", 0, "fail"),
-        ([("fail", 1), ("pass", 1)], "2027-11-22", 0, None),  # what cleared a loss continues doing so
+        ([("fail", 1), ("pass", 1)], "2027-11-22", 0, None),  # a run that cleared a loss continues to do so
     ],
 )
 def test_kept_cuts_expire_as_certificates_do_and_losses_never(history, day, wanted, verdict):

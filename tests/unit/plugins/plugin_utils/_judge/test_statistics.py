@@ -184,7 +184,7 @@ def test_crowds_that_hang_together_however_long_the_blocks_are_decide_nothing():
     assert (tested.bound, tested.seconds_needed) == (None, 449)
     cuts = blocks_of(*crowds(300, *range(101, 116), *range(181, 196), *range(251, 266))).cuts
     assert cuts[1] == 3
-    # Twice the evidence fails all the same, and nothing passes.
+    # With twice the evidence, it fails as well, and nothing passes.
     assert operations([1250] * 300, [1000] * 150 + [0] * 150).outcome == FAIL
     kept = operations(*crowds(600, *range(101, 131)), share="0.1")
     assert (kept.resolved, kept.outcome, kept.log_evidence > math.log(20)) == (False, INCONCLUSIVE, True)
@@ -374,7 +374,7 @@ def test_batch_means_are_those_of_exact_fractions(seconds, judgements):
         assert tested.bound == pytest.approx(float(ratio) + side * widened * error, rel=1e-6)
 
 
-# What holds for every input.
+# Properties that hold for every input.
 
 
 @given(runs(), st.integers(1, 30))

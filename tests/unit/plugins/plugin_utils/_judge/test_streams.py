@@ -170,7 +170,7 @@ def test_without_a_log_the_limits_of_every_profile_on_it_are_not_judged():
     rows = fabricate.stream_rows({1: {READS: (1, 30 * MS, {})}})
     limit = {"stream": "database", "metric": "latency_p99", "max": "1 s"}
     assert {row["metric"] for row in judge(tables(rows), limit)["judgements"]} == {"latency_p99", "latency_max"}
-    # But a profile's own limit on the log is not forgotten.
+    # But a profile's own limit on the log still applies.
     assert (
         judge(tables(rows), limit, {"metric": "latency_mean", "max": "9 ms", "hard": True})["verdict"] == "inconclusive"
     )
@@ -265,7 +265,7 @@ def test_any_percentile_of_the_response_times():
 def test_response_times_that_are_not_those_of_the_operations_are_refused():
     limit = {"metric": "response_p95", "max": "1 s", "stream": "database"}
     assert "responses.csv and results.csv differ" in judge(with_responses({2 * MS: 59_999}), limit)["reasons"][0]
-    # What had not started counts with what it had waited.
+    # An operation that had not started counts with the time it had waited.
     assert judge(with_responses({2 * MS: 60_010}, not_started=10), limit)["verdict"] == "pass"
 
 

@@ -102,7 +102,7 @@ def test_a_histogram_for_each_batch_and_thresholds_for_each_second():
 
 
 def test_each_maximum_once_with_the_one_before_it():
-    """Two processors may tell of theirs in the wrong order."""
+    """Events of two processors may arrive in the wrong order."""
     observation = read(
         WATCHED,
         START,
@@ -243,7 +243,7 @@ def test_writes_that_wait_for_no_disk_are_in_no_figure():
         "500 writes to log files were neither synchronous (O_DSYNC) nor flushed when the observation ended."
         " They did not wait for the disk, and are in no figure.",
     )
-    # The last one waits for the flush that comes after the end.
+    # The last write waits for the flush that comes after the end.
     assert read(WATCHED, START, second(1, MS), {"unflushed": {"log": 1}}).problems == ()
 
 

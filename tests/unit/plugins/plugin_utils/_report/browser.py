@@ -80,7 +80,7 @@ class Browser:
         self._profile = tempfile.mkdtemp()
         to_read, self._write = os.pipe()
         self._read, to_write = os.pipe()
-        # The protocol's descriptors are 3 and 4; a shell puts them there, because they may be in use here.
+        # The protocol's descriptors are 3 and 4; a shell puts them there, because these numbers may be in use here.
         command = (
             f"exec {CHROMIUM} {' '.join(_FLAGS + _QUIET)} --user-data-dir={self._profile} "
             f"about:blank 3<&{to_read} 4>&{to_write}"

@@ -154,7 +154,7 @@ def test_a_record_and_its_tables_come_back_as_they_were(directory):
     folder = directory.records.write(filed, files)
     assert folder == "hosts/db07/log"
     (read,) = list(judged_records(directory))
-    # The record of an older version does not name its profile: it was that of the host.
+    # A record from an older version does not name its profile, so the profile of the host was used.
     assert dataclasses.replace(read, tables={}, run_id="", profile=None) == filed
     assert read.profile == profile_key(directory.run["profile"])
     assert read.tables["results.csv"] == {

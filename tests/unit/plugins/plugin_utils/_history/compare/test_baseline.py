@@ -42,7 +42,7 @@ def numbers(entries, kept):
         ("nnn", [0, 1, 2]),
         ("nnniwoi", [0, 1, 2]),  # what was compared with a baseline never becomes one
         ("nnnoon", [0, 1, 2, 5]),
-        ("nnnia", [4]),  # accepted by hand, and then it alone
+        ("nnnia", [4]),  # accepted manually; then it is the only one
         ("nnniaonn", [4, 6, 7]),
         ("nana", [3]),
         ("n" * 14, list(range(4, 14))),
@@ -59,7 +59,7 @@ def test_the_last_baseline(kinds, before):
     [
         ("nnn", []),
         ("nnnii", [3, 4]),
-        ("nnniiw", []),  # a decided one ends the window
+        ("nnniiw", []),  # a decided comparison ends the window
         ("nnniiwi", [6]),
         ("nnniioii", [6, 7]),
         ("nnniin", []),  # compared with something else

@@ -162,7 +162,7 @@ def oracle(before, after, alpha=0.05):
 @settings(max_examples=40, deadline=None)
 @given(
     SEEDED, st.integers(8, 14), st.integers(1, 4), st.integers(1, 3), st.integers(1, 3), st.floats(1e-6, 0.08)
-)  # below, the noise is that of rounding
+)  # below this, the noise is only from rounding
 def test_a_class_is_judged_as_numpy_and_scipy_do(rng, hosts, rows, runs_before, runs_after, deviation):
     before = made_up(rng, hosts, rows, runs_before, deviation)
     after = made_up(rng, hosts, rows, runs_after, deviation, extra=((0, rng.uniform(0, 0.5)), (1, rng.uniform(0, 0.3))))
@@ -180,7 +180,7 @@ def test_a_class_is_judged_as_numpy_and_scipy_do(rng, hosts, rows, runs_before, 
     assert change.non_inferior == (of_class[1] <= DELTA)
 
 
-# What holds for every input.
+# Properties that hold for every input.
 
 
 @st.composite
@@ -372,7 +372,7 @@ def test_too_few_runs_say_how_many_would_tell():
         assert {host.reason for host in change.hosts} == {text}
     assert (
         compared(night, [[[DELTA]] * 4]).hosts[0].runs_needed == 3
-    )  # which may well not decide, but then it is known why
+    )  # which may be undecided, but then the reason is known
     assert set(outcomes(compared(night * 3, night * 3)).values()) == {NON_INFERIOR}
     assert set(outcomes(compared(night * 5, night)).values()) == {NON_INFERIOR}
 

@@ -186,7 +186,7 @@ def test_what_cannot_be_compared_is_left_out_with_the_reason(compared):
     }
     assert host_of(comparison, "h00")["reason"] == "it took part in 2 of 2 runs before and 0 of 1 after"
     assert host_of(comparison, "gone")["reason"] == "none of its certificates can be compared"
-    assert comparison["outcome"] == INCONCLUSIVE  # although those that can be compared are non-inferior
+    assert comparison["outcome"] == INCONCLUSIVE  # even though those that can be compared are non-inferior
     assert comparison["classes"][0]["outcome"] == NON_INFERIOR
 
 

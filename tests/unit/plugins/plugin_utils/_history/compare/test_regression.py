@@ -206,7 +206,7 @@ def test_accepting_begins_a_new_baseline(four):
         four.certify(slower=faster)
     back_to_normal = four.measure()
     gate.compare(back_to_normal)
-    assert set(verdicts(back_to_normal).values()) == {"pass"}  # what was faster for three nights has not become normal
+    assert set(verdicts(back_to_normal).values()) == {"pass"}  # being faster for three nights has not become normal
     accepted, found = four.certify("", slower=faster, accept=True)
     assert set(found.values()) == {"pass"}
     certificate = Certificate.parse(accepted.certificates.read("hosts/h0/log")).content

@@ -28,7 +28,7 @@ def test_a_run_comes_back_as_it_was_judged(place, tmp_path):
         assert fetched.path == os.path.join(elsewhere, run_id) and not (
             compared.left_only or compared.right_only or compared.diff_files
         )
-        # What is there already is not fetched again.
+        # Files that already exist are not fetched again.
         fetched.records.write(fabricate.failed("db07"))
         assert [record.verdict for record in list(judged_records(kept.fetch(history, run_id, elsewhere)))] == [
             "unreachable"

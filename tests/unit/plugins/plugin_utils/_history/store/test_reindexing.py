@@ -31,7 +31,7 @@ BETTER_KNOWN = {
     ("corrupt", "log", "mq-log-silver"): "failed",  # wrong data, and then a pass that did not read it back
     ("grown", "log", "mq-log-silver"): "valid",  # the size is not part of the identity
     ("lost-grown", "log", "mq-log-silver"): "failed",
-    ("lost-unplaced", "log", "mq-log-silver"): "failed",  # nothing says that the loss was of another volume
+    ("lost-unplaced", "log", "mq-log-silver"): "failed",  # nothing shows that the loss was on another volume
     ("moved", "log", "mq-log-silver", "/var/mqm/log"): "failed",  # the next run measured another mount point
     ("moved", "log", "mq-log-silver", "/"): "valid",
     ("weaker", "log", "mq-log-gold"): "failed",  # the newest run asked for more than bronze

@@ -245,7 +245,7 @@ def test_what_lies_beyond_the_axis_is_an_arrow_at_its_edge():
     assert picture(axis, 50.0, 40.0, 60.0, "worse").count("<path") == 2
     assert picture(axis, 0.1, 0.0, 0.2, "worse").count("<path") == 0
     assert picture(axis, None, None, None, "inconclusive") == ""
-    assert picture(axis, 0.1, None, None, "inconclusive").count("interval") == 1  # the class of the picture alone
+    assert picture(axis, 0.1, None, None, "inconclusive").count("interval") == 1  # only the class of the picture
 
 
 def test_changes_are_written_for_people():
