@@ -2,19 +2,19 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What it costs to acknowledge writes for a power cut, and how late an acknowledgement arrives. One command each:
+"""Measures the cost of acknowledging writes for a power cut, and the delay of acknowledgements. One command each:
 
     benchmarks/acknowledge.py loop      through a pipe; ext4 on a loop device over memory; needs root
     benchmarks/acknowledge.py disk      through a pipe; in DIR=/var/tmp, on the machine's disk
     benchmarks/acknowledge.py ssh       over SSH from a host of the test bed, ext4 on a loop device over memory;
                                         needs root and PYTHONPATH=tests
 
-Each round runs the tester without and with --acknowledge, one right after the other, in turning order; printed are
+Each round runs the tester without and with --acknowledge, one right after the other, in alternating order; printed are
 medians, and the median and the range of the rounds' ratios. This process reads the acknowledgements, as a witness does.
-The delay of an acknowledgement is the time from the moment at which the tester read its counts (its line `tick`) to the
-moment at which this process had them: both clocks are the same one, because the hosts of the test bed share the
-machine's. A host may lose what it wrote within a tick of 1 ms and such a delay without anyone knowing: that is the
-bound printed at the end.
+The delay of an acknowledgement is the time from the moment at which the tester read its counts (its line `tick`) to
+the moment at which this process received them. Both use the same clock, because the hosts of the test bed share the
+machine's. A loss of the writes within a tick of 1 ms plus such a delay cannot be noticed; that is the bound printed at
+the end.
 """
 
 import csv
@@ -65,7 +65,7 @@ class Place:
 
 
 def arrived(stream):
-    """Each whole line with the time at which this process had it."""
+    """Yields each complete line with the time at which this process received it."""
     begun = b""
     while part := os.read(stream.fileno(), 65536):
         now_ns = time.monotonic_ns()

@@ -57,9 +57,9 @@ FIFO = ("chrt", "--fifo")
 
 MAILBOX, SPC = "mailbox-2010", "spc1-like"
 SERVICE_S = {MAILBOX: 0.005, SPC: 0.020}
-"""How long the disk takes for an operation."""
+"""The time that the disk takes for an operation."""
 PREPARATION_S = 12
-"""How long before its start a run of the tester begins, to write its files."""
+"""How long before its planned start the tester is launched, so that it can write its files."""
 LIMITS = {
     MAILBOX: {"metric": "latency_mean", "stream": "database", "operation": "read", "below": "200 ms"},
     SPC: {"metric": "response_mean", "stream": "all", "below": "240 ms"},
@@ -108,7 +108,7 @@ def simulated(service: float, threads: int, arrivals: Iterable[float], seconds: 
 
 
 def of_mailbox(seconds: float) -> Response:
-    """Maintenance is due at equal distances; the log has a disk of its own."""
+    """Maintenance is due at equal intervals; the log has its own disk."""
     return lambda load, dummy: simulated(
         SERVICE_S[MAILBOX], load, [each / 20 for each in range(int(20 * seconds))], seconds
     )[0]
@@ -124,8 +124,8 @@ def of_spc(seconds: float) -> Response:
 
 
 def expected_capacity(name: str) -> float:
-    """Return the load at which the mean reaches its limit: by Little's law, or as Pollaczek and Khinchine have it for
-    random arrivals and equal service."""
+    """Return the load at which the mean reaches its limit: by Little's law, or by Pollaczek and Khinchine's formula
+    for random arrivals and constant service times."""
     service = SERVICE_S[name]
     if name == MAILBOX:
         return 0.200 * (1 / service - 20)
@@ -226,7 +226,7 @@ def responses(name: str, tables: Tables) -> dict[int, float]:
 def report(
     name: str, how: str, capacity: Capacity, tables: Tables, expected: float, response: Response, work: Path
 ) -> bool:
-    """Print what was found beside what was expected, and return whether it agrees."""
+    """Print the measured values beside the expected ones, and return whether they agree."""
     found = capacity.highest_passed or 0
     off = found / expected - 1
     good = abs(off) <= OFF_CAPACITY

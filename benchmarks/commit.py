@@ -3,7 +3,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Holds the commit workload against its model. One command each:
+"""Compares the commit workload with its model. One command each:
 
     benchmarks/commit.py model       a disk with 1 ms in every write: commits/s against the closed form at the latency
                                      that the same run measured

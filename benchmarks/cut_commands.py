@@ -2,8 +2,8 @@
 # Copyright (c) 2026 mqops contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How long commands that take the power of a guest need: from their start to the guest's last sign of life,
-and from that to their return.
+"""Measures commands that cut the power of a guest: the time from their start to the guest's last sign of life, and
+from that to their return.
 
     ROUNDS=20 benchmarks/cut_commands.py        # needs qemu-system-x86_64; and virsh with qemu:///session, for its row
 
@@ -38,7 +38,7 @@ ENOUGH_S = 60
 
 
 class Signs:
-    """What a guest sends: when the last of it came."""
+    """The output of a guest, with the time at which its last byte arrived."""
 
     def __init__(self) -> None:
         self._listener = socket.create_server(("127.0.0.1", 0))

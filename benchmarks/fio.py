@@ -14,8 +14,10 @@
 WORKLOAD is one of WORKLOADS below, or one of the collection with streams (etcd-wal, spc1-like ...)
 at its first load point.
 
-Each round runs fio, the tester, and fio again, in turning order, each on files of the same size which the tester has
-just written in full with random data: a disk with a cache is another one a while after that. The ratio of fio to fio is
+Each round runs fio, the tester, and fio again, in alternating order, each on files of the same size which the tester
+has
+just written in full with random data: a disk with a cache behaves differently some time after that. The ratio of fio
+to fio is
 the noise. It prints medians over the rounds, with the smallest and largest ratio in parentheses. The processor time is
 that of all threads of the process during the measured time, the kernel's part included. Needs a C compiler and fio
 (Debian's package).

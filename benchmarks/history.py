@@ -3,7 +3,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Measures how long a history takes to store the certificates of a fleet and to say their states,
+"""Measures how long a history takes to store the certificates of a fleet and to report their states,
 in a file and in PostgreSQL.
 
     PYTHONPATH=collections .venv-dev/bin/python benchmarks/history.py [--hosts N] [--runs N] [--directory DIR]

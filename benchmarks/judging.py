@@ -3,15 +3,15 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Measures what a judgement with confidence costs, with and without its bound, on made-up seconds of disks that are
-slow in bursts; and change points.
+"""Measures the cost of a judgement with confidence, with and without its bound, on simulated seconds of disks that are
+slow in bursts; and of change points.
 
     PYTHONPATH=collections .venv-dev/bin/python benchmarks/judging.py
 
-(`make link lint` makes both.) The limit to reach is 10 ms of processor for a judgement of 600 s with its bound, the
-dearest of the disks, 50 ms for one of a host with 16 queue managers, and 20 ms for the change points of 200
-certificates, the dearest of the histories. So that a busy machine does not decide, the fastest of several rounds is
-compared with them.
+(`make link lint` makes both.) The limit to reach is 10 ms of processor for a judgement of 600 s with its bound on the
+most expensive disk, 50 ms for one of a host with 16 queue managers, and 20 ms for the change points of 200
+certificates in the most expensive history. The fastest of several rounds is compared with the limits, so that other
+load on the machine does not matter.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ Run = Callable[[], statistics.Evidence]
 
 
 def cases(seconds: int) -> dict[str, Run]:
-    """Return what is measured by name, each a judgement of that many seconds."""
+    """Return the measured functions by name, each a judgement of that many seconds."""
     rng = random.Random("judging")
     p99, p99_99 = Fraction(1, 100), Fraction(1, 10_000)
 

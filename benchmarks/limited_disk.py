@@ -2,7 +2,7 @@
 """A disk in memory for nbdkit's python plugin that does a known number of operations per second: servers, each of which
 takes service_us for a request.
 
-When a request ends follows from when it arrived and from a ledger of the servers, so that a late wake-up delays one
+The end of a request is computed from its arrival and from a ledger of the servers, so that a late wake-up delays one
 request and not the ones behind it.
 """
 

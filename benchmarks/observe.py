@@ -3,15 +3,15 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What it costs to be watched by bpftrace, as time per operation:
+"""Measures the cost of being watched by bpftrace, as time per operation:
 
     log write       the tester's writes to memory, below the log path that is watched
-    other write     the same writes elsewhere, while log writes are watched: what every other program on the host pays
+    other write     the same writes elsewhere, while log writes are watched: the cost to every other program on the host
     call            an empty call of the MQI
 
-Each figure is the median of PAIRS pairs of a run without and a run with probes, one right after the other. Beside it
-stands what the source itself measured when it started, and reports as ``probe_overhead_ns``. Its own call begins with
-an instruction that the kernel has to step over, unlike most functions: the costlier way.
+Each figure is the median of PAIRS pairs of a run without and a run with probes, one right after the other. It also
+prints the cost that the source itself measured when it started, which it reports as ``probe_overhead_ns``. Unlike most
+functions, its own call begins with an instruction that has to be single-stepped, which costs more.
 
     SECONDS=2 PAIRS=5 PYTHONPATH=collections .venv-dev/bin/python benchmarks/observe.py
 

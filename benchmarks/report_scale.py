@@ -9,7 +9,7 @@
 
 (`make link lint` makes both.) Making the run directory is not part of what is measured; rendering runs in a process of
 its own, so that its peak memory is its own. The limits to reach are 60 s of one processor and 1 GiB for 10,000 hosts;
-processor time is what is compared with the limit, so that a busy machine does not decide.
+processor time is compared with the limit, so that other load on the machine does not matter.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def measure(path: str, results: multiprocessing.Queue) -> None:
 
 
 def main() -> int:
-    """Run the benchmark; 1 where a limit is missed."""
+    """Run the benchmark; 1 if a limit is missed."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--hosts", type=int, default=LIMIT_HOSTS)
     parser.add_argument("--failing", type=float, default=0.02, help="share of hosts that fail")

@@ -4,9 +4,9 @@
 
     PYTHONPATH=tests:tests/integration python benchmarks/scale.py --hosts 100 --forks 20 [--duration 5] [--repeat 3]
 
-Every host is a real one as far as SSH and Python go, and all of them share this machine with the controller: the
+Every host is real as far as SSH and Python are concerned, and all of them share this machine with the controller: the
 figures are an upper bound of what a controller needs for hosts of their own. A first certification, which is not
-measured, brings the tester there. The sweep is two block sizes on tmpfs at a limited rate, so that the hosts' writers
+measured, installs the tester. The sweep is two block sizes on tmpfs at a limited rate, so that the hosts' writers
 leave the processors to the controller, as those of real hosts would.
 
 Remote calls are counted by standing in for ssh, sftp and scp: each call is written down, then made. Those between the
@@ -91,7 +91,8 @@ class Run:
 
     @property
     def skew_s(self) -> float:
-        """The furthest that any host's step started from its planned instant, which is the same for all hosts."""
+        """The largest difference between the start of any host's step and its planned instant, which is the same for
+        all hosts."""
         return (
             max(abs(int(row["start_skew_ns"])) for table in self.rows.values() for row in table if row["start_skew_ns"])
             / 1e9
@@ -188,7 +189,7 @@ def certify(
 
 
 def counting_programs(directory: Path) -> dict[str, str]:
-    """Stand-ins for what ansible calls, by the variable that names each."""
+    """Stand-ins for the programs that ansible calls, by the variable that names each."""
     for name in ("ssh", "sftp", "scp"):
         stand_in = directory / name
         stand_in.write_text(COUNTING.format(program=shutil.which(name)))
@@ -203,7 +204,7 @@ def read_calls(path: Path) -> list[tuple[float, str]]:
 
 
 def complaints(run: Run, bed: Bed) -> list[str]:
-    """What is not as it must be."""
+    """The conditions that are not met."""
     names = {host.name for host in bed}
     # report.md names the hosts that did not pass, and how many did.
     complete = {form: verdicts for form, verdicts in run.certification.verdicts().items() if form != "report.md"}

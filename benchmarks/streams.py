@@ -2,13 +2,13 @@
 # Copyright (c) 2026 mqops contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Traces more than 1,000,000 operations of the streams of SPC-1 v1 on tmpfs,
-and holds them against their specification.
+and compares them with their specification.
 
     benchmarks/streams.py [LOAD]        LOAD in BSU of 50 operations per second, default 1700
 
 Once with the read fractions of the specification, once with those of pblio's generator. Shares, read fractions and
 sizes have to be within 1 %, arrivals exponential (Kolmogorov-Smirnov) and addresses where they belong, those of the
-random streams evenly (chi-square over 100 regions); both tests at the 0.1 % level. Fails if anything is not so.
+random streams evenly (chi-square over 100 regions); both tests at the 0.1 % level. Fails if any of these is not true.
 """
 
 import collections
@@ -89,7 +89,7 @@ def chi_square(regions):
 
 
 def check(name, found, all_count, load, reads_column):
-    """Yield what is wrong with a stream."""
+    """Yield the problems of a stream."""
     share, pattern, (first, end) = STREAMS[name][0], STREAMS[name][3], STREAMS[name][4]
     count, sizes, regions = (
         len(found),

@@ -11,8 +11,8 @@
     benchmarks/tester.py memory         resident memory over 1 to 1000 queue managers and 1 to 100 block sizes
     benchmarks/tester.py instructions   user-mode instructions a write, by callgrind
 
-Rounds are paired: each round runs the candidates one right after the other, in turning order, so that what else the
-machine does hits all alike; printed are medians and the median of the rounds' ratios. Needs a C compiler; fio
+Rounds are paired: each round runs the candidates one right after the other, in alternating order, so that other load
+on the machine affects all equally; printed are medians and the median of the rounds' ratios. Needs a C compiler; fio
 (Debian's package) for the comparison with it, bpftrace for truth, valgrind for instructions.
 """
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Sends the tester's sources, or a static binary, to the host that builds or places it."""
+"""Sends the tester's sources, or a static binary, to the host, which builds or installs it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,8 @@ class ActionModule(RemoteAction):
         return {**arguments, "flags": compiler_flags(sources, arguments.get("cflags", "")), "archive": pack(files)}
 
     def take_in(self, answer: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        """Return what is known of the host with what was built. A ready-made binary reports the hash of its sources now
+        """Return the facts of the host, updated with the build result. A ready-made binary reports the hash of its
+        sources now
         that it is installed."""
         return {**self._known, **answer, "source_hash": self._known.get("source_hash") or answer.get("source_hash", "")}
 

@@ -98,7 +98,7 @@ class ActionModule(ControllerAction):
         return {"problems": [], "agreed": agreed, "given": given_by_command(options["given"], said), **read, **key}
 
     def _said(self, options: Mapping[str, Any], task_vars: dict[str, Any]) -> Said:
-        """Return what the variables of each host say, and those of the play and of the controller."""
+        """Return the values of the variables of each host, of the play and of the controller."""
         hostvars = task_vars["hostvars"]
         names = list(dict.fromkeys([*option_names(), *options["agreed"]]))
         known = set(option_names())
@@ -146,8 +146,8 @@ class ActionModule(ControllerAction):
         return set(self._task._parent._play.get_vars())
 
     def _seen_in_play(self, host: str, hostvars: Any, names: Iterable[str], problems: list[str]) -> dict[str, Any]:
-        """Return those of some variables that are set, as tasks of the play see them on a host: a template of the play
-        has the variables of that host."""
+        """Return the given variables that are set, as tasks of the play see them on a host: a template in the play
+        uses that host's variables."""
         if not names:
             return {}
         play, inventory = self._task._parent._play, hostvars._inventory
@@ -159,7 +159,7 @@ class ActionModule(ControllerAction):
         )
 
     def _other_selections(self, said: Said, task_vars: Mapping[str, Any]) -> list[str]:
-        """Return what is wrong with variables that would select other hosts than the play has.
+        """Return the problems with variables that would select hosts other than those of the play.
         An extra variable is the same for all."""
         if SELECTING in said.extra:
             return []
@@ -198,7 +198,7 @@ def of_each_host(values: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str,
 
 def given_by_command(names: Iterable[str], said: Said) -> dict[str, Any]:
     """Return those of some options that extra variables or the play set.
-    What an inventory says of them does not count."""
+    Their values in an inventory do not count."""
     own = next(iter(said.of_hosts.values()), {})
     found = {name: own[name] for name in names if name in said.extra and name in own}
     found.update({name: said.of_play[name] for name in names if name in said.of_play})
@@ -206,7 +206,8 @@ def given_by_command(names: Iterable[str], said: Said) -> dict[str, Any]:
 
 
 def of_all_hosts(problems: Mapping[str, list[str]]) -> dict[str, list[str]]:
-    """Return, by host, what is wrong on every host. Problems on some hosts only are left to their own tasks, which
+    """Return, by host, the problems that exist on every host. Problems on some hosts only are left to their own tasks,
+    which
     read the options that they need."""
     under_test = {host: found for host, found in problems.items() if host != CONTROLLER} or problems
     common = set.intersection(*map(set, under_test.values())) if under_test else set()
@@ -214,7 +215,7 @@ def of_all_hosts(problems: Mapping[str, list[str]]) -> dict[str, list[str]]:
 
 
 PLACES = ("workspace_path", "workspace_volumes", "workspace_places")
-"""The options that say what is measured."""
+"""The options that determine what is measured."""
 
 
 def emptied(extra: Mapping[str, Any], hosts: Iterable[str], hostvars: Any) -> dict[str, list[str]]:
@@ -269,8 +270,8 @@ def as_lines(found: Mapping[str, list[str]], extra: Mapping[str, Any]) -> list[s
 def evaluated(
     names: Iterable[str], variables: Mapping[str, Any], template: Callable[[Any], Any] | None, problems: list[str]
 ) -> dict[str, Any]:
-    """Return those of some variables that are set; they are evaluated as they are taken, or else by ``template``. Adds
-    a problem for each that cannot be."""
+    """Return the given variables that are set, evaluated on access or else by ``template``. Adds a problem for each
+    that cannot be evaluated."""
     found = {}
     for name in names:
         try:

@@ -71,9 +71,9 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._tester.sources impo
 
 STAGE = "claim"
 SPARE_S = 120
-"""How much longer than expected a job may take for waiting, measuring and printing."""
+"""How much longer than expected a job may take to wait, measure and print."""
 SILENCE_S = 300
-"""How long the API server may be away while a pod measures."""
+"""How long the API server may be unavailable while a pod measures."""
 REMOVAL_S = 180
 """How long Kubernetes may take to remove what is deleted: a pod has 30 s to end, and its claim is kept until then."""
 FIRST_LOOKS_S = 5
@@ -174,7 +174,7 @@ class ActionModule(ControllerAction):
         )
 
     def _storage_class(self, name: str) -> dict[str, Any]:
-        """Return what a storage class says of itself, nothing if it may not be read.
+        """Return the properties of a storage class; empty if it may not be read.
         Raises ClusterError if it does not exist."""
         try:
             found = self._list(STORAGE_CLASS, f"read the storage class {name}", name=name)
@@ -267,7 +267,7 @@ class ActionModule(ControllerAction):
             time.sleep(interval_s if state.name == MEASURES else min(FIRST_LOOKS_S, interval_s))
 
     def _seen(self, claim: Claim, waited_s: float) -> Seen:
-        """Return what there is of a test. Each call of the API is a process on the controller,
+        """Return the existing objects of a test. Each call of the API is a process on the controller,
         so only useful objects are requested."""
         pods = self._list(
             POD, "read the pods of the job", namespace=claim.namespace, label_selectors=[f"job-name={claim.name}"]
@@ -348,8 +348,8 @@ class ActionModule(ControllerAction):
 
 
 def failure_text(answer: Mapping[str, Any]) -> str:
-    """Return what a failed module says. Since ansible-core 2.19 a message with a traceback is in an object
-    of its own."""
+    """Return the message of a failed module. Since ansible-core 2.19 a message with a traceback is in a separate
+    object."""
     event = getattr(answer.get("exception"), "event", None)
     said = [answer.get("msg"), getattr(event, "msg", "")]
     return " ".join(str(each) for each in said if each) or failure_reason(dict(answer))
@@ -383,7 +383,7 @@ def directories_of(volume: Mapping[str, Any]) -> list[str]:
 
 
 def refuse_what_claims_cannot(volume: Mapping[str, Any]) -> None:
-    """Raise ClusterError if a plan is of a kind that only hosts can be tested by."""
+    """Raise ClusterError if a plan needs something that is only possible on hosts."""
     if volume["workload"] == STREAMS:
         raise ClusterError("storage classes are tested with sweep_workload mq-log or commit: set one of them")
     if volume.get("search"):

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Cleans up a run on the host, and notes in the records of its volumes what could not be removed,
-and how long each was limited."""
+"""Cleans up a run on the host, and adds to the records of its volumes what could not be removed, and for how long each
+was limited."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class ActionModule(RemoteAction):
     stage = "cleanup"
 
     def prepare(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        """Take the volumes that the task holds, or with ``defaults`` those that the run directory notes,
-        or else those that the variables name."""
+        """Use the volumes in the task's arguments, or with ``defaults`` those in the run directory, or else those in
+        the variables."""
         defaults, run_path, only, keep = (
             arguments.pop(name, None) for name in ("defaults", "run_path", "only", "keep_state_of")
         )
@@ -82,7 +82,7 @@ class ActionModule(RemoteAction):
         return answer
 
     def _note(self, directory: RunDirectory, host: str, answers: dict[str, Any]) -> None:
-        """Add to the record of each volume what is left of it, and how long it was limited."""
+        """Add to the record of each volume what could not be removed, and for how long it was limited."""
         for volume in self._volumes:
             answer = as_dict(answers.get(volume["name"]))
             left = [one_line(str(item)) for item in answer.get("left") or []]

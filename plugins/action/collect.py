@@ -37,7 +37,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import
 
 
 class NotAccepted(Exception):
-    """What a host sent for a volume, and why it is not accepted."""
+    """The tables that a host sent for a volume, and why they are not accepted."""
 
 
 class ActionModule(RemoteAction):
@@ -54,7 +54,7 @@ class ActionModule(RemoteAction):
         return {**answer, "kept": arguments["volumes"]} if answer.get("failed") else answer
 
     def _volumes(self, task_vars: dict[str, Any]) -> list[str]:
-        """Return the volumes that are asked for, or else all that the host is expected to report."""
+        """Return the requested volumes, or else all that the host is expected to report."""
         return self._task.args.get("volumes") or RunDirectory.open(self._task.args["run_path"]).volumes.expected(
             task_vars["inventory_hostname"]
         )
@@ -126,7 +126,7 @@ class ActionModule(RemoteAction):
 
 
 def of_all_rounds(directory: RunDirectory, order: Mapping[str, Any], tables: dict[str, bytes]) -> dict[str, bytes]:
-    """Store the tables of a round of a search, and return those of all rounds so far as those of one run.
+    """Store the tables of a round of a search, and return the tables of all rounds so far, joined as if from one run.
     Raises NotAccepted."""
     host, volume, number = order["host"], order["volume"], order[SEARCH]["round"]
     try:

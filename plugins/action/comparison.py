@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Says which volumes became worse between two selections of certificates, from the history alone."""
+"""Reports which volumes became worse between two selections of certificates, using only the history."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class ActionModule(FleetAction):
 
 def own_failures(comparison: Mapping[str, Any], hosts: Mapping[str, str]) -> dict[str, str]:
     """Return the message of each host with a volume whose outcome is that of the fleet. ``hosts`` are those of the
-    volumes, by what people call the volume."""
+    volumes, by the volumes' displayed names."""
     found: dict[str, list[str]] = {}
     for volume in comparison["hosts"]:
         if volume["outcome"] == comparison["outcome"]:

@@ -43,7 +43,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options 
 OF_CONTROLLER = ("run_path", "plan", "workspace", "facts", "started", "command", "returned", "problem")
 """The options that are not sent to the host."""
 OF_FILES = ("qm", "filePrefix")
-"""The arguments of the tester by which it finds its files."""
+"""The arguments from which the tester finds its files."""
 
 
 class ActionModule(RemoteAction):
@@ -150,7 +150,7 @@ class ActionModule(RemoteAction):
 
 
 def taken(answer: Mapping[str, Any]) -> tuple[dict[str, bytes], Checked]:
-    """Return the tables that a host sent, and what its check says. Nobody vouches for either."""
+    """Return the tables that a host sent, and the result of its check. Nobody vouches for either."""
     if answer.get("problem") or "status" not in answer:
         return {}, Checked(problem=str(answer.get("problem") or ""))
     status, said = answer.get("status"), one_line(str(answer.get("said") or ""))[:500]

@@ -93,8 +93,7 @@ def planned(asked: Mapping[str, Any], host: str) -> dict[str, Any]:
 
 
 def refuse_computed(confirm: Any) -> None:
-    """Raise OptionError if a variable, as it is written in the inventory, is a template:
-    it would confirm every host."""
+    """Raise OptionError if a variable is a template in the inventory, because a template would confirm every host."""
     template = template_in(confirm)
     if template:
         raise OptionError(
@@ -106,7 +105,8 @@ def refuse_computed(confirm: Any) -> None:
 def check_tasks(loader: DataLoader, path: str) -> None:
     """Raise OptionError if a file is named that has no tasks.
 
-    Ansible would find that out while the host writes. It would leave the host out of the gate, and end with status 0.
+    Otherwise Ansible would detect this only while the host writes, leave the host out of the gate, and end with status
+    0.
     """
     if not path:
         return

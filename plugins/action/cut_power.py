@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Cuts the power of a host by a command on the controller, if the tester is seen to write and no queue manager runs on
-the host."""
+"""Cuts the power of a host with a command on the controller, if the tester is writing and no queue manager runs on the
+host."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class ActionModule(RemoteAction):
 
 
 def call(command: str, limit_s: float) -> dict[str, Any]:
-    """Run a command by the shell, and return the outcome. Processes that it leaves behind are not awaited."""
+    """Run a command in the shell, and return the outcome. Processes that it leaves behind are not awaited."""
     begin_ns = time.monotonic_ns()
     status, problem = None, ""
     with tempfile.TemporaryFile() as output:

@@ -100,7 +100,7 @@ class ActionModule(RemoteAction):
             time.sleep(PAUSE_S)
 
     def _look(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        """Return what the host says over a new connection: the one before may have died with the host,
+        """Return the host's answer over a new connection, because the previous one may have died with the host
         unnoticed."""
         renew(self._connection)
         # The directory of the last call may be gone.

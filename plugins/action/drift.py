@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Says which volumes drift over their certificates, from the history alone."""
+"""Reports which volumes drift over their certificates, using only the history."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import wr
 JSON_FILE = "drift.json"
 PAGE = "drift.html"
 SINCE = "drift_since"
-"""The variable with the day from which the certificates of a host are looked at,
-for example after a change that was meant."""
+"""The variable with the day from which the certificates of a host are considered, for example after an intended
+change."""
 
 
 class ActionModule(FleetAction):

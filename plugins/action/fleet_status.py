@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Says which volumes are certified today, from the history alone."""
+"""Reports which volumes are certified today, using only the history."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class ActionModule(FleetAction):
 
 
 def status_outcome(states: Mapping[str, str], problems: list[str], today: Today) -> dict[str, Any]:
-    """Return what a notification needs of a status: the date, whether the fleet is certified,
+    """Return the parts of a status that a notification needs: the date, whether the fleet is certified,
     the state of each host, and how many are in each."""
     message = one_message(problems, JSON_FILE) or "every expected host is certified"
     facts = {
@@ -92,8 +92,8 @@ def status_outcome(states: Mapping[str, str], problems: list[str], today: Today)
 
 
 def asked_profiles(task_vars: Mapping[str, Any], hosts: Iterable[str]) -> dict[str, str]:
-    """Return the name of the profile that extra variables or the inventory ask for, by host; none of a host for which
-    they do not. Raises DefinitionError."""
+    """Return the name of the profile that extra variables or the inventory set, by host, for hosts that have one.
+    Raises DefinitionError."""
     asked = {host: task_vars["hostvars"][host].get("gate_profile") for host in hosts}
     names = {repr(profile): load_profile(profile, PROFILES).name for profile in asked.values() if not is_empty(profile)}
     return {host: names[repr(profile)] for host, profile in asked.items() if not is_empty(profile)}

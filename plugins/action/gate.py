@@ -49,7 +49,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing.run_signatu
 
 class ActionModule(ControllerAction):
     """Runs on the controller only, once for all hosts. It does not fail because of a verdict:
-    tasks of the role do, each for its host."""
+    the role's tasks do, each for its host."""
 
     argument_spec = {
         "run_path": {"type": "str", "required": True},
@@ -106,9 +106,8 @@ def conclusion(
     place: Place,
     task_vars: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Write outcome.json and return the result of a run: its artifacts, and which hosts fail. problems are what else
-    failed
-    the run, if they are not empty."""
+    """Write outcome.json and return the result of a run: its artifacts, and which hosts fail. problems, if not empty,
+    also failed the run."""
     problem = " | ".join(filter(None, problems))
     outcome = outcome_of(directory, verdict, problem)
     try:
@@ -136,7 +135,7 @@ def compare(directory: RunDirectory) -> str:
 
 
 def judge(directory: RunDirectory) -> tuple[dict[str, Any], str]:
-    """Judge the fleet and write the verdict. Returns it, and why it could not be written (empty if it could)."""
+    """Judge the fleet and write the verdict. Returns it, and why it could not be written (empty if it was)."""
     try:
         return judge_run(directory, GATE), ""
     except OSError as error:
@@ -146,8 +145,8 @@ def judge(directory: RunDirectory) -> tuple[dict[str, Any], str]:
 
 
 def make_certificates(directory: RunDirectory) -> tuple[list[Certificate], list[str]]:
-    """Write the certificates of a run that has a history, before the report, which says until when they are valid;
-    returns them and why there are not more."""
+    """Write the certificates of a run that has a history, before the report, which states how long they are valid;
+    returns them and, if some are missing, why."""
     if directory.run.get("history") is None:
         return [], []
     try:
@@ -203,7 +202,7 @@ def sign(directory: RunDirectory, key: str) -> str:
 
 
 def hand_on(directory: RunDirectory, upload_url: str) -> tuple[Place, str, str]:
-    """Keep and upload a run as far as it asks for that; return where its report is, and why it could not be kept or
+    """Keep and upload a run if it requests that; return where its report is, and why it could not be kept or
     uploaded.
 
     upload_url is gate_upload_url as it is now, see ``send``.
@@ -217,7 +216,7 @@ def send(directory: RunDirectory, upload_url: str) -> tuple[str, str]:
     """Upload the run directory if the run asks for it; return the URL of the archive, and why it could not be
     uploaded. Each is empty if there is none.
 
-    A run that was brought back may come from anybody who can write to the history.
+    A restored run may come from anybody who can write to the history.
     The token therefore only goes where ``upload_url`` allows it.
     """
     asked = directory.run.get("upload_url")
@@ -255,7 +254,7 @@ def outcome_of(directory: RunDirectory, verdict: dict[str, Any], problem: str) -
 
 
 def failing_hosts(verdict: dict[str, Any]) -> dict[str, str]:
-    """Return the message with which each host fails by its own verdict, by host."""
+    """Return, by host, the message with which a host fails because of its own verdict."""
     failures: dict[str, list[str]] = {}
     for host in verdict["hosts"]:
         if host["stops_gate"]:

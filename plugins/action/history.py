@@ -54,7 +54,7 @@ class ActionModule(HistoryAction):
 
 
 def keep(history: History, options: dict[str, Any], hosts: Collection[str]) -> tuple[list[str], list[str]]:
-    """Do what is asked; return a sentence for each thing done, and the problems. hosts are those of the inventory.
+    """Perform the requested actions; return a sentence for each, and the problems. hosts are those of the inventory.
     Raises OSError and ValueError."""
     done: list[str] = []
     problems: list[str] = []

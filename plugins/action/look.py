@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Looks at a host while it measures: polls it, and once it has ended collects its tables and cleans up. One task,
+"""Follows a host while it measures: polls it and, when it has ended, collects its tables and cleans up. One task,
 because each task prints a line per host."""
 
 from __future__ import annotations
@@ -63,7 +63,8 @@ class ActionModule(collect.ActionModule):
         return list(self._task.args["known"]["volumes"])
 
     def _status(self, answer: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        """Return the status of the host: of the volumes that were started, whatever the host says."""
+        """Return the status of the host, which covers exactly the volumes that were started, whatever the host
+        sends."""
         if self._no_answer:
             return unanswered(self._known, self._no_answer)
         answers = as_dict(answer.get("volumes"))
@@ -71,7 +72,7 @@ class ActionModule(collect.ActionModule):
         return host_status(task_vars["inventory_hostname"], self._task.args["run_id"], {**answer, "volumes": asked})
 
     def _cleanup(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        """Return the result of the action ``cleanup``, instead of this one's."""
+        """Return the result of the action ``cleanup`` in place of this action's."""
         task = self._task.copy()
         task.args = {**{name: self._task.args[name] for name in ("run_id", "run_path", "state_dir")}, **arguments}
         action = self._shared_loader_obj.action_loader.get(

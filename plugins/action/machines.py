@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Finds hosts of the inventory that are one machine."""
+"""Finds hosts in the inventory that are the same machine."""
 
 from __future__ import annotations
 

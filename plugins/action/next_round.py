@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Decides between two rounds of a search for the capacity which load each volume tries next. Volumes that climb
+"""Decides between two rounds of a search for the capacity which load each volume tries next. Volumes that are searched
 together are judged together first."""
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def search_of(directory: RunDirectory, host: str, volume: str) -> dict[str, Any]
 
 
 def judge_together(directory: RunDirectory, climbers: list[Climber]) -> None:
-    """File the records of volumes that climb together again: each is judged by the loads that all of them pass.
+    """File the records of volumes that are searched together again, each judged by the loads that all of them pass.
     Raises RunDirectoryError."""
     for climber in climbers:
         others = others_of(climber, climbers)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Starts an observation on the host, and says when it is to be polled.
+"""Starts an observation on the host, and determines when it is polled.
 A preflight writes the record of a host that could be observed."""
 
 from __future__ import annotations

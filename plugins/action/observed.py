@@ -32,7 +32,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import H
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
 
 PART_MAX_BYTES = 16 << 20
-"""More than a host sends of the samples in one call."""
+"""An upper bound on the samples that a host sends in one call."""
 MOST_CALLS = 20
 OF_CONTROLLER = ("run_path", "known", "started", "give_up")
 """The options that are not sent to the host."""
@@ -94,8 +94,8 @@ class ActionModule(RemoteAction):
         }
 
     def _polled(self, of_host: _OfHost, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        """Store what is new of one observation. Return its state, and why that is not known;
-        or the problem that its record has to name."""
+        """Store the new samples of one observation. Return its state and, if that is unknown, the reason; or the
+        problem to state in its record."""
         answer: dict[str, Any] = {}
         for dummy in range(MOST_CALLS):
             answer = super().call({**arguments, "offset": of_host.size()}, task_vars)
@@ -167,8 +167,8 @@ class ActionModule(RemoteAction):
         return ""
 
     def _show(self, volume: str, shown: int) -> int:
-        """Show the lines that are new since ``shown`` of them were there, as far as the screen has room for this host;
-        return how many there are now."""
+        """Show the lines after the first ``shown``, if this host may still print them; return how many there are
+        now."""
         of_host = self._of_host[volume]
         lines = of_host.lines()
         self._say(volume, text.newest_lines(lines, shown, room_of(len(of_host.directory.expected_hosts))))
@@ -216,7 +216,8 @@ class _OfHost:
             return []
 
     def file(self, why_without_end: str) -> HostRecord | None:
-        """File the record of what was observed, or of why nothing was, and return it. Raises RunDirectoryError."""
+        """File a record with what was observed, or with the reason why nothing was, and return it. Raises
+        RunDirectoryError."""
         samples = self._samples()
         ending = ending_of(samples, why_without_end)
         observation = self._read(samples)
@@ -258,7 +259,7 @@ class _OfHost:
 
 
 def ending_of(samples: Samples, why_without_end: str) -> str:
-    """Return why an observation ended before its time, empty if it did not."""
+    """Return why an observation ended early; empty if it did not."""
     if samples.end in AS_PLANNED:
         return ""
     return samples.reason or (f"it ended by {samples.end}" if samples.end else why_without_end)

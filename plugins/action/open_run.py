@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Opens a run: resolves the profiles, checks that the hosts under test agree on what concerns all of them,
-makes the run directory."""
+"""Opens a run: resolves the profiles, checks that the hosts under test agree on the settings for all of them, and
+creates the run directory."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ class ActionModule(ControllerAction):
         }
 
     def _controller(self, task_vars: Mapping[str, Any]) -> dict[str, Any]:
-        """Return who runs this, and with what."""
+        """Return who runs this command, and the software that runs it."""
         job = job_of(task_vars)
         return {
             "hostname": socket.gethostname(),
@@ -222,7 +222,7 @@ def tried_history(history: Mapping[str, Any], report_dir: str, create: bool) -> 
 
 
 def _baseline(settings: Mapping[str, Any], place: str, migrate: bool) -> dict[str, Any]:
-    """Return what the hosts are to be compared with, for run.json. Raises SelectionError and HistoryError if a
+    """Return, for run.json, what the hosts are to be compared with. Raises SelectionError and HistoryError if a
     certificate or run that is named is unknown.
 
     A preflight changes nothing, so it does not migrate the history either.

@@ -50,7 +50,7 @@ HANDED_ON = {
     "state_dir": "sweep_state_dir",
     **{name: name for name in ("sweep_mode", "sweep_start_at", "sweep_poll_interval")},
 }
-"""What the plan holds of a host besides its volumes, and the options that say it."""
+"""The keys of a host's plan besides its volumes, and the options that they come from."""
 
 
 class ActionModule(ControllerAction):
@@ -75,8 +75,8 @@ class ActionModule(ControllerAction):
         return {**self._plan(asked, options, task_vars["inventory_hostname"]), "options": options["options"]}
 
     def _plan(self, asked: dict[str, Any], options: dict[str, Any], host: str) -> dict[str, Any]:
-        """Not what a host answered, but the task says whether it was to discover:
-        no other volume may stand for those of an empty answer."""
+        """Whether to discover is decided by the task, not by the host's answer, so that an empty answer is never
+        replaced by another volume."""
         try:
             if options["run_path"]:
                 return self._discovered(asked, options, host)
@@ -93,7 +93,7 @@ class ActionModule(ControllerAction):
             return {"problem": str(error)}
 
     def _discovered(self, asked: dict[str, Any], options: dict[str, Any], host: str) -> dict[str, Any]:
-        """Return the plan of what was discovered, note it in the run directory, and show it."""
+        """Return the plan for what was discovered, save it in the run directory, and show it."""
         found = plan_volumes(
             options["discovered"], read(asked)["bsize"], skip_absent=asked["workspace_discover_absent"] == ABSENT_SKIP
         )
@@ -162,7 +162,7 @@ def search_notes(volume: dict[str, Any]) -> list[Finding]:
 
 
 def target_of(value: Any) -> Target | OperationsTarget | None:
-    """Return what is asked of each volume, if anything is. Raises OptionError."""
+    """Return the required load of each volume, if there is one. Raises OptionError."""
     try:
         return read_target(value)
     except ValueError as error:
@@ -176,8 +176,8 @@ def preliminary(asked: dict[str, Any]) -> dict[str, Any]:
 
 
 def notes_of_host(notes: dict[str, list[Finding]]) -> list[str]:
-    """Return the notes on all volumes in sentences, each once; one that does not concern all of them names
-    its volumes."""
+    """Return the notes on all volumes in sentences, each once; a note that does not concern all volumes names those
+    that it does."""
     each_once: list[Finding] = []
     for note in itertools.chain.from_iterable(notes.values()):
         if note not in each_once:

@@ -57,7 +57,7 @@ class ActionModule(RemoteAction):
         }
 
     def _binaries(self, arguments: dict[str, Any], sources: dict[str, bytes]) -> list[bytes]:
-        """Return the binaries of the controller, one of which the host's must be."""
+        """Return the binaries on the controller; the host's must be one of them."""
         if arguments.get("method", "compile") == "compile":
             return []
         if arguments.get("binary"):

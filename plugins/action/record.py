@@ -62,8 +62,8 @@ class ActionModule(ControllerAction):
         return {"logdisk": {**key, "volumes": {record.volume: record.reasons[0] for record in records}}}
 
     def _stage_of_failed(self, task_vars: dict[str, Any]) -> str:
-        """Return the stage that the failed task belongs to. Ansible itself ends tasks after a time limit,
-        and their results do not say it."""
+        """Return the stage that the failed task belongs to. If Ansible itself ends a task after a time limit, the
+        task's result does not contain it."""
         name = str((task_vars.get("ansible_failed_task") or {}).get("action") or "")
         if not name.startswith(OURS):
             return STAGE_OF_OTHERS

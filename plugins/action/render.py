@@ -61,8 +61,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run_sources import 
 
 
 class ActionModule(ControllerAction):
-    """Runs only on the controller, once for all hosts. It does not fail because of a verdict: a task does,
-    for each host."""
+    """Runs only on the controller, once for all hosts. It does not fail because of a verdict: a task does that for
+    each host."""
 
     argument_spec = {
         "runs": {"type": "list", "elements": "str"},
@@ -114,8 +114,8 @@ class ActionModule(ControllerAction):
     def _merged(
         self, chosen: Choice, options: dict[str, Any], task_vars: dict[str, Any], policy: dict[str, Any]
     ) -> tuple[RunDirectory, str]:
-        """Return a new run that is merged, and say from which ones. Also return what could not be read, empty if there
-        is nothing: it may contradict the rest.
+        """Return a new merged run, and report which runs it comes from. Also return what could not be read (empty if
+        nothing), because that may contradict the rest.
 
         Raises OSError and ExpectationError.
         """
@@ -187,7 +187,7 @@ class Choice:
 
 
 def choice(options: Mapping[str, Any], task_vars: Mapping[str, Any]) -> Choice:
-    """Return which runs the options and the job choose. Several are merged,
+    """Return the runs that the options and the job select. Several are merged,
     and in a workflow a single one as well: others may be lost."""
     names = options["runs"] or []
     if options["run"]:
@@ -217,7 +217,7 @@ def single(chosen: Choice, options: Mapping[str, Any]) -> RunDirectory:
 
 def judged_again(directory: RunDirectory, policy: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
     """Return the verdict on a run, by the policy that it recorded unless another one is given,
-    and what is wrong if its gate never ran.
+    and the problem if its gate never ran.
 
     The options of an earlier report do not count. Raises RunDirectoryError.
     """
@@ -241,7 +241,7 @@ def judged_again(directory: RunDirectory, policy: Mapping[str, Any]) -> tuple[di
 
 
 def left_out(untested: list[RunDirectory], older: list[RunDirectory], artifacts: list[JobArtifact]) -> list[str]:
-    """Return in sentences what is not merged."""
+    """Return sentences about runs that are not merged."""
     age = f"it is more than {MOST_APART.days} days older than the newest run"
     skipped: dict[str, list[RunDirectory]] = {}
     for run in untested:
@@ -259,7 +259,7 @@ def left_out(untested: list[RunDirectory], older: list[RunDirectory], artifacts:
 
 
 def refusal(error: Exception, options: Mapping[str, Any], task_vars: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the result if there is no report."""
+    """Return the result for the case that there is no report."""
     outcome = make_outcome(INTERNAL if isinstance(error, OSError) else USAGE, str(error))
     with contextlib.suppress(OSError):  # this may be the cause of the failure
         write_outcome(options["report_dir"], outcome)

@@ -80,7 +80,7 @@ def measured(directory: RunDirectory) -> RunDirectory:
 
 
 def reopened(named: str | None, report_dir: str, history: str) -> RunDirectory:
-    """Return the run that is named, or else the newest one. Raises OSError."""
+    """Return the named run, or else the newest one. Raises OSError."""
     directory = report_directory(report_dir)
     if named:
         return find(named, directory, place_of(history, report_dir))

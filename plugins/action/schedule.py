@@ -43,7 +43,8 @@ class ActionModule(ControllerAction):
 
 
 def ready_host(variables: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the time of a host depends on, by the results of the roles; empty if its tester cannot be started."""
+    """Return the values that a host's start time depends on, from the results of the roles; empty if its tester cannot
+    be started."""
     plan, tester, workspace = (variables.get(name) or {} for name in ("sweep_plan", "tester_ready", "workspace_layout"))
     if tester.get("failed") or workspace.get("failed") or not workspace.get("volumes"):
         return {}

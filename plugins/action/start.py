@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Records what is ordered, and starts the testers on the host, at the common instant in the host's own clock."""
+"""Records the orders, and starts the testers on the host at the common instant, converted to the host's clock."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class ActionModule(RemoteAction):
 
 
 class _Order:
-    """What is ordered of one volume."""
+    """The order for one volume."""
 
     def __init__(
         self,
@@ -174,14 +174,13 @@ def for_round(plan: dict[str, Any], number: int, load: int | None) -> dict[str, 
 
 
 def workload_facts(plan: dict[str, Any]) -> dict[str, Any]:
-    """Return what the record is to say about the workload of a volume.
-    What a host says under these names does not count."""
+    """Return the facts about a volume's workload for the record. The host's values under these names do not count."""
     return {**{key: plan[key] for key in WORKLOAD_FACTS}, LOAD_TARGET: plan[LOAD_TARGET] or None}
 
 
 def runs_alone(plan: dict[str, Any], hosts: list[str]) -> bool:
-    """Whether nothing else measures when a volume of this host does: to end its ladder early takes no load
-    off others."""
+    """Whether nothing else measures at the same time as a volume of this host, so that ending its ladder early does
+    not relieve others."""
     return (len(hosts) == 1 or plan.get("sweep_mode") == ISOLATED) and (
         len(plan["volumes"]) == 1 or plan["sweep_volumes"] == IN_TURN
     )
@@ -191,8 +190,8 @@ def stops_above(profile: Profile, host: str, plan: dict[str, Any]) -> dict[str, 
     """Return the options of the tester so that a ladder of loads ends at the first one that breaks a limit of the
     profile on a mean.
 
-    Only limits that say the same to the tester: on one row of every load point,
-    whose breaking nothing turns into a pass.
+    Only limits that the tester can apply: those on one row of every load point that fail for certain if they are
+    broken.
     """
     loads = plan["load_points"]
     if plan["workload"] != STREAMS or len(loads) < 2 or loads != sorted(loads):
@@ -214,6 +213,6 @@ def stops_above(profile: Profile, host: str, plan: dict[str, Any]) -> dict[str, 
 
 
 def counted_for(profile: Profile) -> dict[str, str]:
-    """Return the tester's options for the counts per second that a profile needs, empty if it needs none."""
+    """Return the tester's options for the counts per second that a profile needs; empty if it needs none."""
     thresholds = ",".join(f"{threshold}ns" for threshold in profile.thresholds_ns)
     return {"over": thresholds} if thresholds else {}

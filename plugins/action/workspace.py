@@ -35,13 +35,12 @@ class ActionModule(RemoteAction):
         return {**sent, "volumes": [for_module(volume) for volume in self._wanted()], **reserve}
 
     def _wanted(self) -> list[dict[str, Any]]:
-        """Return the volumes to ask for: all of them, or those for which an earlier answer, which is known,
-        asks for privilege."""
+        """Return the volumes to request: all of them, or those that need privilege according to an earlier answer."""
         wanting = as_dict(self._task.args.get("known")).get("wanting")
         return [volume for volume in self._task.args["volumes"] if wanting is None or volume["name"] in wanting]
 
     def call(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        """Let a second call that fails as a whole cost only the volumes that it is for."""
+        """If a second call fails as a whole, let it affect only the volumes that it is for."""
         answer = super().call(arguments, task_vars)
         if answer.get("failed") and as_dict(self._task.args.get("known")).get("volumes"):
             return {"volumes": {volume["name"]: {"error": answer["logdisk"]["reason"]} for volume in self._wanted()}}
@@ -101,7 +100,7 @@ def for_module(volume: dict[str, Any]) -> dict[str, Any]:
 
 
 def volume_layout(planned: dict[str, Any], answer: dict[str, Any], privileged: bool) -> dict[str, Any]:
-    """Return what later roles need to know of a volume that is ready."""
+    """Return what later roles need to know about a volume that is ready."""
     found = {
         "facts": as_dict(answer.get("facts")),
         **{key: answer.get(key) or [] for key in ("unknown", "disks", "volume_counters")},
@@ -116,7 +115,7 @@ def volume_layout(planned: dict[str, Any], answer: dict[str, Any], privileged: b
 
 
 def paths_of(planned: dict[str, Any], made: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return what was made on the paths of a volume: ``directories`` as the tester lists them, with its devices, and
+    """Return what was created on the paths of a volume: ``directories`` as the tester lists them, with its devices, and
     ``given`` as it takes those of --dir."""
     devices: dict[str, list[str]] = {}
     for device in planned["devices"]:

@@ -58,7 +58,7 @@ _COLOURS = {
 class CallbackModule(CallbackBase):
     """A thin adapter: it learns the run directories from events, and renders them at the end.
 
-    What renders is imported only by the commands that come to it. Ansible compiles the files of a collection again for
+    The code that renders is imported only when it is needed. Ansible compiles the files of a collection again for
     each command, and a refused command would spend most of its time on that.
     """
 
@@ -83,7 +83,7 @@ class CallbackModule(CallbackBase):
         progress.shown_as = self.get_option("progress")
 
     def v2_playbook_on_task_start(self, task: Any, is_conditional: bool) -> None:
-        """Note that what runs is not on hosts."""
+        """Note that this playbook does not run on hosts."""
         self._in_clusters = self._in_clusters or task.resolved_action == "mqops.logdisk.claim"
 
     def v2_runner_on_ok(self, result: Any, **kwargs: Any) -> None:
@@ -103,7 +103,7 @@ class CallbackModule(CallbackBase):
             self._warnings += map(str, key.get("warnings") or ())
 
     def v2_playbook_on_stats(self, stats: Any) -> None:
-        """Render what the gate did not render, and print the summary."""
+        """Render any report that the gate did not render, and print the summary."""
         paths, self._paths = self._paths, []
         for reason, what in self._refusals:
             if progress.first_to_say(reason) and self.get_option("summary"):
@@ -126,8 +126,8 @@ class CallbackModule(CallbackBase):
             self._print(summary(directory, judged.get("report_url", ""), judged.get("report_kept", False)))
 
     def _print(self, text: str) -> None:
-        """Print a summary: for a person at a terminal wrapped to its width,
-        and the lines with a verdict in its colour unless colours are off."""
+        """Print a summary: wrapped to the width of a terminal, with lines about a verdict in its colour unless colours
+        are off."""
         from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.terminal import fit, verdict_of
 
         say(self._display, "")

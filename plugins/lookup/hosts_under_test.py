@@ -63,7 +63,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation i
 
 
 class LookupModule(LookupBase):
-    """Resolves the expectation, or ends the command."""
+    """Resolves which hosts are expected, or ends the command."""
 
     def run(self, terms: list[Any], variables: dict[str, Any] | None = None, **kwargs: Any) -> list[str]:
         known = variables or {}

@@ -60,7 +60,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import is_empty
 
 ALL = "all"
-"""The term that stands for the options of all roles."""
+"""The term for the options of all roles."""
 
 
 class LookupModule(LookupBase):

@@ -19,7 +19,8 @@ BTIME_OFFSET_BYTES = 80
 
 
 def birth_of(path):
-    """Return the birth time of a directory as text, empty if the kernel, the file system or the libc does not say.
+    """Return the birth time of a directory as text; empty if the kernel, the file system or the libc does not report
+    it.
     Python has no function for it."""
     statx = getattr(ctypes.CDLL(None, use_errno=True), "statx", None)
     found = ctypes.create_string_buffer(STATX_BYTES)

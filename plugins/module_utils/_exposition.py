@@ -14,7 +14,7 @@ _SAMPLE = re.compile(
 _TYPE = re.compile(r"#[ \t]+TYPE[ \t]+(\S+)[ \t]+(\w+)[ \t]*\Z")
 _LABEL = re.compile(r'([A-Za-z_][A-Za-z0-9_]*)="((?:[^"\\]|\\.)*)"')
 _QUEUE_MANAGER_LABELS = ("qmgr", "queuemanager", "qm", "qmgrname", "qmname")
-"""What exporters call the label of the queue manager, in lower case and without underscores."""
+"""The exporters' names for the label of the queue manager, in lower case and without underscores."""
 
 
 def sample_of(line):
@@ -24,7 +24,7 @@ def sample_of(line):
 
 
 def type_of(line):
-    """Return the name of a metric and its type in lower case; None if the line does not tell one."""
+    """Return the name of a metric and its type in lower case; None if the line does not declare one."""
     found = _TYPE.match(line)
     return (found.group(1), found.group(2).lower()) if found else None
 

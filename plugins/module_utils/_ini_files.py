@@ -5,8 +5,8 @@
 
 A line ``Name:`` opens a stanza, and lines ``Key=value`` belong to it. A comment begins with ``#`` or ``;`` at the start
 of a line, or after a blank. Indentation, spacing, the case of names and the form of line ends do not matter. A stanza
-is only checked if somebody asks for what it holds, because a queue manager's file also has stanzas of exits and of
-other products.
+is only checked when its content is requested, because a queue manager's file also has stanzas for exits and other
+products.
 
 Private to this collection; it may change at any time.
 """
@@ -93,7 +93,7 @@ class Stanza:
         return value
 
     def line_of(self, key):
-        """Return the number of the line of a key; of the stanza if it has no such line."""
+        """Return the line number of a key, or that of the stanza if the key is missing."""
         return next((number for number, each, dummy in self._entries if each.lower() == key.lower()), self.line)
 
     def path_of(self, key):
@@ -188,14 +188,14 @@ def only(stanzas, name):
 
 
 def why_not_allowed(number, least, most, default):
-    """Return what a number of LOG_NUMBERS must be; empty if it is that."""
+    """Return the allowed values for a number of LOG_NUMBERS; empty if the number is allowed."""
     if least <= number <= most or number == default == 0:
         return ""
     return "must be %sa whole number from %d to %d" % ("0 or " if default == 0 else "", least, most)
 
 
 def why_too_many_files(primary, secondary):
-    """Return what is wrong with the sum of a log's primary and secondary files; empty if nothing is."""
+    """Return the problem with the sum of a log's primary and secondary files; empty if there is none."""
     return (
         "%d together, but may be at most %d" % (primary + secondary, MOST_LOG_FILES)
         if primary + secondary > MOST_LOG_FILES
@@ -204,7 +204,7 @@ def why_too_many_files(primary, secondary):
 
 
 def log_settings(stanza):
-    """Return what a stanza Log or LogDefaults (or None) says, by key; what it does not say is left out.
+    """Return the settings in a stanza Log or LogDefaults (or None), by key; missing ones are left out.
     Raises IniError."""
     if stanza is None:
         return {}

@@ -108,7 +108,7 @@ def remove_marked(directory, removable):
 
 
 def _remove_itself(directory, parent, descriptor, mark):
-    """Remove the open ``directory``, which holds its mark alone. Without its mark it could never be removed again,
+    """Remove the open ``directory``, which contains only its mark. Without its mark it could never be removed again,
     so the mark is removed only if the directory can be, and restored if the directory is not removed after all."""
     refusal = (
         "%s cannot be removed by this user: run playbooks/cleanup.yml with privilege (-e workspace_owner=root)"
@@ -127,7 +127,7 @@ def _remove_itself(directory, parent, descriptor, mark):
 
 
 def _may_remove(parent, descriptor):
-    """True if this user may take the directory open as ``descriptor`` out of ``parent``."""
+    """True if this user may remove the directory open as ``descriptor`` from ``parent``."""
     if not os.access(".", os.W_OK | os.X_OK, dir_fd=parent):
         return False
     above = os.fstat(parent)

@@ -9,8 +9,9 @@ Layout below the state directory (``observe_state_dir``)::
     runs/<run id>-<volume>/   start.json lock lease samples
 
 ``samples`` has a line of JSON for each sample, and a last one that says how the observation ended. The process holds
-the lock of its state directory. It needs a poll from time to time: each renews the lease. When the lease is over it
-ends what it watches with, removes the state directory and ends, so nothing is left on a host whose controller was lost.
+the lock of its state directory. It must be polled from time to time, and each poll renews the lease. When the lease is
+over, it ends the program that it watches with, removes the state directory and ends, so nothing is left on a host
+whose controller was lost.
 
 Private to this collection; it may change at any time.
 """
@@ -27,7 +28,7 @@ from ansible_collections.mqops.logdisk.plugins.module_utils._sources.source_erro
 
 SAMPLES_MAX_BYTES = 64 << 20
 PART_MAX_BYTES = 8 << 20
-"""The most that one call returns of the samples."""
+"""The largest number of bytes of samples that one call returns."""
 TEXT_MAX_CHARACTERS = 1 << 20
 """The longest text of a sample. In JSON a character takes at most six bytes,
 so one call returns at least one sample."""
@@ -41,7 +42,7 @@ FINISHED, DEADLINE, LEASE, STOPPED, FAILED = "finished", "deadline", "lease", "s
 or because its source failed."""
 
 RUNNING, ENDED, DEAD, ABSENT = "running", "ended", "dead", "absent"
-"""The states of an observation. A dead one has no process, and its samples do not say how it ended."""
+"""The states of an observation. A dead observation has no process, and its samples do not contain how it ended."""
 
 
 class Observation(_runs.Run):
@@ -92,7 +93,7 @@ class Observation(_runs.Run):
         return False
 
     def end(self):
-        """Return how the observation ended, as the last line of its samples says it; None if there is no such line."""
+        """Return how the observation ended, from the last line of its samples; None if there is no such line."""
         last = self.read_text("samples").rstrip("\n").rpartition("\n")[2]
         try:
             content = json.loads(last)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a host says of itself before and after a power cut, and how the tester is started over a connection of its own.
+"""The facts that a host reports before and after a power cut, and how the tester is started over a separate connection.
 
 Private to this collection; it may change at any time.
 """
@@ -69,7 +69,8 @@ def _facts_of(path):
 
 
 def sync_marks(directories):
-    """Write the marks of directories to the disk, so that what survives a power cut is known to be ours. The tester
+    """Write the marks of directories to the disk, so that files that survive a power cut can be recognized as ours.
+    The tester
     does the same for the directories.
 
     Raises OSError if that fails or takes too long.
@@ -89,7 +90,8 @@ def _sync(directories):
 
 
 def call(command, limit_s):
-    """Return the exit status of a command, None if it was ended after its time, and the end of its standard error."""
+    """Return the exit status of a command, None if it was ended after its time limit, and the end of its standard
+    error."""
     # Ansible's run_command has no limit of time.
     process = subprocess.Popen(  # pylint: disable=ansible-bad-function
         command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Processes that go on without whoever started them, and their end.
+"""Processes that continue without the process that started them, and how they are ended.
 
 Private to this collection; it may change at any time.
 """
@@ -40,7 +40,7 @@ def _keep_only(descriptors):
 
 
 def send(pid, number):
-    """Send a process a signal, if it has not ended and does not belong to another user: the caller looks again."""
+    """Send a process a signal, if it has not ended and does not belong to another user; the caller checks again."""
     with contextlib.suppress(OSError):
         os.kill(pid, number)
 

@@ -26,11 +26,11 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import (
 
 DEFAULT_LIMIT_S = 10
 COMMAND_PATH = os.pathsep.join(("/opt/mqm/bin", "/usr/bin"))
-"""Where MQ's commands are if the user's path does not lead to them."""
+"""Where MQ's commands are if they are not in the user's path."""
 
 FROM_QM_INI, FROM_MQS_INI, FROM_FILES, GIVEN, ASSUMED = "qm.ini", "mqs.ini", "files", "given", "assumed"
-"""Where a setting comes from: a configuration file, the files of the log itself, who plans the queue manager,
-or the product's default."""
+"""The source of a setting: a configuration file, the files of the log itself, the plan for a new queue manager, or the
+product's default."""
 
 OPTIONS = dict(
     mqs_ini=dict(type="path", default=_queue_managers.MQS_INI),
@@ -61,7 +61,7 @@ _FACTS = dict(
     LogBufferPages="log_buffer_pages",
     LogWriteIntegrity="log_write_integrity",
 )
-"""What the settings are called in an answer."""
+"""The names of the settings in an answer."""
 
 
 def discover(mqs_ini, run_command, stanzas="", planned=(), limit_s=DEFAULT_LIMIT_S):
@@ -70,7 +70,7 @@ def discover(mqs_ini, run_command, stanzas="", planned=(), limit_s=DEFAULT_LIMIT
 
     Without an mqs.ini that can be read, dspmqinf is asked by ``run_command`` (that of a module) if it is installed. Its
     output can also be given as ``stanzas``. ``planned`` holds queue managers that are to be created, as dicts with
-    ``name`` and what an answer would say of their logs. If it already exists, its files decide.
+    ``name`` and the same settings as in an answer. If it already exists, its files decide.
     """
     answer = dict(queue_managers=[], log_defaults={}, problems=[])
     try:
@@ -135,7 +135,7 @@ def _output(run_command, command):
 
 
 def _log_defaults(stanzas):
-    """Return the settings that a queue manager gets that is created now, and the directory of the logs.
+    """Return the settings that a queue manager would get if it were created now, and the directory of the logs.
     Raises IniError."""
     defaults, everywhere = _ini_files.only(stanzas, "LogDefaults"), _ini_files.only(stanzas, "AllQueueManagers")
     prefix = everywhere.path_of("DefaultPrefix") if everywhere else None
@@ -145,8 +145,8 @@ def _log_defaults(stanzas):
 
 
 def _describe(stanza, log_home):
-    """Return what is known about a queue manager, from its stanza in mqs.ini: nothing but the problem if its files are
-    not on this host. Raises IniError."""
+    """Return what is known about a queue manager, from its stanza in mqs.ini: only the problem if its files are not on
+    this host. Raises IniError."""
     try:
         return _describe_present(stanza, log_home)
     except _queue_managers.AbsentError as error:
@@ -248,8 +248,8 @@ def _of_extents(directory):
 
 
 def _named(said, seen, source=FROM_QM_INI):
-    """Return the settings by their names in an answer, with their sources: what a file says,
-    else what the log's files show, else the default."""
+    """Return the settings by their names in an answer, with their sources: a configuration file, else the log's files,
+    else the default."""
     defaults = dict(
         [(key, default) for key, dummy, dummy, default in _ini_files.LOG_NUMBERS]
         + [(key, words[0]) for key, words in _ini_files.LOG_WORDS]

@@ -20,7 +20,7 @@ QUEUE_MANAGER_PROCESSES = frozenset(("amqzmuc0", "amqzxma0"))
 
 
 class AbsentError(_ini_files.IniError):
-    """The files of a queue manager that this host knows are not on it: their file system is not mounted,
+    """The files of a queue manager that is configured on this host are missing: their file system is not mounted,
     as on a passive node."""
 
 
@@ -71,8 +71,8 @@ def log_stanza(stanza):
 
 
 def log_ring_bytes(log):
-    """Return how many bytes the primary files of a recovery log have together,
-    by the stanza Log and MQ's defaults. Raises IniError."""
+    """Return the total size in bytes of a recovery log's primary files, from the stanza Log and MQ's defaults. Raises
+    IniError."""
     settings = _ini_files.log_settings(log)
     pages, files = (settings.get(key, default) for key, dummy, dummy, default in _ini_files.LOG_NUMBERS[:2])
     return pages * files * _ini_files.LOG_PAGE_BYTES
@@ -122,8 +122,8 @@ def configured_log_paths(mqs_ini=MQS_INI):
 
 
 def configured_queue_managers(mqs_ini=MQS_INI):
-    """Return the names of the queue managers of this host, running or not;
-    sentences in place of those that mqs.ini does not tell."""
+    """Return the names of the queue managers of this host, running or not; sentences in place of names that mqs.ini
+    does not contain."""
     stanzas, problems = _configured(mqs_ini)
     return sorted(stanzas) + problems
 

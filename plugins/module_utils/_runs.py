@@ -54,7 +54,7 @@ class RunError(Exception):
 
 
 class SameRunError(RunError):
-    """What stops a run is a process of the same run."""
+    """The run is blocked by a process of the same run."""
 
 
 def own_directory(path):
@@ -155,7 +155,7 @@ class Run:
         return descriptor
 
     def write_start(self, content):
-        """Keep what was started (a dict) in start.json."""
+        """Store what was started (a dict) in start.json."""
         write_aside(os.path.join(self.path, "start.json"), json.dumps(content, sort_keys=True))
 
     def read_start(self):
@@ -319,7 +319,7 @@ def write_aside(path, text):
 
 
 def packed_table(path, most_bytes=TABLE_MAX_BYTES):
-    """Return a table, compressed and in base64; None if there is none, or if it is no plain file.
+    """Return a table, compressed and in base64; None if there is none, or if it is not a regular file.
     Raises RunError if it is too large."""
     if not os.path.isfile(path):
         return None

@@ -27,9 +27,9 @@ class NoAnswerError(TimeLimitError):
 def call_all(functions, limit_s, undo=None):
     """Call all functions at the same time, without arguments. Return for each what it returned, or a TimeLimitError.
 
-    What a function returns must be what JSON can hold. A process that cannot be killed is left behind. It ends when its
-    call returns. With ``undo`` none is killed: a function that answers too late is followed by
-    ``undo(what it returned)``, so that nothing of it remains.
+    A function may only return what JSON can represent. A process that cannot be killed is left behind. It ends when its
+    call returns. With ``undo``, no process is killed: if a function answers too late, ``undo`` is called with its
+    result, so that nothing remains.
     """
     children = [_start(function, undo) for function in functions]
     deadline_s = time.monotonic() + limit_s
@@ -56,7 +56,7 @@ def _start(function, undo):
 
 
 def _tell(writer, content, undo):
-    """Write the answer. If nobody reads it any more, undo what was done."""
+    """Write the answer. If its answer is no longer read, undo its work."""
     text = json.dumps(content).encode("utf-8", "surrogateescape")
     try:
         while text:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The user that this process really runs as, compared with the promised one.
+"""The user that this process really runs as, compared with the expected one.
 
 Private to this collection; it may change at any time.
 """
@@ -24,7 +24,7 @@ def _name_of(number):
 
 
 def other_owner(path):
-    """Return who but root can replace a program, in words; empty if no other user can."""
+    """Return in words who besides root can replace a program; empty if no other user can."""
     path = os.path.realpath(path)
     while True:
         status = os.stat(path)
@@ -44,7 +44,7 @@ def why_other(promised, option="workspace_owner"):
     """Return why this process must not continue as the user it runs as; empty if that is the ``promised`` one,
     or if none is promised.
 
-    ``option`` is what names that user.
+    ``option`` is the option that names that user.
     """
     if promised in ("", name()):
         return ""

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is known of the volume below a path that need not exist.
+"""Facts about the volume below a path that does not have to exist.
 
 Private to this collection; it may change at any time.
 """
@@ -12,7 +12,7 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _mounts, _pla
 
 
 def facts_of(path):
-    """Return what tells the volume below ``path`` from others, as it is known of a certified one."""
+    """Return the facts that identify the volume below ``path``, the same as for a certified volume."""
     existing = os.path.realpath(_places.nearest_existing(path))
     mount = _mounts.mount_of(existing, _mounts.read_mounts()) or {}
     facts = dict(

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How long cloud volumes were limited, as the volumes themselves count it.
+"""How long cloud volumes were limited, as counted by the volumes themselves.
 
 Amazon's NVMe volumes have a vendor log page of statistics. Its layout and number are those of Amazon's own tools:
 ebsnvme of amazon-ec2-utils, and the amzn plugin of nvme-cli, which reads the same page from instance stores. Usually
@@ -21,15 +21,15 @@ import time
 from ansible_collections.mqops.logdisk.plugins.module_utils import _block_devices, _mounts, _places
 
 LIMITS = ("volume_iops", "volume_throughput", "instance_iops", "instance_throughput")
-"""The limits that have a counter of their own. An instance store has no limit but its own."""
+"""The limits that have separate counters. An instance store has only one limit."""
 
 _MODELS = {
     "Amazon Elastic Block Store": (0x3C23B510, LIMITS),
     "Amazon EC2 NVMe Instance Storage": (0xEC2C0D7E, (None, None, "volume_iops", "volume_throughput")),
 }
-"""The devices that are asked: the magic number of the page by the model,
+"""The devices that are queried: the magic number of the page by the model,
 and the limits that its four counters stand for.
-No other device is sent a command of a vendor."""
+No vendor command is sent to any other device."""
 
 _ADMIN_COMMAND = 0xC0484E41  # NVME_IOCTL_ADMIN_CMD
 _GET_LOG_PAGE = 0x02
@@ -56,7 +56,7 @@ def read_counters(device_number, mount_source, ioctl=fcntl.ioctl, sysfs="/sys", 
     """Return the counters of the volumes below a mounted file system, a dict for each volume.
 
     ``device`` and ``serial`` name the volume, ``monotonic_s`` is the time of reading, and each limit has the time in us
-    for which it was reached. The list is empty if there is no such volume, or if this user may not ask it.
+    for which it was reached. The list is empty if there is no such volume, or if this user may not query it.
     """
     try:
         disks = _block_devices.disks_below(_block_devices.number_below(device_number, mount_source), sysfs)

@@ -33,7 +33,8 @@ DEVICE_LIMIT_S = 3
 LEFTOVER_FILE = re.compile(
     r"\A(\.nfs[0-9A-Fa-f]+|%s(\.[A-Za-z0-9._-]{1,32})?\.([0-9]{4,6}|acknowledge))\Z" % TEST_FILE_PREFIX
 )
-"""What a crash may leave in the directory of a queue manager or a place: NFS's silly-renamed files, a test file between
+"""Files that a crash may leave in the directory of a queue manager or a place: NFS's silly-renamed files, a test file
+between
 its creation and its unlinking, and the files of a test with a power cut, which survive it."""
 
 STARTING_S = 3600
@@ -42,7 +43,7 @@ unless it is older than this."""
 
 
 class WorkspaceError(Exception):
-    """The workspace cannot be made; the message says what to do."""
+    """The workspace cannot be created; the message says what to do."""
 
 
 def directory_name(queue_manager):
@@ -243,7 +244,7 @@ def space_refusals(footprints, facts, reserve):
     """Return for each path whose test does not fit there a sentence that says so.
 
     ``footprints`` holds the bytes of the test files by the name of the volume and the path, ``facts`` those of the
-    :class:`Preflight` likewise. Whatever shares its free space must fit there together.
+    :class:`Preflight` likewise. Tests that share free space must fit there together.
     """
     groups = {}
     for key in sorted(footprints):
@@ -259,8 +260,8 @@ def space_refusals(footprints, facts, reserve):
 
 
 def _space_of(facts):
-    """Return what is the same of volumes that share their free space: the file system,
-    or the pool of a file system of ZFS."""
+    """Return the identifier that volumes sharing free space have in common: the file system, or the pool of a ZFS file
+    system."""
     if facts.get("filesystem_type") == "zfs":
         return "zfs %s" % (facts.get("mount_source") or "").split("/")[0]
     return facts["device_number"] or facts["mount_point"]
@@ -295,9 +296,9 @@ def why_shared(path, status, owner_uid):
 
 def make(plan, run_id, owner, allow=()):
     """Make the directories of ``plan`` (from :func:`layout`), marked as ours, for the user ``owner``
-    (empty: this user). What was made is undone if a step fails. Raises WorkspaceError.
+    (empty: this user). If a step fails, everything created so far is removed. Raises WorkspaceError.
 
-    ``allow`` are the overrides of the preflight. What it checked may have changed since then, so it is checked again.
+    ``allow`` are the overrides of the preflight. The conditions may have changed since then, so they are checked again.
     """
     making = None
     try:
@@ -319,8 +320,8 @@ def make(plan, run_id, owner, allow=()):
 
 
 class _Making:
-    """Directories that are being created, each held open: what is checked, marked,
-    given away and removed is what was opened.
+    """Directories that are being created, each held open, so that the directory that is checked, marked, handed over
+    or removed is the one that was opened.
 
     This process may be root below /var/tmp. There, another user can make a path refer to something else
     between two calls.
@@ -368,7 +369,8 @@ class _Making:
         return descriptor
 
     def leaf(self, parent, path, mode):
-        """Create the directory ``path`` and give it away at once, so that no descriptor per queue manager is held."""
+        """Create the directory ``path`` and change its owner at once, so that no descriptor per queue manager is
+        held."""
         with _marks.closing(self._new(parent, path, mode)) as descriptor:
             if self.user:
                 os.fchown(descriptor, self.user.pw_uid, self.user.pw_gid)
@@ -388,7 +390,8 @@ class _Making:
         return descriptor
 
     def give(self):
-        """Give what was created to the user: the innermost first, and each mark before its directory, so that nothing
+        """Change the owner of everything created to the user: the innermost first, and each mark before its directory,
+        so that nothing
         is touched in a directory that already belongs to another user."""
         held = [descriptor for dummy, dummy, descriptor in self.made if descriptor is not None]
         for descriptor in reversed(held if self.user else []):
@@ -524,8 +527,8 @@ def _remove_marked(directory, removable, removed, left):
 
 
 def _empty_queue_manager_directory(name, parent):
-    """Empty a queue manager's directory, an entry of the one open as ``parent``, of what a crash may have left there;
-    true if it is ours."""
+    """Remove what a crash may have left in a queue manager's directory, an entry of the one open as ``parent``; true
+    if it is ours."""
     try:
         descriptor = _marks.open_directory(name, parent)
     except _marks.MarkError:

@@ -158,7 +158,7 @@ def run_directories(path, run_id, volumes):
 
 
 class Found:
-    """What was found on the host: what was removed, what is left, and what was kept."""
+    """The results on the host: what was removed, what is left, and what was kept."""
 
     def __init__(self):
         self.removed, self.left, self.kept = [], [], []
@@ -193,8 +193,8 @@ def runs_to_remove(p, found):
 
 
 def clean_state(p, check, runs):
-    """End the processes of runs and remove their state. Returns for each what was found,
-    and whether no process remains."""
+    """End the processes of runs and remove their state. Returns the results for each, and whether no process
+    remains."""
     keep = frozenset(volume["name"] for volume in p["volumes"] if volume["keep_state"])
     stuck = [[] for dummy in runs] if check else _runs.terminate(runs, p["patience_s"])
     cleaned = []
@@ -217,7 +217,7 @@ def clean_state(p, check, runs):
 
 
 def workspaces_of(run):
-    """Return the paths of the workspace that were noted when a run was started."""
+    """Return the paths of the workspace that were recorded when a run was started."""
     paths = run.read_start().get("paths")
     return [path for path in paths if isinstance(path, str) and path.startswith("/")] if isinstance(paths, list) else []
 
@@ -288,7 +288,7 @@ def with_error(place, answer):
 
 
 def clean(p, check):
-    """Clean up. Returns what was found, and for each volume of the run what concerns it."""
+    """Clean up. Returns the results, in total and for each volume of the run."""
     found, volumes = Found(), dict((volume["name"], dict(left=[], volume_counters=[])) for volume in p["volumes"])
     known = _runs.names_below(p["state_dir"])
     runs = runs_to_remove(p, found)

@@ -85,7 +85,7 @@ ENDED = ("finished", "dead", "absent")
 
 
 def why_dead(run):
-    """Return a sentence on a tester that ended without tables."""
+    """Return a sentence about a tester that ended without tables."""
     status = run.exit_status()
     message = run.read_text("stderr", 2000).strip()
     if status is None:
@@ -97,7 +97,7 @@ def why_dead(run):
 
 
 def why_running(run):
-    """Return a sentence on a tester that has not ended."""
+    """Return a sentence about a tester that has not ended."""
     try:
         late = time.time() > float(run.read_start()["deadline_epoch_s"])
     except (KeyError, TypeError, ValueError):
@@ -136,7 +136,7 @@ def status(p, volume):
 
 
 def of_each(ask, p):
-    """Return what ``ask`` finds of each volume, or an ``error``."""
+    """Return the result of ``ask`` for each volume, or an ``error``."""
     found = {}
     for volume in p["volumes"]:
         try:
@@ -148,7 +148,7 @@ def of_each(ask, p):
 
 def answers(p):
     """Return the tables of all volumes and the machine that they come from,
-    or only states if the volumes are waited for and have not all ended."""
+    or only states if all volumes must have ended and some have not."""
     if p["once_ended"]:
         volumes = of_each(status, p)
         if not all(volume["state"] in ENDED for volume in volumes.values()):

@@ -140,7 +140,7 @@ TABLE_MAX_BYTES = 16 << 20
 
 
 def check(p, run):
-    """Return what the tester says of its files."""
+    """Return the tester's findings about its files."""
     path = os.path.join(run.path, "acknowledged")
     with open(path, "w") as stream:
         stream.write(p["acknowledged"])

@@ -122,7 +122,7 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _power_cut, _
 
 
 def begin(p):
-    """Make the state of the run, in place of that of the cut before. Raises OSError and RunError."""
+    """Create the state of the run in place of that of the previous cut. Raises OSError and RunError."""
     run = _runs.Run(p["state_dir"], p["run_id"], p["volume"])
     _runs.own_directory(run.state_dir)
     os.close(run.lock())

@@ -179,8 +179,8 @@ OF_SOURCES = (
 
 
 def queue_manager_of(p, found):
-    """Return what was discovered of the queue manager to observe, only its ``name`` (possibly empty)
-    if nothing was. Raises SourceError."""
+    """Return what was discovered about the queue manager to observe; only its ``name`` (possibly empty) if nothing
+    was. Raises SourceError."""
     managers = dict((each["name"], each) for each in found["queue_managers"])
     if p["queue_manager"]:
         return managers.get(p["queue_manager"], dict(name=p["queue_manager"]))
@@ -194,7 +194,7 @@ def queue_manager_of(p, found):
 
 
 def log_of(p, manager, problems):
-    """Return the path of the recovery log, empty if it is not known, and why it is not."""
+    """Return the path of the recovery log, empty if it is not known, and, if it is unknown, why."""
     if p["log_path"] or manager.get("log_path"):
         return p["log_path"] or manager["log_path"], ""
     reasons = [manager["problem"]] if manager.get("problem") else problems

@@ -188,8 +188,8 @@ def has_headers(module, compiler):
 
 
 def why_unsafe(path):
-    """Return why somebody else than this user and root could have put the binary at ``path`` there, or could change it
-    or a directory above it, up to the tester's own; empty if no other user could."""
+    """Return why a user other than this one and root could have put the binary at ``path``, or could change it or a
+    directory above it, up to the tester's own; empty if no other user could."""
     folder = os.path.dirname(path)
     parent = os.path.dirname(folder)
     for component in (os.path.dirname(parent), parent, folder, path):
@@ -205,8 +205,8 @@ def why_unsafe(path):
 
 def installed_source_hash(module, path, expected):
     """Return the hash of the sources of the tester at ``path``; empty if it does not exist, if its SHA-256 is not among
-    ``expected``, or if it cannot be executed (noexec mount, wrong machine). Fails without running it if others could
-    have put it there."""
+    ``expected``, or if it cannot be executed (noexec mount, wrong machine). Fails without running it if other users
+    could have put it there."""
     if not os.path.isfile(path):
         return ""
     try:
@@ -251,7 +251,7 @@ def refuse_places(module, installed):
 
 
 def discovered(module):
-    """Return the queue managers if asked for, and for how long their logs were observed."""
+    """Return the queue managers if requested, and for how long their logs were observed."""
     p = module.params
     if not p["discover"]:
         return dict(observed_s=0.0)
@@ -263,7 +263,7 @@ def discovered(module):
 
 
 def observe(queue_managers, p):
-    """Add to each queue manager that may run what MQ says of its log."""
+    """Add to each queue manager that may be running the figures that MQ publishes about its log."""
     names = [each["name"] for each in queue_managers if each["exists"] and each["running"] is not False]
     seen = window.watch(names, p["observe_window"], p["observe_url"], p["observe_amqsrua"])
     for each in queue_managers:

@@ -188,7 +188,7 @@ wait
 
 
 def remove_old_runs(state_dir, keep_days):
-    """Remove the state of runs that nobody collected in ``keep_days`` days and that have no process."""
+    """Remove the state of runs that were not collected within ``keep_days`` days and that have no process."""
     for run in _runs.runs_below(state_dir):
         age_s = time.time() - os.lstat(run.path).st_mtime
         if age_s > keep_days * 86400 and not run.processes():

@@ -252,7 +252,8 @@ def disks_of(facts):
 
 
 def disks_of_device(path):
-    """Return the names of the disks below a block device, none if it is not one: the tester says so."""
+    """Return the names of the disks below a block device, none if it is not a block device, which the tester
+    reports."""
     try:
         return [
             os.path.basename(disk)
@@ -342,7 +343,7 @@ def unique(lists):
 
 
 def joined(p, volume, found):
-    """Return what is known of a volume from what was found on each of its paths.
+    """Return the results for a volume, from the results for each of its paths.
     The facts are those of the first one."""
     parts = [found[volume["name"], part["path"]] for part in volume["parts"]]
     seen = [part for part in parts if "facts" in part]

@@ -27,7 +27,8 @@ CHECK_S = 30
 """How long amqsrua may take to connect and to subscribe."""
 
 SILENT_S = 60
-"""After how long without a word amqsrua hangs: it gives up by itself if nothing was published for 30 seconds."""
+"""The time without output after which amqsrua is considered hung: it gives up by itself if nothing was published for
+30 seconds."""
 
 MOST_BYTES = 64 << 10
 TICK_S = 0.5
@@ -75,11 +76,11 @@ _SENTENCES = {
     2203: (_ENDED, "observe it again when it runs"),
     2543: ("{qm} is only a standby instance on this host", "observe the host on which it is active"),
 }
-"""What a reason code means here, and what to do."""
+"""The meaning of a reason code here, and what to do about it."""
 
 
 class _Reason(Exception):
-    """A reason code that amqsrua printed, and the words."""
+    """A reason code that amqsrua printed, and its meaning."""
 
 
 class Source:

@@ -31,7 +31,7 @@ CALLS_MAX = 8
 DIRECTORIES_MAX = 16
 TICK_S = 0.5
 START_S = 10.0
-"""How much longer than its time bpftrace gets: it compiles its program first."""
+"""How much longer than its planned time bpftrace may take, because it compiles its program first."""
 
 TRIAL_S = 60
 """The most that the trial may take; on an idle machine it takes about a second."""
@@ -59,10 +59,11 @@ class Source:
     def __init__(self, options):
         self._options = options
         self.overheads_ns = {}
-        """What a probe adds to an operation of each kind, by LOG and CALL, when check() has measured it."""
+        """The time that a probe adds to an operation of each kind (LOG and CALL), after check() has measured it."""
 
     def check(self):
-        """Say what the kernel or the account lacks; else measure what a probe costs here, and return facts.
+        """Raise an error with what the kernel or the account lacks; otherwise measure the cost of a probe here, and
+        return facts.
         Raises SourceError."""
         program = _bpftrace()
         self._refuse_options()
@@ -123,7 +124,7 @@ class Source:
             )
 
     def _streams(self):
-        """Return what to watch, as (name, stream) pairs. A single process is watched for its calls alone."""
+        """Return what to watch, as (name, stream) pairs. For a single process, only its calls are watched."""
         streams = []
         if self._options.get("log_path") and not self._options.get("pid") and not self._options.get("command"):
             streams.append((LOG, bpftrace_program.log_stream(places_of(self._options["log_path"]), _noticed()[0])))
@@ -273,8 +274,8 @@ def _tracing():
 
 
 def _noticed():
-    """Return the ways to write without a system call for it that the kernel lets one notice,
-    and whether these are all that it has."""
+    """Return the ways of writing without a watched system call that can be detected on this kernel, and whether these
+    are all such ways."""
     events = os.path.join(_tracing(), "events")
     has_uring = os.path.isdir(os.path.join(events, "io_uring"))
     # Kernels before 5.18 do not say which request is complete.
@@ -314,7 +315,7 @@ def _command(program, text, pid):
 
 
 def _overhead_ns(program, kind):
-    """Return what being watched adds to one operation of a kind, by one of our own:
+    """Return the time that being watched adds to one operation of a kind, measured with one of our own:
     a write of a byte to a file in memory, or an empty call.
 
     The same program as for the observation is loaded for it, so anything that bpftrace or the kernel lacks shows here.
@@ -332,7 +333,7 @@ def _overhead_ns(program, kind):
 
 @contextlib.contextmanager
 def _own_operation(kind):
-    """Give an operation of ours, and the stream that sees it."""
+    """Yield one of our own operations, and the stream that sees it."""
     if kind == LOG:
         directory = tempfile.mkdtemp(dir="/dev/shm" if os.path.isdir("/dev/shm") else None)
         descriptor = os.open(os.path.join(directory, "file"), os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_DSYNC, 0o600)

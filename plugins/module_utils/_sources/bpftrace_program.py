@@ -4,8 +4,8 @@
 """The text of the program that bpftrace loads into the kernel.
 
 Nothing is printed per operation, and no count is ever cleared: a clear between reading and counting would lose
-operations. Nor is a key ever deleted from a map that is printed while it is in use: bpftrace ends if a key is gone when
-it looks it up. Each stream has these maps:
+operations. Nor is a key ever deleted from a map that is printed while in use: bpftrace ends if a key no longer exists
+when it is looked up. Each stream has these maps:
 
 ``@n<stream>[slot, item]``
     sums. An item below 4608 is a bucket of the tester's histogram (src/figures/distribution.h) and counts operations;
@@ -19,9 +19,10 @@ it looks it up. Each stream has these maps:
     how many writes to a log file wait for a flush, what they took and how many bytes they moved. bpftrace prints them
     at the end, too.
 ``@o<stream>``
-    the writes to log files that did not come by one of the system calls that are watched.
+    the writes to log files that were not made by one of the watched system calls.
 
-A log write is what makes its caller wait until the data are on the disk. That is the system call if the file was opened
+A log write is the operation that makes its caller wait until the data is on the disk. That is the system call if the
+file was opened
 with O_DSYNC or O_SYNC, or is on a file system that is mounted with sync. Otherwise it is the writes to a file since its
 last flush, together with the next flush: one operation, which takes as long as all of these calls, without the time
 between them. MQ opens the files of its log with O_DSYNC.
@@ -46,7 +47,7 @@ STALL_NS = 10 * 1000 * 1000
 
 STALLS_PER_SECOND = 20
 KEYS = 20480
-"""What each map must hold: SLOTS times all items. Only that much memory is taken, however long the program runs."""
+"""The capacity of each map: SLOTS times all items. Only that much memory is taken, however long the program runs."""
 
 WRITES = ("write", "pwrite64", "writev", "pwritev")
 WRITE_WITH_FLAGS = "pwritev2"

@@ -25,7 +25,7 @@ import json
 from ansible_collections.mqops.logdisk.plugins.module_utils._sources import bpftrace_program as program
 
 IN_FLIGHT_MAX = 20
-"""The operations in flight that are told, the oldest ones."""
+"""The largest number of operations in flight that are reported; these are the oldest ones."""
 
 _NS_PER_S = 1000000000
 _LATE_NS = (program.SLOTS - 1) * _NS_PER_S
@@ -44,7 +44,7 @@ class Seconds:
         self._end_ns = None
 
     def feed(self, line, now_ns):
-        """Return the texts that follow from a line that was read at ``now_ns``."""
+        """Return the texts for a line that was read at ``now_ns``."""
         try:
             kind, data = _event(json.loads(line))
         except (ValueError, KeyError, TypeError):
@@ -115,7 +115,7 @@ class Seconds:
         return texts
 
     def _stream(self, index, slot):
-        """Return what a slot of a stream gained since it was read last."""
+        """Return what was added to a slot of a stream since it was last read."""
         gained = {}
         seen = self._seen.setdefault((index, slot), {})
         for key, total in self._maps.get("@n%d" % index, {}).items():

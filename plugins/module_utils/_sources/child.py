@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A program whose lines are read while it runs, and that ends with its reader whatever ends that.
+"""A program whose lines are read while it runs, and that ends with its reader, however the reader ends.
 
 Private to this collection; it may change at any time.
 """
@@ -22,7 +22,7 @@ PATIENCE_S = 2.0
 """How long a program gets to end by itself before it is killed."""
 
 LOOK_S = 0.1
-"""How often a program that is silent is looked at."""
+"""How often a silent program is checked."""
 
 _PR_SET_PDEATHSIG = 1
 
@@ -94,7 +94,7 @@ def start(command, environment=None, terminal=False):
 
 
 class _Output:
-    """What a process writes: its lines, and the last of its messages."""
+    """The output of a process: its lines, and its last messages."""
 
     def __init__(self, process):
         self._process = process
@@ -110,7 +110,7 @@ class _Output:
         return [line for descriptor in ready for line in self._read(descriptor)]
 
     def rest(self):
-        """Return what is left when the process has ended: its last line may be without an end."""
+        """Return the remaining output when the process has ended; its last line may lack a line end."""
         found = self.lines(0)
         return found + ([self._text(self._line)] if self._line else [])
 
@@ -120,7 +120,7 @@ class _Output:
         return has_ended(self._process) and not (self._open and select.select(self._open, [], [], 0)[0])
 
     def last_words(self):
-        """Return the end of its messages, or else its last line: some programs tell their problems there."""
+        """Return the end of its messages, or else its last line, because some programs report problems there."""
         return " ".join(self._messages.decode("utf-8", "replace").split()) or self._last_line.strip()[:LAST_WORDS_BYTES]
 
     def _read(self, descriptor):

@@ -18,8 +18,8 @@ SOURCES = (("prometheus", prometheus.Source), ("amqsrua", amqsrua.Source), (BPFT
 def choose(name, options, sources=SOURCES):
     """Return the name of the source that observes, the source, and what its check found.
 
-    ``auto`` takes the first one that can serve; only bpftrace sees calls of applications and starts a command. Raises
-    SourceError, which says what each lacks.
+    ``auto`` takes the first one that can be used; only bpftrace sees calls of applications and can start a command.
+    Raises SourceError with what each lacks.
     """
     only = BPFTRACE if options["calls"] or options["command"] else ""
     tried = [each for each in sources if each[0] == (name if name != AUTO else only or each[0])]

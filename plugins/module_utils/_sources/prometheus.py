@@ -1,15 +1,15 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a Prometheus endpoint says about the recovery log of a queue manager: that of mq_prometheus,
+"""The metrics of a Prometheus endpoint about the recovery log of a queue manager: that of mq_prometheus,
 or of a queue manager in a container.
 
 It needs no authority, only access to the endpoint. mq_prometheus itself needs what ``amqsrua`` needs (see there), and
 to read the metrics of class DISK.
 
 mq_prometheus answers each request with what the queue manager has published since the request before, whoever made that
-one. So bytes are only complete if nobody else reads the same endpoint, and there is nothing about the log if the last
-publication was already fetched: queue managers publish every 10 seconds.
+one. So bytes are only complete if nobody else reads the same endpoint, and there are no metrics about the log if the
+last publication has already been fetched: queue managers publish every 10 seconds.
 
 Private to this collection; it may change at any time.
 """
@@ -27,11 +27,11 @@ from ansible_collections.mqops.logdisk.plugins.module_utils._sources.source_erro
 
 DEFAULT_URL = "http://localhost:9157/metrics"
 LIMIT_S = 10
-"""How long the endpoint may take for an answer."""
+"""How long the endpoint may take to answer."""
 
 CHECK_S = 30
-"""How long the first metrics of the log may take. mq_prometheus has none in the first answer of its life,
-and none between publications."""
+"""How long the first metrics of the log may take. mq_prometheus has none in its very first answer, and none between
+publications."""
 
 PATIENCE_S = 30
 """How long an endpoint that served may fail before the observation ends: it may be restarted."""
@@ -46,7 +46,8 @@ _ABOUT_LOG = re.compile(r"_r?log_")
 _PUBLISHED = re.compile(
     r"(?:\A|_)(?:qmgr|rlog)_log_(?:physical|logical|write|slowest|timestamp_of_slowest|bytes|in_use|max)"
 )
-"""What MQ publishes of its own log. Other figures of the log come from its status, or are those of a replica,
+"""The figures that MQ publishes about its own log. Other figures of the log come from its status, or are those of a
+replica,
 and neither is about writes."""
 _OF_REPLICA = re.compile(r"(?:\A|_)nha_")
 _STATUS = "_qmgr_status"
@@ -76,7 +77,7 @@ class Source:
             time.sleep(TICK_S)
 
     def samples(self, end_monotonic):
-        """Yield what the endpoint says about the log at each interval, as lines of its exposition,
+        """Yield the endpoint's metrics about the log at each interval, as lines of its exposition,
         and None between. Raises SourceError."""
         due = good = time.monotonic()
         patience_s = max(PATIENCE_S, 3 * self._interval_s)
@@ -180,7 +181,7 @@ def _listed(names):
 
 
 class _Answer:
-    """The lines of an exposition that say something about the logs of queue managers, as they are.
+    """The unchanged lines of an exposition that are about the logs of queue managers.
     Only these are kept, however long the rest is."""
 
     def __init__(self):
@@ -224,7 +225,7 @@ class _Answer:
 
 class _Get(threading.Thread):
     """One request in a thread of its own: the caller can stop waiting,
-    even if the name of the host is still being looked up."""
+    even if the host name is still being resolved."""
 
     def __init__(self, url):
         threading.Thread.__init__(self)
@@ -244,7 +245,7 @@ class _Get(threading.Thread):
             self.error = SourceError("%s cannot be read: %s" % (self._url, _why(error)))
 
     def abandon(self):
-        """End the request. Nothing waits for the thread any more."""
+        """End the request. Called when nothing waits for the thread any more."""
         connection = self._connection
         try:
             if connection is not None and connection.sock is not None:
@@ -367,5 +368,5 @@ def _why(error):
 
 
 def _shown(text):
-    """Return a text of an unknown origin for a message."""
+    """Return a text from an untrusted source in a form that is safe for a message."""
     return "".join(each if each.isprintable() else "?" for each in str(text)[:200])

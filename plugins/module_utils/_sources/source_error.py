@@ -4,7 +4,7 @@
 """Where the figures of a live queue manager come from: one module per source in this folder,
 each with a class ``Source(options)``.
 
-``check()`` looks whether the source can serve, in the foreground, and returns facts. ``samples(end_monotonic)`` is a
+``check()`` checks in the foreground whether the source can be used, and returns facts. ``samples(end_monotonic)`` is a
 generator of texts, or None if there is nothing new, at least once per second, never later than the end. Both raise
 SourceError.
 
@@ -13,4 +13,4 @@ Private to this collection; it may change at any time.
 
 
 class SourceError(Exception):
-    """Why a source cannot serve; the message is a sentence that says what to do."""
+    """Why a source cannot be used; the message is a sentence that says what to do."""

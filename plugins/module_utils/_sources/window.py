@@ -1,7 +1,8 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What MQ itself says of the logs of several queue managers within a few seconds, without privilege.
+"""The figures that MQ itself publishes about the logs of several queue managers within a few seconds, without
+privilege.
 
 Private to this collection; it may change at any time.
 """
@@ -15,7 +16,7 @@ from ansible_collections.mqops.logdisk.plugins.module_utils._sources.source_erro
 SOURCES = (("prometheus", prometheus.Source), ("amqsrua", amqsrua.Source))
 INTERVAL_S = 10
 MOST_CHARACTERS = 1 << 20
-"""How much is kept of a queue manager. Publications of an hour are less."""
+"""How much output is kept for a queue manager; an hour of publications is less."""
 
 
 def watch(names, window_s, url, path):
