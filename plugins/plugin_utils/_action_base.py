@@ -42,8 +42,8 @@ UNASKED_PRIVILEGE = (
     "only workspace_owner may make this task run as a user other than the connecting one, but ansible_become would: "
     "remove it from the extra variables, or set workspace_owner to that user (root is allowed)"
 )
-"""Why a task that would become another user although no owner is set is refused: only extra variables override the
-roles' settings."""
+"""The reason for refusing a task that would become another user although no owner is set: only extra variables
+override the roles' settings."""
 
 NO_USER = (
     "workspace_owner: there is no user {user} on this host: create it, or set workspace_owner to another one, or to an "
@@ -84,8 +84,8 @@ class ControllerAction(ActionBase):
         }
 
     def _given(self) -> Iterator[tuple[str, Any]]:
-        """Return the task's arguments as a survey may answer them: an empty one is not given,
-        and a list may be a text."""
+        """Return the task's arguments as a survey may answer them: an empty argument counts as not given, and a list
+        may be a string."""
         for name, value in self._task.args.items():
             spec = self.argument_spec.get(name, {})
             if not is_empty(value) or spec.get("required"):
@@ -117,7 +117,7 @@ class ControllerAction(ActionBase):
         }
 
     def expectation(self, options: dict[str, Any], task_vars: dict[str, Any], sliced: bool = False) -> Expectation:
-        """Return the hosts that the option ``hosts`` and the limit leave. Raises ExpectationError."""
+        """Return the hosts that the option ``hosts`` and the limit select. Raises ExpectationError."""
         return expectation(task_vars["groups"], self._loader, options["hosts"], task_vars.get("ansible_limit"), sliced)
 
 
@@ -133,7 +133,7 @@ def _as_started(said: Any) -> Any:
 
 
 class RemoteAction(ActionBase):
-    """Calls the module of the same name; subclasses prepare its arguments and take in its result.
+    """Calls the module of the same name; subclasses prepare its arguments and process its result.
 
     If a connection fails, Ansible normally drops the host: no ``rescue`` runs for it, and its result does not contain
     our ``logdisk`` key. Here it becomes an ordinary failure with the verdict ``unreachable``, so that one ``rescue``
@@ -233,5 +233,5 @@ def failure_reason(result: dict[str, Any]) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return ``text`` with every run of white space and control characters made one blank."""
+    """Return ``text`` with each run of white space and control characters replaced with one blank."""
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the action plugins of power cuts share: the stream of the tester, and what one of them hands on to the next."""
+"""What the action plugins of power cuts share: the stream of the tester, and the data that one of them passes on to
+the next."""
 
 from __future__ import annotations
 
@@ -73,7 +74,7 @@ def files_of(directory: RunDirectory, host: str, volume: str, number: int) -> Fi
 
 
 def command_of(given: Mapping[str, Any], problem: str) -> Command:
-    """Return the outcome of the cut command, from the result of its task and what a task of the user failed with."""
+    """Return the outcome of the cut command, from the result of its task and the failure of a user's task."""
     return Command(
         done=given.get("go") is True,
         status=given.get("status"),

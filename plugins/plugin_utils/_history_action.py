@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The base of the action plugins that answer from the history alone, and the options that they share,
+"""The base of the action plugins that use only the history, and the options that they share,
 as in the documentation's fragments."""
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class HistoryAction(ControllerAction):
         return not self._task.check_mode
 
     def page(self, path: str) -> str:
-        """Return what a screen shows as the path of a page."""
+        """Return the path of a page as shown on the screen."""
         return "not written in check mode" if self._task.check_mode else path
 
 
@@ -85,7 +85,8 @@ class FleetAction(HistoryAction):
         play_hosts: list[str],
         task_vars: dict[str, Any],
     ) -> dict[str, Any]:
-        """Return the artifacts, and who fails. The failure of a host that is not in the play becomes a problem of the
+        """Return the artifacts, and which hosts fail. The failure of a host that is not in the play becomes a problem
+        of the
         fleet."""
         elsewhere = [failures[host] for host in sorted(set(failures) - set(play_hosts))]
         return {

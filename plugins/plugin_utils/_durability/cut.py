@@ -36,7 +36,7 @@ CHECK_KEPT, CHECK_LOST = 0, 5
 
 SOONEST_BOOT_NS = 500_000_000
 """No host boots in less time. A connection that ends sooner was ended by a host that still had power. Later, a host
-that has booted may deny it."""
+that has booted may refuse it."""
 
 SAME_VOLUME = ("mount_point", "filesystem_uuid", "mount_source", "filesystem_type")
 """The facts by which the file system is the same after the cut. A device may get another name when the host boots, so a
@@ -76,9 +76,9 @@ class Witnessed:
 
 @dataclass(frozen=True)
 class Returned:
-    """What the host said before and after: ``before`` and ``after`` hold its boot_id and the facts of the file system
+    """The host's answers before and after: ``before`` and ``after`` hold its boot_id and the facts of the file system
     under test, ``after`` is None if it did not come back. ``problem`` is the last reason why it did not answer, or why
-    its file system could not be looked at."""
+    its file system could not be inspected."""
 
     before: Mapping[str, Any]
     after: Mapping[str, Any] | None = None
@@ -88,7 +88,7 @@ class Returned:
 
 @dataclass(frozen=True)
 class Checked:
-    """What the tester's check of the files said. ``status`` is None if it did not run or was killed."""
+    """The result of the tester's check of the files. ``status`` is None if it did not run or was killed."""
 
     status: int | None = None
     rows: Sequence[Mapping[str, str]] = ()
@@ -177,8 +177,8 @@ def power_end_ns(command: Command, witnessed: Witnessed) -> int:
 
 
 def found_beyond(seen: Seen, rows: Sequence[Mapping[str, str]]) -> dict[int, int]:
-    """Return by queue manager how many writes the newest one that was found is ahead of the last acknowledged one,
-    as far as the rows show it."""
+    """Return, by queue manager, by how many writes the newest one found is ahead of the last acknowledged one, as far
+    as the rows show it."""
     beyond = {}
     for row in rows:
         worker, found = (
@@ -191,7 +191,7 @@ def found_beyond(seen: Seen, rows: Sequence[Mapping[str, str]]) -> dict[int, int
 
 
 def why_blind(seen: Seen, sight: Sight, beyond: Mapping[int, int], limit_ns: int) -> str:
-    """Return why a loss at the end that is too long could have gone unseen, empty if it could not."""
+    """Return why too long a loss at the end could have gone unnoticed; empty if it could not."""
     if sight.visible_from_ns is None or seen.ready is None or len(beyond) != seen.ready.qm:
         return (
             "it is not known how short a loss at the end could have gone unseen, because the "
@@ -222,8 +222,7 @@ def why_blind(seen: Seen, sight: Sight, beyond: Mapping[int, int], limit_ns: int
 
 
 def why_no_cut(command: Command, witnessed: Witnessed, returned: Returned) -> str:
-    """Return why this was no cut of the power of a host that was writing, or why that is not known;
-    empty if it was one."""
+    """Return why this was not a power cut of a host that was writing, or why that is unknown; empty if it was one."""
     return _why_not_writing(command, witnessed) or _why_not_cut(command, witnessed) or _why_not_back(command, returned)
 
 
@@ -313,7 +312,7 @@ def _why_made_anew(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
 
 
 def why_unchecked(checked: Checked) -> str:
-    """Return why the check of the files says nothing, empty if it says something."""
+    """Return why the check of the files is inconclusive; empty if it is not."""
     if checked.problem:
         return f"the files could not be checked: {checked.problem}"
     if checked.status not in (CHECK_KEPT, CHECK_LOST):
@@ -343,7 +342,7 @@ _LOSSES = (
     ("zeroed", "zeroed_positions", "{} blocks are zeroed"),
     ("corrupt", "corrupt_positions", "{} blocks hold damaged data"),
 )
-"""Kinds of damage, the columns of durability.csv that count them, and what is said of each."""
+"""Kinds of damage, the columns of durability.csv that count them, and the text about each."""
 DAMAGE = {column: damage for damage, column, _text in _LOSSES}
 
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a tester says while it writes: lines that a host sends, each acknowledging writes that returned.
+"""The output of a tester while it writes: lines from a host, each acknowledging writes that have returned.
 Nobody vouches for them.
 
 Only whole lines count, and of each queue manager only the greatest count.
@@ -25,10 +25,10 @@ MOST_DELAYS = 100_000
 TICK_NS = 1_000_000
 """How often the tester looks for writes that returned."""
 LARGEST_COUNT = 1 << 48
-"""More writes of a queue manager than the stamps can tell apart."""
+"""More writes of a queue manager than the stamps can distinguish."""
 
 END_OF_TIME, SIGNAL, DEADLINE = "time", "signal", "deadline"
-"""How the tester ends if no write failed; otherwise it says the name of the error."""
+"""How the tester ends if no write failed; otherwise it sends the name of the error."""
 
 _READY = re.compile(
     r"ready (?P<run_id>[A-Za-z0-9][A-Za-z0-9_.-]{0,99}) (?P<boot_id>[0-9a-f-]{1,64}) seed=(?P<seed>[0-9]{1,20}) "
@@ -65,9 +65,8 @@ class Ready:
 
 @dataclass
 class Seen:
-    """What was seen of the tester so far. Times are in nanoseconds by the monotonic clock of the one who saw it.
-
-    ``ticks`` are the first and the last time that the tester said by its own clock.
+    """What was seen of the tester so far. Times are in nanoseconds by the monotonic clock of the witness. ``ticks``
+    are the first and the last time that the tester sent, by its own clock.
     """
 
     ready: Ready | None = None
@@ -95,7 +94,7 @@ class Seen:
 
 
 class Reader:
-    """Reads what a host sends, part by part. ``asked`` is what the tester was told:
+    """Reads what a host sends, part by part. ``asked`` holds the tester's options:
     ``run_id`` and the numbers of its ``ready`` line."""
 
     def __init__(self, asked: Mapping[str, object]) -> None:
@@ -105,7 +104,7 @@ class Reader:
         self._foreign = 0
 
     def feed(self, content: bytes, now_ns: int) -> None:
-        """Take in what came at a moment. Raises ProtocolError."""
+        """Process the data that arrived at an instant. Raises ProtocolError."""
         *lines, self._rest = (self._rest + content).split(b"\n")
         if len(self._rest) > LONGEST_LINE or any(len(line) > LONGEST_LINE for line in lines):
             raise ProtocolError(f"the host sent a line of more than {LONGEST_LINE} bytes")
@@ -161,8 +160,8 @@ class Reader:
 
 
 def acknowledged_text(seen: Seen) -> str:
-    """Return what the check is given: the line of the tester that was ready, its first and last time, the last count of
-    each queue manager, and the end if it came."""
+    """Return the input of the check: the tester's `ready` line, its first and last time, the last count of each queue
+    manager, and the end if it arrived."""
     if seen.ready is None:
         return ""
     counts = [f"ack {number} {count}" for number, count in sorted(seen.counts.items())]
@@ -184,7 +183,8 @@ class Sight:
 
 
 def sight_of(seen: Seen, power_end_ns: int, unseen_writes: int) -> Sight:
-    """Return what was visible. The clocks of host and witness differ, so delays count from the fastest line of all.
+    """Return what was visible. The clocks of host and witness differ, so delays are measured relative to the fastest
+    line.
 
     ``power_end_ns`` is when the host had power at the latest, by the clock of the witness. ``unseen_writes`` is how
     many more writes than were acknowledged are known to have returned. A tester that has reported its end does not

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The names of variables in messages about power cuts, whose files are planned by the variables of a sweep."""
+"""The names of variables in messages about power cuts, whose files are planned with the variables of a sweep."""
 
 from __future__ import annotations
 
@@ -17,5 +17,5 @@ _CUT_VARIABLES = {
 
 
 def in_terms_of_cuts(message: str) -> str:
-    """Return a message about variables of the sweep as one about those of power cuts."""
+    """Return a message about variables of the sweep, reworded for those of power cuts."""
     return re.sub("|".join(_CUT_VARIABLES), lambda found: _CUT_VARIABLES[found[0]], message)

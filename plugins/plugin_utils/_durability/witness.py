@@ -5,8 +5,8 @@
 """The witness: a process of its own on the controller, which reads what a tester acknowledges until the
 connection breaks.
 
-It runs beside the tasks that cut the power, so it outlives the task that starts it. It ends when its stream ends, when
-it is told to, or when Ansible is gone. What it has seen lies in the run directory. It writes there when the tester is
+It runs beside the tasks that cut the power, so it outlives the task that starts it. It ends when its stream ends, on
+request, or when Ansible has ended. Its results are in the run directory. It writes there when the tester is
 ready, when the first write is acknowledged, and when the stream has ended, and never while it measures how late
 acknowledgements come.
 """
@@ -42,7 +42,7 @@ STARTED, READY, WRITING, OVER, GONE = "started", "ready", "writing", "over", "go
 """How far a witness is. It has disappeared if it was killed or could not write its file."""
 
 LOOK_S = 1.0
-"""How often the witness looks whether Ansible is still there."""
+"""How often the witness checks whether Ansible is still running."""
 LET_END_S = 5.0
 SAID_MAX_BYTES = 16384
 STATE_MAX_BYTES = 64 << 20
@@ -82,8 +82,9 @@ class Files:
 
 @dataclass(frozen=True)
 class State:
-    """What a witness has seen so far. ``problem`` says why it ended although its stream did not; ``said`` is the end of
-    what the tester and ssh said, and ``status`` the exit status of their command, if it ended by itself. ``lost_ns`` is
+    """What a witness has seen so far. ``problem`` says why it ended although its stream did not; ``said`` is the end
+    of the tester's and ssh's output, and ``status`` the exit status of their command, if it ended by itself.
+    ``lost_ns`` is
     when the stream was over, by the monotonic clock; 0 if it is not."""
 
     name: str
@@ -102,7 +103,7 @@ class State:
 def start(
     command: Sequence[bytes | str], asked: Mapping[str, Any], files: Files, longest_s: float, parent_pid: int
 ) -> None:
-    """Start a witness of what a command prints, in a session of its own.
+    """Start a witness for the output of a command, in its own session.
     It ends with the process ``parent_pid``. Raises WitnessError."""
     try:
         os.makedirs(files.folder, exist_ok=True)
@@ -173,7 +174,7 @@ class _Witness:
         self._told_to_end = True
 
     def _read(self, process: subprocess.Popen[bytes]) -> bool:
-        """Read until the streams have ended, or there is a reason to read no more; return whether they have ended."""
+        """Read until the streams have ended or there is a reason to stop; return whether they have ended."""
         with selectors.DefaultSelector() as selector:
             for stream in filter(None, (process.stdout, process.stderr)):
                 selector.register(stream, selectors.EVENT_READ)
@@ -254,7 +255,7 @@ def last_words(said: bytes) -> str:
 
 
 def look(files: Files) -> State:
-    """Return how far a witness is, and what it has seen."""
+    """Return the progress of a witness, and what it has seen."""
     alive, failure = _is_held(files.lock)
     try:
         data = json.loads(read_file(files.state, STATE_MAX_BYTES))

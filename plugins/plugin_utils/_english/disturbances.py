@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What disturbed a host, in in a few words each."""
+"""The disturbances of a host, in a few words each."""
 
 from __future__ import annotations
 

@@ -23,8 +23,8 @@ NO_REASON = "no reason is recorded"
 
 
 def in_words(finding: Mapping[str, Any], words: Words) -> str:
-    """Return a finding as a sentence. A record may come from another version,
-    so one that it cannot read is named by its kind."""
+    """Return a finding as a sentence. A record may come from another version, so an unknown finding is described by
+    its kind."""
     write = _WRITE.get(finding["kind"])
     try:
         return write(finding, words) if write else _quoted(finding, words)

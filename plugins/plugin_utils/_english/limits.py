@@ -33,7 +33,7 @@ _INSTEAD = "observe with observe_source: bpftrace, which sees each write"
 
 def sentence_of(judged: Judged, words: Words, tell: Callable[[Mapping[str, Any], Words], str]) -> str:
     """Return the sentence about a judgement, whether it passes or not.
-    ``tell`` puts another finding into words that this one is about."""
+    ``tell`` makes the text of another finding that this one is about."""
     details = _details(judged)
     if (details.get("why") or {}).get("code") == NO_ROW:
         text = f"{judged['limit']}: no row was measured that it applies to{_rows_text(judged)}"
@@ -69,7 +69,7 @@ def figure_text(judged: Judged, words: Words) -> str:
 
 
 def why_text(judged: Judged, words: Words, tell: Callable[[Mapping[str, Any], Words], str], short: bool = False) -> str:
-    """Return why the figure alone decides nothing, or what it is based on; empty if neither applies. A short text
+    """Return why the figure alone is inconclusive, or what it is based on; empty if neither applies. A short text
     leaves out the remedy."""
     why = _details(judged).get("why") or {}
     code = why.get("code")
@@ -169,7 +169,7 @@ def _within_chance(judged: Judged, words: Words) -> str:
 
 
 def _rare_seconds(judged: Judged, words: Words) -> str:
-    """Return what a limit that no second broke says about the seconds that were not measured."""
+    """Return what can be concluded about seconds that were not measured if no second broke the limit."""
     details = _details(judged)
     return (
         f": no second of {_units.format_count(details['seconds'])} broke it, so {_confident(details['confidence'])} "
@@ -191,7 +191,7 @@ _CLAIMS: dict[str, Callable[[Judged, Words], str]] = {
 
 
 def _operation_of(judged: Judged) -> str:
-    """Return what the operations of a row are called: "write", "read", or "operation" if they are of all kinds."""
+    """Return the name of a row's operations: "write", "read", or "operation" if they are of all kinds."""
     return "operation" if judged["operation"] == ALL_OPERATIONS else str(judged["operation"])
 
 
@@ -289,7 +289,7 @@ def _coverage(judged: Judged) -> str:
 
 
 def _format(judged: Judged) -> Callable[..., str]:
-    """Return what writes figures of the metric. A capacity is in the unit of the load points."""
+    """Return the function that formats figures of the metric. A capacity is in the unit of the load points."""
     if judged["metric"] == "capacity":
         return lambda load, digits=3: text_of_load(load, judged["unit"])
     metric = find_metric(judged["metric"])

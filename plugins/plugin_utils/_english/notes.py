@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is noted beside a measurement, and what is foreseen of a plan, in words."""
+"""The text of notes about a measurement, and about what a plan cannot decide."""
 
 from __future__ import annotations
 
@@ -271,4 +271,4 @@ NOTES: dict[str, Callable[[Note, Words], str]] = {
     findings.FORESEEN: _foreseen,
     findings.PREFLIGHT: _preflight,
 }
-"""What makes the sentence of each kind of note."""
+"""The function that makes the sentence for each kind of note."""

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a share that a workload asks for is of, in words."""
+"""The total that a requested share of a workload refers to, in words."""
 
 from __future__ import annotations
 
@@ -20,5 +20,5 @@ _TEXTS = {
 
 
 def share_text(share: Mapping[str, Any]) -> str:
-    """Return what a share is of."""
+    """Return what a share refers to."""
     return _TEXTS[share["property"]].format(**share)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the estimates of a volume rest on: the tables of its run, which hold a latency sweep, the commit workload,
+"""The basis of a volume's estimates: the tables of its run, which hold a latency sweep, the commit workload,
 or neither."""
 
 from __future__ import annotations
@@ -56,13 +56,13 @@ class Estimate:
 
     @property
     def contradicted(self) -> bool:
-        """Whether the measurement contradicts the estimate although nothing is to be said against it."""
+        """Whether the measurement contradicts the estimate although there are no reservations about it."""
         return self.difference is not None and abs(self.difference) > AGREEMENT and not self.reservations
 
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """The line that the log's writes follow, or why they follow none,
+    """The line that the log's writes follow, or the reason if they follow none,
     and the measured commit workload by message size and number of applications.
 
     writers is how many queue managers wrote at the same time when the line was measured. load is the commit workload's,
@@ -97,8 +97,8 @@ class Basis:
 
 
 def basis_of(tables: Tables, facts: Mapping[str, Any]) -> Basis | None:
-    """Return the basis of estimates from the tables of a run and the facts of its host, None if nothing wrote to a log
-    or something wrote beside it."""
+    """Return the basis of estimates from the tables of a run and the facts of its host, None if nothing wrote to a
+    log, or if something else was written at the same time."""
     writes = (
         [
             row

@@ -19,13 +19,13 @@ from dataclasses import dataclass
 from ansible_collections.mqops.logdisk.plugins.module_utils import _ini_files
 
 OVERHEAD_BYTES = 1464
-"""What the log holds of a message besides the message itself, for its put and its get together."""
+"""The size of a message's log records in addition to the message itself, for its put and its get together."""
 PAGE_BYTES = _ini_files.LOG_PAGE_BYTES
 DEFAULT_BUFFER_BYTES = _ini_files.DEFAULT_BUFFER_PAGES * PAGE_BYTES
 """The largest write of the logger by default (LogBufferPages=0)."""
 
 NS_PER_KM = 10_000.0
-"""How long light takes for a kilometre of fibre and back."""
+"""The round-trip time of light over a kilometre of fibre."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +44,14 @@ class Load:
 
     @property
     def record_bytes(self) -> int:
-        """What one commit adds to the log."""
+        """How many bytes one commit adds to the log."""
         return log_bytes(self.message_bytes, self.puts_per_commit)
 
 
 @dataclass(frozen=True, slots=True)
 class Commits:
-    """The result of a load. write_bytes is the size of the logger's writes,
-    cycle_ns what one of them takes with its remote delay.
+    """The result of a load. write_bytes is the size of the logger's writes, and cycle_ns the duration of one of them
+    with its remote delay.
 
     buffer_limited says that the log buffer, rather than the number of applications, limits the rate. log_bytes_per_s
     counts what commits add to the log.
@@ -68,12 +68,12 @@ class Commits:
 
 
 def log_bytes(message_bytes: int, messages: float = 1) -> int:
-    """Return what messages add to the log."""
+    """Return how many bytes messages add to the log."""
     return math.ceil(messages * (message_bytes + OVERHEAD_BYTES))
 
 
 def write_size(data_bytes: float, buffer_bytes: int = DEFAULT_BUFFER_BYTES) -> int:
-    """Return the size of the write that takes what waits: whole pages, at most the log buffer."""
+    """Return the size of the write that takes everything that is waiting: whole pages, at most the log buffer."""
     return min(buffer_bytes, math.ceil(data_bytes / PAGE_BYTES) * PAGE_BYTES)
 
 

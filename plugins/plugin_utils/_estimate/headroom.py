@@ -21,9 +21,8 @@ class NoHeadroom(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Headroom:
-    """What a volume carries beside what it is asked to carry.
-
-    margin is how much more than asked it carries, as a share of what is asked, negative if it carries less. measured
+    """What a volume carries, compared with its required load. margin is how much more it carries, as a share of the
+    required load, negative if it carries less. measured
     says that the commit workload measured it; otherwise it is an estimate, against which the reservations are to be
     said. wait_ns is the estimated mean wait of a commit at the asked rate, None if the log cannot keep up with it or
     there is no estimate.
@@ -41,12 +40,12 @@ class Headroom:
 
     @property
     def doubtful(self) -> bool:
-        """Whether the margin proves nothing. A limit by the processor is not an argument against the volume."""
+        """Whether the margin proves nothing. A limit set by the processor is not a fault of the volume."""
         return any(key != FAST for key in self.reservations)
 
     @property
     def text(self) -> str:
-        """What is carried and asked, and where that comes from, as a clause."""
+        """The carried and the required load, and their source, as a clause."""
         origin = (
             "measured by the commit workload"
             if self.measured

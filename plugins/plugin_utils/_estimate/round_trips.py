@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Request/reply applications, as IBM measured them: what they reach by the latency of the logger's writes.
+"""Request/reply applications, as IBM measured them: their rate, from the latency of the logger's writes.
 
 A round trip puts and gets two messages, and with many applications it takes as long as about 6.5 writes of the logger.
 """

@@ -14,14 +14,14 @@ CONTROLLER = "localhost"
 
 
 def blamed(play_hosts: Sequence[str]) -> list[str]:
-    """Return who fails for the fleet: the controller, or every host of a play that lacks it because a limit
+    """Return which hosts fail for the fleet: the controller, or every host of a play that lacks it because a limit
     leaves it out."""
     return [CONTROLLER] if CONTROLLER in play_hosts else list(play_hosts)
 
 
 def with_fleet(failures: Mapping[str, str], fleet_problems: Sequence[str], play_hosts: Sequence[str]) -> dict[str, str]:
-    """Return the message with which each host fails: its own one, and for those who are blamed the problems of the
-    fleet as well."""
+    """Return the message with which each host fails: its own message and, for hosts that fail for the fleet, the
+    fleet's problems as well."""
     if not fleet_problems:
         return dict(failures)
     return {

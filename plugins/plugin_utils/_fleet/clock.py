@@ -13,8 +13,8 @@ def clock_facts(time_epoch_s: Any, received_epoch_s: float, error_s: float) -> d
     """Return the offset of a host's clock, by the instant that a module read there last and when its answer came,
     and the bound of its error.
 
-    After that instant comes one way of the connection, before it mostly the start of Python. So the end of the call is
-    closer to it, and the duration of the call bounds the error.
+    The end of the call is closer to that instant than its beginning, because Python starts before it and only one way
+    of the connection follows. The duration of the call bounds the error.
     """
     return {
         "clock_offset_s": round(float(time_epoch_s) - received_epoch_s, 3),

@@ -63,8 +63,8 @@ _REMEDY = "One command has one value: set it for all hosts of the inventory, or 
 
 
 def _has_a_say(name: str, host: str, of_hosts: Mapping[str, Mapping[str, Any]], inventory: Collection[str]) -> bool:
-    """Whether the variable of a host counts: of the controller beside other hosts only if the inventory has it as a
-    host, and sets the variable for it."""
+    """Whether the variable of a host counts. If there are other hosts, that of the controller counts only if the
+    inventory contains the controller and sets the variable for it."""
     if host != CONTROLLER or len(of_hosts) == 1:
         return True
     return CONTROLLER in inventory and not is_empty(of_hosts[CONTROLLER].get(name))

@@ -32,19 +32,19 @@ BY_OPTION = "set workspace_discover_absent: skip to leave out what a host does n
 SHOWN_REASONS = 2
 _LONGEST_NAME = 60
 _TEMPLATE = re.compile(r"\{[{%#]")
-"""What opens a template. Ansible would evaluate it in the file of variables that people are to use."""
+"""What opens a template. Ansible would evaluate this in the variables file for users."""
 
 
 class DiscoveryError(ValueError):
-    """A host's answer that cannot be planned from; the message says what to do."""
+    """A host's answer from which no plan can be made; the message says what to do."""
 
 
 @dataclass(frozen=True)
 class Log:
-    """The recovery log of a queue manager, as far as a test must be like it.
+    """The recovery log of a queue manager, as far as a test must match it.
 
-    ``assumed`` names the settings that are the product's defaults. ``written`` is what MQ said of its writes,
-    None if it was not asked.
+    ``assumed`` names the settings that are the product's defaults. ``written`` is what MQ published about its writes,
+    None if it was not queried.
     """
 
     queue_manager: str
@@ -69,7 +69,7 @@ class Log:
 
 @dataclass(frozen=True)
 class Refused:
-    """A volume that cannot be planned: what it is called in the report, and why."""
+    """A volume that cannot be planned: its name in the report, and the reason."""
 
     name: str
     reason: str
@@ -77,7 +77,7 @@ class Refused:
 
 @dataclass(frozen=True)
 class Skipped:
-    """A queue manager whose log is not on this host: what it is called in the report, its name, and what is missing."""
+    """A queue manager whose log is not on this host: its title in the report, its name, and what is missing."""
 
     name: str
     queue_manager: str
@@ -89,7 +89,7 @@ class Discovered:
     """The plan of a host: ``volumes`` as ``workspace_volumes`` holds them, sentences on each of them by its name, what
     is ``refused``, and what is ``skipped``.
 
-    The sentences ``sizes`` say where the block sizes come from if MQ was asked for them.
+    The sentences ``sizes`` state the source of the block sizes if MQ was queried for them.
     There may be no volume if something is skipped.
     """
 
@@ -236,7 +236,7 @@ def _published_sizes(group: Sequence[Log]) -> list[int]:
 
 
 def _about_sizes(group: Sequence[Log]) -> Iterator[str]:
-    """Yield where the block sizes come from, if MQ was asked for them."""
+    """Yield sentences on the source of the block sizes, if MQ was queried for them."""
     asked = [(log.queue_manager, log.written) for log in group if log.written]
     for name, written in asked:
         sizes = [_units.format_size(math.ceil(size)) for size in sorted(written.sizes_bytes)]
@@ -308,7 +308,7 @@ def as_yaml(host: str, plan: Discovered) -> str:
 
 
 def as_lines(host: str, plan: Discovered, place: str) -> Iterator[str]:
-    """Yield the plan for the screen, a line for each thought. ``place`` is the file that has it in full."""
+    """Yield the plan for the screen, one line per statement. ``place`` is the file with the complete plan."""
     count = len(plan.volumes)
     yield (
         f"{host}: {count} volume{'' if count == 1 else 's'} discovered. To change this plan, edit "
@@ -385,7 +385,7 @@ _PLANNED = Keys(
 
 
 def _check(value: Any, shape: Keys, what: str) -> None:
-    """Raise DiscoveryError if what a host answered has another shape."""
+    """Raise DiscoveryError if a host's answer has another structure."""
     check(
         value,
         shape,

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What ends a run and collects its results after its controller has ended: two commands, or two jobs of AWX."""
+"""How to end a run and collect its results after its controller has ended: two commands, or two jobs of AWX."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def commands(run_path: str, kept: bool = False) -> str:
 
 
 def without_results(run_path: str, what_becomes: str) -> str:
-    """Return a sentence on a run whose results cannot be collected later, and how to remove what it has on hosts.
-    what_becomes says what becomes of it."""
+    """Return a sentence on a run whose results cannot be collected later, and how to remove its files from hosts.
+    what_becomes describes its outcome."""
     run_id = os.path.basename(run_path)
     lost = f"If this {'job is cancelled' if in_awx() else 'command ends'}, {what_becomes.format(run_id)}"
     if in_awx():

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a host was ordered to measure, and how its answer differs from the order.
+"""The order for a host's measurement, and how the host's answer differs from it.
 
 The order is recorded twice when the tester is started: in full in the run directory on the controller, and its names in
 start.json on the host. The collected tables can then be compared with it, even if another machine answers under the
@@ -37,8 +37,8 @@ SCHEMA = 1
 SEARCH = "search"
 """The key of an order that is a round of a search."""
 CLOCK_SLACK_S = 60.0
-"""How much a host's clock may be stepped between the order and the start without its tables being refused. Tables of
-another order are also off in the instant of their start, which is compared exactly."""
+"""How far a host's clock may be stepped between the order and the start without its tables being refused. Tables of
+another order also differ in their start, which is compared exactly."""
 
 _LONGEST = 200
 _DECIMAL = re.compile(r"[0-9]{1,20}(?:\.[0-9]{1,12})?\Z")
@@ -71,7 +71,7 @@ def make_order(
     """Return an order: the tester of these sources, which is ``told`` these values by option, on the machine of these
     facts. Times are by the host's clock.
 
-    ``search`` is what a search for the capacity goes by, with the number of the ``round`` that this is.
+    ``search`` holds the parameters of a search for the capacity, with the number of this ``round``.
     """
     workload = told.get("workload", MQ_LOG)
     unset = {each.key: each.unset if each.belongs_to(workload) else "" for each in OPTIONS}
@@ -97,8 +97,8 @@ def make_order(
 
 
 def _texts(told: Mapping[str, Any]) -> dict[str, str]:
-    """Return by the keys of run.csv what only a workload of streams has: its places and streams in their order,
-    and what a load point counts."""
+    """Return, by keys of run.csv, what only a workload of streams has: its places and streams in order, and what a
+    load point counts."""
     found = {"load_unit": told["loadUnit"]} if "loadUnit" in told else {}
     for option, key in (("place", "place"), ("stream", "stream"), ("stopAbove", "stop_above")):
         found.update({f"{key}_{number}": text for number, text in enumerate(told.get(option, ()), start=1)})
@@ -106,7 +106,7 @@ def _texts(told: Mapping[str, Any]) -> dict[str, str]:
 
 
 def names(order: Mapping[str, Any]) -> dict[str, str]:
-    """Return what the host keeps of an order: for which run, host and volume it is."""
+    """Return the part of an order that the host keeps: its run, host and volume."""
     return {key: order[key] for key in ("run_id", "host", "volume")}
 
 

@@ -35,12 +35,12 @@ hosts were not compared with their baseline, it cannot be signed, kept or upload
 a merged one cannot be read."""
 
 STATUS, COMPARED, DRIFT = "status", "comparison", "drift"
-"""The states of the certificates were reported, or their changes. Only artifacts say so,
-because these commands are not runs."""
+"""The states of the certificates were reported, or their changes. This is only in artifacts, because these commands
+are not runs."""
 
 
 def shortened(reasons: list[str], complete: str = "") -> list[str]:
-    """Return the first reasons, how many more there are, and what has them all, if anything does."""
+    """Return the first reasons, how many more there are, and which file lists all of them, if one does."""
     more = len(reasons) - SHOWN_REASONS
     return reasons[:SHOWN_REASONS] + ([f"and {more} more{complete and ', see ' + complete}"] if more > 0 else [])
 
@@ -51,7 +51,7 @@ def one_message(reasons: list[str], complete: str = "the report") -> str:
 
 
 def make_outcome(kind: str, message: str, **more: Any) -> dict[str, Any]:
-    """Return what outcome.json holds: ``outcome`` (one of the three above), ``message``, and what else is known."""
+    """Return the content of outcome.json: ``outcome`` (one of the three above), ``message``, and what else is known."""
     return {"schema": SCHEMA, "outcome": kind, "message": message, "written_at": utc_now(), **more}
 
 
@@ -72,7 +72,7 @@ class Place:
 
 
 def artifacts(task_vars: Mapping[str, Any], kind: str, content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is passed on to later jobs and notifications, under a key of this job. Commands that are not tests
+    """Return the values for later jobs and notifications, under a key of this job. Commands that are not tests
     have their own keys, so that they are not merged."""
     message = {"message": _cut(content["message"], MOST_REASON_BYTES // 4)} if "message" in content else {}
     return {

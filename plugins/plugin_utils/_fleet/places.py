@@ -25,7 +25,7 @@ _SHARED_MEMORY = "/dev/shm/"
 
 
 def read_places(given: Any) -> dict[str, list[str]]:
-    """Return the paths of the places that are named, each a list of directories or of devices. Raises OptionError."""
+    """Return the paths of the named places, each a list of directories or of devices. Raises OptionError."""
     if not given:
         return {}
     if not isinstance(given, Mapping):
@@ -45,7 +45,7 @@ def directories_of(places: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def placed(places: Mapping[str, Sequence[str]], path: str, workload: Workload) -> dict[str, list[str]]:
-    """Return the paths of each place of a workload: those that are named for it, or else the volume's.
+    """Return the paths of each place of a workload: those named for it, or else the volume's.
     Raises OptionError."""
     names = [place.name for place in workload.places]
     unknown = [name for name in places if name not in names]

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a sweep will do on each volume of a host: the options of the tester, the space it takes, the time it takes."""
+"""The plan of a sweep for each volume of a host: the tester's options, and the space and time that it takes."""
 
 from __future__ import annotations
 
@@ -77,8 +77,9 @@ def plan_host(
     """Return the plan of a host: ``volumes``, each with its own plan (see make_plan) and ``start_offset_s``,
     and the figures of the host.
 
-    Measured together, all volumes start at the same time, and the longest decides. In turn, each starts when the one
-    before is to have ended. The files of all volumes are written before the first start, so that none are written
+    If measured together, all volumes start at the same time, and the longest determines the duration. If measured in
+    turn, each starts after the planned end of the previous one. The files of all volumes are written before the first
+    start, so that none are written
     during a measurement. Raises OptionError.
     """
     planned = [_plan_volume(volume, variables, options, min_duration_s, workload) for volume in volumes]
@@ -157,8 +158,9 @@ def make_plan(
     duration each row is measured for ``min_duration_s``. The plan holds ``told`` (the options of the tester by option,
     without directories), ``places`` (the names of those of the workload, if it has any), ``streams`` (their operations
     by name), ``queue_manager_bytes`` and ``footprint_bytes`` (the files of one queue manager or of all places, and of
-    all queue managers), ``search`` (what a search for the capacity goes by, None if there is none; all else is that of
-    a round), ``steps``, ``sweep_duration`` (seconds per row), ``planned_s`` (the steps alone), ``certify_s`` (the same,
+    all queue managers), ``search`` (the parameters of a search for the capacity, None if there is none; everything
+    else is for one round), ``steps``, ``sweep_duration`` (seconds per row), ``planned_s`` (the steps alone),
+    ``certify_s`` (the same,
     but each row for ``min_duration_s`` at least), ``format_s`` (an estimate), ``deadline_s`` and what else the run
     needs as numbers. Raises OptionError.
     """
@@ -274,7 +276,7 @@ def _steps_of_streams(values: dict[str, Any], workload: Workload, loads: list[in
 
 
 def _refuse_those_of_the_log(values: Mapping[str, Any], workload: str) -> None:
-    """Raise OptionError if an option is set that only the log has. Its block sizes are not used,
+    """Raise OptionError if an option is set that only applies to the log. Its block sizes are not used,
     because they are always set."""
     for option in tester_options.OPTIONS:
         if option.workload == MQ_LOG and option.kind != "sizes" and values.get(option.name):

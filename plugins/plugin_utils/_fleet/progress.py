@@ -28,11 +28,11 @@ MOST_LINES = 40
 """How many plain lines a run prints until its expected end. A long one prints them less often."""
 
 MOST_HOST_LINES = 40
-"""How many lines of their own the hosts of an observation print together with each poll, if it is not a single one."""
+"""How many lines all hosts of an observation together print with each poll, if there are several hosts."""
 LINES_OF_ONE = 1000
 
 AUTO, LINES, NONE = "auto", "lines", "none"
-"""How the progress is shown: as one line that is rewritten if a person watches, as plain lines, or not at all."""
+"""How the progress is shown: as one line that is rewritten on a terminal, as plain lines, or not at all."""
 
 watched = False
 """Whether a person watches a terminal. The callback sets it in the main process, and Ansible's workers,
@@ -93,7 +93,7 @@ def is_json(stdout_callback: str | None) -> bool:
 
 
 def is_watched(stdout: Any, environment: Mapping[str, str]) -> bool:
-    """True if a person watches a terminal. The standard output of a job is a terminal as well,
+    """True if the output is a terminal with a user. The standard output of a job is a terminal as well,
     but every rewritten line becomes events that are kept."""
     in_job = JOB_VARIABLE in environment or str(constants.DEFAULT_STDOUT_CALLBACK).rpartition(".")[2] == JOB_CALLBACK
     return stdout.isatty() and not in_job and not is_json(constants.DEFAULT_STDOUT_CALLBACK)
@@ -164,7 +164,7 @@ def show(
     """Sleep for ``sleep_s`` seconds and show the fleet's progress: one line that is rewritten every second if a person
     watches, otherwise plain lines.
 
-    Return early if the controller was killed, because this worker of it has a session of its own and would sleep on.
+    Return early if the controller was killed, because this worker has its own session and would continue to sleep.
     """
     now, wake, controller = time.time(), time.monotonic() + sleep_s, os.getppid()
     rewritten = watched and shown_as == AUTO

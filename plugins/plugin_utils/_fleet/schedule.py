@@ -15,7 +15,7 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 
 ROUND_MARGIN = 1.5
-"""The assumed duration of the round of calls that starts the hosts, as a multiple of the first round."""
+"""The assumed duration of the round of calls that starts the hosts, as a multiple of the first round's."""
 LEAD_MIN_S = 2.0
 ISOLATED_GAP_S = 2.0
 COLLECT_SLACK_S = 2.0
@@ -116,8 +116,8 @@ def lease_s(interval_s: float, duration_s: float, hosts: int) -> float:
 def next_poll_s(
     now: float, expected_end_epoch_s: float, give_up_epoch_s: float, interval_s: float, polls_left: int
 ) -> float:
-    """Return how long to wait before the next poll: ``interval_s`` until the expected end, then less,
-    then more the later it gets.
+    """Return how long to wait before the next poll: ``interval_s`` until the expected end, then shorter, and longer
+    again as time passes.
 
     Half of MAX_POLLS serve the time until the expected end, the other half what comes after it; then the wait lasts
     until the last host is given up.

@@ -23,9 +23,8 @@ WAY_OUT = (
 
 def other_selections(asked: Any, said: Mapping[str, Any]) -> list[str]:
     """Return a sentence for each pattern other than the one that a play was ``asked`` for.
-    ``said`` holds what the variable of each host says.
-
-    An empty value means that nothing is said. Raises ValueError if a pattern cannot be read.
+    ``said`` holds the value of each host's variable. An empty value means that none is set. Raises ValueError if a
+    pattern cannot be read.
     """
     pattern = read_option(SELECTING, asked)
     others = {host: read_option(SELECTING, value) for host, value in said.items() if not is_empty(value)}
@@ -39,6 +38,6 @@ def other_selections(asked: Any, said: Mapping[str, Any]) -> list[str]:
 
 
 def of_the_play(seen: Any, own: Any) -> Any:
-    """Return what a play itself says of a variable, None if nothing: a task has ``seen`` the value on a host whose
-    ``own`` value it is not."""
+    """Return the value that a play itself sets for a variable, None if it sets none: the value ``seen`` by a task on a
+    host, if it differs from the host's ``own``."""
     return None if seen == own else seen

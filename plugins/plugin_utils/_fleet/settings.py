@@ -51,7 +51,7 @@ MEANINGS: dict[str, Callable[[Any], Any]] = {
     "gate_margin": read_margin,
     "sweep_start_at": read_start_at,
 }
-"""What is made of the values of options whose type does not say all that they mean. Each function raises ValueError."""
+"""Conversions for options whose type does not fully determine their meaning. Each function raises ValueError."""
 
 
 _ONE_RUN = (
@@ -109,15 +109,15 @@ def array_settings(values: Mapping[str, Any]) -> dict[str, str]:
 
 
 def targets(values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return what the volumes of each host with a target are asked to carry, as facts. Raises SettingsError."""
+    """Return the required load of the volumes of each host with a target, as facts. Raises SettingsError."""
     return {
         host: target.as_facts() for host, target in _of_each_host("sweep_target", values, read_target).items() if target
     }
 
 
 def _of_each_host(name: str, values: Mapping[str, Any], read: Callable[[Any], _Read]) -> dict[str, _Read]:
-    """Return what a variable says of each host. read raises ValueError with what is wrong with it.
-    Raises SettingsError with all that is wrong."""
+    """Return the value of a variable for each host. read raises ValueError with the problem. Raises SettingsError with
+    all problems."""
     found: dict[str, _Read] = {}
     problems: dict[str, list[str]] = {}
     for host, value in values.items():

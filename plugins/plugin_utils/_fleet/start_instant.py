@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The instant at which the hosts of several runs start together (sweep_start_at): how it is read,
-and whether it can be kept."""
+"""The instant at which the hosts of several runs start together (sweep_start_at): how it is read, and whether the
+hosts can meet it."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Sending the archive of a run directory to where files are kept: one PUT over TLS."""
+"""Sends the archive of a run directory to a file server: one PUT over TLS."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader im
 TOKEN_VARIABLE = "LOGDISK_UPLOAD_TOKEN"
 _URL = re.compile(r"https://(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+)(:[0-9]{1,5})?(/[!\"$->@-~]*)?\Z")
 TIMEOUT_S = 120
-"""For how long each step may take: to connect, to send everything, to be answered."""
+"""The time limit for each step: connecting, sending everything, waiting for the answer."""
 
 
 class UploadError(OSError):

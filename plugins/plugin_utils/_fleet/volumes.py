@@ -19,7 +19,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options 
 
 VARIABLE = "workspace_volumes"
 OF_THE_WORKSPACE = ("name", "path", "places", "queue_managers", "owner", "expect_mount")
-"""The keys that every volume has in the end. What the others fall back to belongs to the sweep."""
+"""The keys that every volume has after completion. The fallbacks of the other keys belong to the sweep."""
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}\Z")
 
@@ -40,7 +40,7 @@ def read_volumes(given: Any, defaults: Mapping[str, Any]) -> list[dict[str, Any]
 
 
 def default_volume(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the keys OF_THE_WORKSPACE of a volume fall back to, from the values of all options."""
+    """Return the fallbacks for the keys OF_THE_WORKSPACE of a volume, from the values of all options."""
     return {key: asked[KEYS_OF_VOLUMES[key]] for key in OF_THE_WORKSPACE}
 
 
@@ -55,7 +55,7 @@ def sweep_variables(volume: Mapping[str, Any], variables: Mapping[str, Any]) -> 
 
 
 def noted_of(volumes: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return what the run directory is to know of the planned volumes of a host."""
+    """Return what the run directory stores about the planned volumes of a host."""
     return [
         {
             **{key: volume[key] for key in ("name", "path", "queue_managers")},
@@ -146,7 +146,7 @@ def _complete(given: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str
 
 
 def _check_together(volumes: list[dict[str, Any]], host_owner: str) -> None:
-    """Raise OptionError if two volumes are in each other's way, or if one of them has a user of its own."""
+    """Raise OptionError if two volumes conflict, or if one of them has its own user."""
     taken: dict[str, list[str]] = {}
     for volume in volumes:
         name, paths = volume["name"], _own_paths(volume)

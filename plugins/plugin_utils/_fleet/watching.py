@@ -20,7 +20,7 @@ _CALL = re.compile(r"MQ[A-Z0-9]{1,20}\Z")
 _VOLUME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,79}\Z")
 _SECRET = re.compile(r"[@?#]")
 _OF_ONE = ("queue_manager", "volume", "log_path", "url")
-"""What differs between the queue managers of a host."""
+"""The settings that differ between the queue managers of a host."""
 
 
 def split(command: str) -> list[str]:

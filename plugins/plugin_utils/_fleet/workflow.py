@@ -4,8 +4,8 @@
 
 """The runs of a workflow of AWX, from the artifacts of its jobs and the job that each run names.
 
-The slices of a job share a workflow job of their own. The node that merges them knows that of the workflow around it,
-and learns the other one from the runs that the artifacts name. What jobs hand on is untrusted.
+The slices of a job share a workflow job of their own. The node that merges them knows the enclosing workflow job, and
+learns the other one from the runs that the artifacts name. Artifacts of jobs are untrusted.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MOST_APART = datetime.timedelta(days=7)
 
 @dataclass(frozen=True)
 class JobArtifact:
-    """What a job reported: the run that it made, or in a message why it made none."""
+    """The report of a job: the run that it created, or a message why it created none."""
 
     job_id: str
     run_id: str
@@ -40,7 +40,7 @@ class JobArtifact:
 
 def job_artifacts(variables: Mapping[str, Any]) -> list[JobArtifact]:
     """Return what the earlier jobs of the workflow reported of their runs, by their number.
-    Preflights are left out, and what a merge made."""
+    Preflights and the results of merges are left out."""
     found = {match[1]: variables[name] for name in variables if (match := _ARTIFACT.match(name))}
     jobs = [(job_id, found[job_id]) for job_id in sorted(found, key=int) if isinstance(found[job_id], Mapping)]
     return [

@@ -25,7 +25,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_identity
 
 
 def note_what_was_known(directory: RunDirectory) -> None:
-    """Note in each record of a run what the history says of its volume. Raises RunDirectoryError. A history that cannot
+    """Note in each record of a run what the history contains about its volume. Raises RunDirectoryError. A history
+    that cannot
     be read is reported elsewhere."""
     run = directory.run
     if not directory.is_test or run.get("merged_from") or run.get("history") is None:
@@ -105,8 +106,8 @@ def _last_places(directory: RunDirectory, records: list[HostRecord], history: Hi
 
 
 def _notes(records: list[HostRecord], last: dict[tuple[str, str], str]) -> list[tuple[HostRecord, Finding]]:
-    """Return what the last run measured on a host and this one did not: a note for each volume,
-    with the record to note it in."""
+    """Return the volumes of a host that the last run measured and this one did not: a note for each, with the record
+    to add it to."""
     by_name = {printable(record.volume): record for record in records}
     notes = []
     for (volume, mount_point), run_id in last.items():

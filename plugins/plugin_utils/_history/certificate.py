@@ -96,7 +96,7 @@ FIGURES = (
 
 _LARGEST_FIGURE = (1 << 64) - 1
 _LARGEST_VERSION = (1 << 31) - 1
-"""What a column of a database holds."""
+"""The types that a database column can hold."""
 
 ROW_KEYS = KEY_COLUMNS[1:-1]
 """Keys that identify a row: those of results.csv without the number of the step, and without the worker,
@@ -106,7 +106,7 @@ TAKEN_AS_THEY_STAND = "none"
 """The confidence of a profile that never certifies."""
 
 CAPACITY = ("load_unit", "highest_passed", "lowest_not_passed")
-"""What a certificate keeps of the capacity."""
+"""The keys of the capacity in a certificate."""
 
 _LIMIT_KEYS = (
     "metric",
@@ -148,7 +148,7 @@ _SHAPE = Keys(
         "limits_verdict": str,
     },
 )
-"""What the history needs of a certificate."""
+"""The keys of a certificate that the history needs."""
 
 _FACT = Where(_is_fact)
 _FACTS = Where(lambda part: isinstance(part, dict) and all(_is_fact(each) for fact in part.items() for each in fact))
@@ -260,7 +260,8 @@ class Entry:
     it certifies. parameters stands for those of the sweep. limits_verdict is the verdict without a comparison; outcome
     and baseline say what the comparison found and stand for the certificates that it was compared with; baseline is
     None if no comparison was requested, and outcome also if none could be made. accepted: whether it begins a baseline.
-    disk_id stands for what the volume held. volume_facts are what is true of the volume under every profile, separated
+    disk_id identifies the content of the volume. volume_facts are what is true of the volume under every profile,
+    separated
     by blanks. verified: whether all data was read back. can_certify: whether the profile ever certifies.
     """
 
@@ -291,12 +292,12 @@ class Entry:
 
     @property
     def label(self) -> str:
-        """What people call the host's volume."""
+        """The displayed name of the host's volume."""
         return kinds.host_label(self.host, self.volume)
 
     @property
     def order(self) -> tuple[str, str, str]:
-        """What certificates are sorted by, oldest first; it is the same in every history that holds them."""
+        """The sort key of certificates, oldest first; it is the same in every history that holds them."""
         return self.judged_at, self.run_id, self.sha256
 
     @property

@@ -16,7 +16,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import History
 
 MOST_LINES = 100
-"""In a large fleet only the most urgent lines are looked at, because each needs two whole certificates."""
+"""In a large fleet, only the most urgent lines are examined, because each needs two complete certificates."""
 
 Line = tuple[str, str, str, str]
 """Host, volume, mount point and profile of a status."""
@@ -24,14 +24,14 @@ Line = tuple[str, str, str, str]
 
 @dataclass(frozen=True)
 class Since:
-    """What changed since a certificate; no changes are also worth knowing."""
+    """The changes since a certificate; that there are none is also worth knowing."""
 
     certificate: Entry
     changes: tuple[Change, ...]
 
 
 def key_of(line: Status) -> Line:
-    """Return what a status is about."""
+    """Return the volume that a status is about."""
     return line.host, line.volume, line.mount_point, line.profile
 
 

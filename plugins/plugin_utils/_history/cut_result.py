@@ -38,7 +38,7 @@ class CutResult:
 
     @property
     def order(self) -> tuple[str, str, str]:
-        """What results are sorted by, oldest first."""
+        """The sort key of results, oldest first."""
         return self.judged_at, self.run_id, self.sha256
 
     def valid_until(self, valid_days: int) -> datetime.date:
@@ -47,8 +47,8 @@ class CutResult:
 
 
 def newest_kept(results: Iterable[CutResult], valid_days: int, day: datetime.date) -> CutResult | None:
-    """Return of the runs that kept everything that with most cuts among those that count on a day,
-    or else the newest one; None if there is none."""
+    """Among the runs that kept everything, return the one with most cuts that counts on a day, or else the newest one;
+    None if there is none."""
     kept = sorted(
         (result for result in results if result.verdict == PASS and result.volume_id), key=lambda result: result.order
     )
@@ -71,7 +71,7 @@ def standing_loss(results: Sequence[CutResult], wanted: int = 0) -> CutResult | 
 
 
 class CutResults:
-    """The results of power cuts of a fleet, to be found by the volume that they are of."""
+    """The results of power cuts of a fleet, indexed by volume."""
 
     def __init__(self, results: Iterable[CutResult]) -> None:
         self._by_volume: dict[tuple[str | None, ...], list[CutResult]] = {}
@@ -79,7 +79,7 @@ class CutResults:
             self._by_volume.setdefault(_key(result), []).append(result)
 
     def of(self, host: str, volume: str, volume_id: str | None, disk_id: str | None) -> list[CutResult]:
-        """Return the results of a volume, oldest first, and the losses of its name of which more is not known.
+        """Return the results of a volume, oldest first, and losses for which only its name is known.
         A clone has another host."""
         placed = self._by_volume.get((host, volume_id, disk_id), []) if volume_id else []
         losses = [result for result in self._by_volume.get((host, None, volume), []) if result.verdict == FAIL]
@@ -95,8 +95,8 @@ def _key(result: CutResult) -> tuple[str | None, ...]:
 
 
 def told_once(results: Sequence[CutResult]) -> list[CutResult]:
-    """Return results without those of an unknown volume if the same run is known with its volume:
-    importing it again says which one that was."""
+    """Return results without those of an unknown volume if the same run is also stored with its volume, as after
+    importing it again."""
     known = {(result.run_id, result.host, result.volume) for result in results if result.volume_id}
     return [
         result for result in results if result.volume_id or (result.run_id, result.host, result.volume) not in known

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What comparisons and drift read from the content of certificates: figures by row, the class of the volume,
+"""The data that comparisons and drift read from certificates: figures by row, the class of the volume,
 and which certificates can be compared."""
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Change:
 
 
 def figure_named(name: str) -> str:
-    """Return the column that a user's name of a figure means: latency_p99 is latency_p99_ns. Raises ValueError."""
+    """Return the column for a user's name of a figure: latency_p99 is latency_p99_ns. Raises ValueError."""
     for column in (*_LATENCIES, *RATES):
         if name in (column, column.removesuffix("_ns")):
             return column
@@ -54,7 +54,7 @@ def figure_named(name: str) -> str:
 
 
 def rows_of(content: Content, figure: str = LATENCY_MEAN) -> dict[RowKey, float]:
-    """Return a figure of each row that has it, the higher the worse: of a rate the reciprocal."""
+    """Return a figure of each row that has it, as a value for which higher is worse: for a rate, its reciprocal."""
     found = {}
     for row in content["rows"]:
         value = row.get(figure)

@@ -49,15 +49,15 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import me
 SLOWER, ALIKE, FASTER, UNKNOWN = "slower", "alike", "faster", "unknown"
 
 NOISE = 1.5
-"""Below this factor nothing is said to have changed: runs of one volume differ, a live load is not that of a test,
+"""Below this factor, no change is reported: runs of one volume differ, a live load is not that of a test,
 and MQ's averages lag behind."""
 STRONG = 2.0
 """From this factor on a cause is named."""
 FEWEST_WRITES = 30
 _SLACK = 0.05
-"""By this much a write may be outside the sizes that were certified without being called so."""
+"""How far a write may be outside the certified sizes without a remark."""
 _MOST_READ = 10
-"""How many certificates are looked at for one that has the means of log writes."""
+"""How many certificates are searched for one that has the means of log writes."""
 
 _STATES = {
     VALID: "valid until {until}",
@@ -70,8 +70,8 @@ _STATES = {
 
 @dataclass(frozen=True)
 class Live:
-    """What the log of a live queue manager did: the mean latency and size of its writes,
-    and how many there were as far as known."""
+    """The activity of a live queue manager's log: the mean latency and size of its writes,
+    and their number, if known."""
 
     mean_ns: float
     size_bytes: float
@@ -109,7 +109,7 @@ def hold_against_certificates(directory: RunDirectory) -> None:
 
 
 def unknown(why: str) -> dict[str, Any]:
-    """Return what is noted if there is nothing to compare, for a reason."""
+    """Return the note if there is nothing to compare, with the reason."""
     return {"outcome": UNKNOWN, "text": why, "caveats": []}
 
 
@@ -132,7 +132,8 @@ def _held(directory: RunDirectory, folder: str, history: History) -> dict[str, A
 
 
 def live_of(rows: Iterable[Row]) -> Live | None:
-    """Return what the rows of an observation say of the log, None if it did not write or its source does not say."""
+    """Return the figures of the log in the rows of an observation, None if it did not write or its source does not
+    report them."""
     for row in rows:
         if (row["stream"], row["operation"], row["worker"]) == ("log", "write", ALL_WORKERS):
             size = row.get("write_size_mean_bytes") or row["block_size_bytes"]
@@ -142,7 +143,7 @@ def live_of(rows: Iterable[Row]) -> Live | None:
 
 
 def find(record: HostRecord, history: History, today: datetime.date) -> Certified | None:
-    """Return the certificate that tells most about the volume of a record: one that is valid today, else the newest
+    """Return the most informative certificate for the volume of a record: one that is valid today, else the newest
     one, else a test that did not certify."""
     identity = identity_of_record(record)
     entries = _of_machine(record, history.of_volume(identity.volume_id)) if identity else []
@@ -268,8 +269,8 @@ def compared(live: Live, certified: Certified) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class _Expected:
-    """The mean that a certificate leads one to expect, how far off it may be as a share of it, and why no line says so,
-    empty if one does or it is measured."""
+    """The mean to expect according to a certificate, its uncertainty as a share, and why it does not come from a line
+    (empty if it does or is measured)."""
 
     mean_ns: float
     error: float

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The status of the fleet for people, for programs and for monitoring, and what of it is a problem."""
+"""The status of the fleet for people, for programs and for monitoring, and which of it is a problem."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ SCHEMA_VERSION = 1
 SHOWN_LINES = 100
 SHOWN_CHANGES = 5
 SHOWN_NEXT = 10
-"""How many hosts the command names that certifies again."""
+"""How many hosts are named in the command that certifies again."""
 SHOWN_CHARACTERS = 60
-"""How much of a fact that changed is shown."""
+"""How many characters of a changed fact are shown."""
 
 
 def problems_by_host(
@@ -113,8 +113,8 @@ def status_text(
     changed: Mapping[Line, Since],
     place: str = "",
 ) -> str:
-    """Return the status for a screen: whether the expected hosts are certified, how many volumes are in each state, the
-    most urgent ones with what changed at them, the history at place that says so, and what to do next. problems names
+    """Return the status for a screen: whether the expected hosts are certified, how many volumes are in each state,
+    the most urgent ones with their changes, the history at place, and what to do next. problems names
     the hosts that are not certified."""
     counts = Counter(line.state for line in lines)
     states = ", ".join(f"{counts[state]} {state}" for state in MOST_URGENT_FIRST if counts[state]) or "no certificates"
@@ -139,7 +139,7 @@ def status_text(
 
 
 def _next_step(hosts: Sequence[str]) -> list[str]:
-    """Return what to do about hosts that are not certified, as a line."""
+    """Return a line on what to do about hosts that are not certified."""
     if not hosts:
         return []
     limit = f" --limit {','.join(hosts)}" if len(hosts) <= SHOWN_NEXT else ""
@@ -155,7 +155,7 @@ def status_json(
     revocations: Mapping[str, Revocation],
     changed: Mapping[Line, Since],
 ) -> dict[str, Any]:
-    """Return what status.json holds."""
+    """Return the content of status.json."""
     return {
         "schema": SCHEMA_VERSION,
         "date": today.date.isoformat(),
@@ -287,12 +287,13 @@ def _kept_text(kept: CutResult, today: Today) -> str:
 
 
 def _told(line: Status, today: Today) -> str:
-    """Return what the screen says of a line: its sentence, and the power cuts without a loss, which are no problem."""
+    """Return the text of a line for the screen: its sentence, and the power cuts without a loss, which are not a
+    problem."""
     return "; ".join([_sentence(line), *([_kept_text(line.kept, today)] if line.kept else [])])
 
 
 def _sentence(line: Status) -> str:
-    """Return a line's state with its dates, and what else one should know."""
+    """Return a line's state with its dates, and other important information."""
     parts = []
     if line.fact:
         parts.append(standing_facts_text(line.fact))

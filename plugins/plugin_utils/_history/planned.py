@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the runs that measure to certify planned to measure: the newest plan of a host is what must be certified.
+"""The volumes planned by runs that measure to certify: the newest plan of a host is what must be certified.
 
 A preflight, a quick look, an observation and a run of power cuts plan nothing,
 and a merged run has the plans of the runs that it comes from.

@@ -57,7 +57,7 @@ def _result(directory: RunDirectory, record: HostRecord) -> CutResult:
 
 
 def look_up(directory: RunDirectory) -> None:
-    """Note beside each measured record what the history knows about power cuts of its volume.
+    """Store beside each measured record what the history contains about power cuts of its volume.
     Raises RunDirectoryError."""
     run = directory.run
     if not directory.is_test or run.get("merged_from") or run.get("history") is None:
@@ -93,8 +93,8 @@ class Current:
 
 
 def current(results: Sequence[CutResult], run: Mapping[str, Any]) -> Current:
-    """Return results with those that have expired, as certificates do. A loss never expires,
-    nor does what cleared it."""
+    """Return results with those that have expired, as certificates do. Neither a loss nor the result that cleared it
+    ever expires."""
     valid_days, day = (run.get("policy") or {}).get("valid_days"), str(run.get("created_at") or "")[:10]
     if not isinstance(valid_days, int) or not day:
         return Current(results)

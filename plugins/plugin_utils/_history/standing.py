@@ -33,6 +33,7 @@ def standing_fact(entries: Iterable[Entry], revoked: Collection[str]) -> Entry |
 
 
 def standing_facts_text(entry: Entry) -> str:
-    """Return in words what a volume did, with the day and the run; what clears it is in docs/certificates.md."""
+    """Return the fact about a volume in words, with the day and the run; docs/certificates.md says how it is
+    cleared."""
     words = " and ".join(WORDS[fact] for fact in entry.volume_facts.split())
     return f"{words} on {entry.judged_at[:10]} (run {entry.run_id})"

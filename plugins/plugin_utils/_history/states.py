@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What certificates say on a given day: which ones belong to the same volume, and in which state each of them is.
+"""The states of certificates on a given day: which ones belong to the same volume, and in which state each of them is.
 
 It follows from the entries alone, regardless of the order in which they were stored. There is one chain for each
 volume,
@@ -38,7 +38,7 @@ VALID = "valid"
 SUPERSEDED = "superseded"
 
 MOST_URGENT_FIRST = (FAILED, EXPIRED, NONE, REVOKED, EXPIRING, VALID)
-"""States of a volume. none is that of a volume that nothing certified yet."""
+"""States of a volume. none is that of a volume that was never certified."""
 
 CURRENT = (EXPIRING, VALID)
 """States of a volume that is certified today."""
@@ -138,8 +138,8 @@ class Volume:
 
 
 def volumes(entries: Iterable[Entry]) -> list[Volume]:
-    """Return the volumes that entries are about, each with the entries of its own; those that name no volume are left
-    out. What was replaced is one of its own.
+    """Return the volumes that entries are about, each with its entries; entries that name no volume are left out. A
+    replaced volume counts as a separate one.
 
     Machines that share an identity are distinguished by their boot IDs: the same identity under another inventory name
     is the same machine if a boot ID is shared, and a clone otherwise.
@@ -182,7 +182,7 @@ class Status:
 
     entry decides the state (None: nothing does), unless a fact about the volume (fact) or lost writes in a power cut
     (loss) do. attempt is a newer entry that changed nothing, kept are the power cuts without a loss (None if there are
-    none, or if a loss counts), and replaced is what the volume held before. is_asked says that this is the profile that
+    none, or if a loss counts), and replaced is its previous content. is_asked says that this is the profile that
     is asked for, and is_one_of_several that the host has had volumes of this name at other mount points. The profile is
     empty if nothing was ever judged.
     """
@@ -204,7 +204,7 @@ class Status:
 
     @property
     def label(self) -> str:
-        """What people call the volume; with its mount point if the name alone does not say which one is meant."""
+        """The displayed name of the volume, with its mount point if the name alone is ambiguous."""
         label = host_label(self.host, self.volume)
         return f"{label} at {self.mount_point}" if self.is_one_of_several and self.mount_point else label
 
@@ -216,8 +216,8 @@ def fleet_status(
     cuts: Iterable[CutResult] = (),
     profiles: Mapping[str, str] | None = None,
 ) -> list[Status]:
-    """Return the states of the fleet on a day, the most urgent first: of each host's volume, those of what is there
-    now, for each profile that matters.
+    """Return the states of the fleet on a day, the most urgent first: for each host's volume, those of its present
+    content, for each relevant profile.
 
     profiles holds the name of the requested profile by host; of a host without one it is that of the newest run
     that measured the volume to certify it. Other profiles are there as such if they certified the volume, unless their
@@ -248,7 +248,7 @@ def fleet_status(
 
 @dataclass(frozen=True)
 class _Fleet:
-    """What the states of all volumes follow from."""
+    """The data from which the states of all volumes follow."""
 
     revoked: Collection[str]
     today: Today
@@ -256,7 +256,7 @@ class _Fleet:
     profiles: Mapping[str, str]
 
     def states_of(self, known: list[Volume], unplaced: list[Entry]) -> Iterator[Status]:
-        """Yield the states of what is there now of what a volume has held."""
+        """Yield the states of a volume's present content."""
         volume, replaced = known[-1], known[-2] if len(known) > 1 else None
         valid = [entry for entry in volume.entries if entry.sha256 not in self.revoked]
         loss, fact = self._loss(volume), standing_fact(volume.entries, self.revoked)
@@ -300,7 +300,7 @@ class _Fleet:
     def of_cuts_alone(
         self, names: Collection[tuple[str, str]], places: Collection[tuple[str, str, str]]
     ) -> Iterator[Status]:
-        """Yield the states of volumes whose power was cut, and that nothing was judged of."""
+        """Yield the states of volumes whose power was cut, and that were never judged."""
         for results in self.cuts.groups():
             newest, loss = results[-1], standing_loss(results)
             kept = None if loss else newest_kept(results, self.today.valid_days, self.today.date)
@@ -347,8 +347,8 @@ def _told_apart(lines: Iterable[Status]) -> list[Status]:
 
 
 def _profile_of(entries: Collection[Entry]) -> str:
-    """Return the profile of the newest run that measured to certify; of what was only looked at, that of the newest
-    judgement that was not an attempt."""
+    """Return the profile of the newest run that measured to certify; if the volume was only inspected, that of the
+    newest judgement that was not an attempt."""
     to_certify = [entry for entry in entries if entry.can_certify]
     deciding = [entry for entry in entries if entry.effect != ATTEMPT]
     return max(to_certify or deciding or entries, key=lambda entry: entry.order).profile

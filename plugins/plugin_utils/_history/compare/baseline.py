@@ -5,7 +5,8 @@
 """Which certificates a volume is compared with, and which ones count with this run.
 
 A baseline consists of the certificates that count as normal: those made without a comparison, and those accepted by
-hand. What was compared with a baseline never becomes one, so that neither a slow decline nor an improvement moves it.
+hand. A certificate that was compared with a baseline never becomes one, so that neither a slow decline nor an
+improvement moves it.
 A
 run that is inconclusive counts with the next ones, until one is decided.
 """

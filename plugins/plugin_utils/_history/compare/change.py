@@ -5,8 +5,9 @@
 """Which hosts of a class of alike volumes became worse between two sets of runs, by how much, and how certain that is.
 
 The unit is one run of a host, never a round or a second of it: the difference between two runs of the same disk is the
-error that a change is compared with. What all hosts of a class have in common, a night for example, is no host's fault,
-so a host is named worse by its change beyond the median of its class. Non-inferiority is shown by its unadjusted
+error that a change is compared with. A change that all hosts of a class have in common, for example during one night,
+is not a single host's fault, so a host is named as worse only by its change beyond the median of its class.
+Non-inferiority is shown by its unadjusted
 change, because a change that slows all hosts alike must not vanish. Everything is computed from logarithms.
 
 Some hosts are noisier than others. The noise estimated from the few runs of a host is drawn towards the noise of
@@ -39,13 +40,13 @@ Vector = list[float]
 _LEAST_DEVIATION = 0.005
 """The smallest difference assumed between two runs of the same disk, even if a few runs differ less."""
 _FEWEST_DEGREES = 4
-"""Degrees of freedom from which a host's own runs tell how much its runs differ."""
+"""The degrees of freedom from which a host's own runs show how much its runs differ."""
 _FEWEST_EARLIER = 5
-"""Earlier runs of a host from which they say something about its noise."""
+"""The number of earlier runs of a host from which they are used to estimate its noise."""
 _MOST_DEGREES_OF_SINGLE_RUNS = 4
 _MOST_DEGREES_OF_A_SINGLE_RUN = 8
-"""The degrees of freedom with which a host is named are at most as many if both sides have a single run, or one of
-them: a run that is far off for a reason of its own has nothing beside it that would show that."""
+"""The upper bound of the degrees of freedom for naming a host if one or both sides have a single run: there is no
+second run to show that a single one is an outlier."""
 _DEGREES_OF_ONE_CHANGE = 3
 _POWER = 0.8
 _MOST_RUNS = 20
@@ -73,8 +74,8 @@ class Error:
 class HostChange:
     """What the comparison says about a host. Changes are shares: 0.1 is 10 % more.
 
-    change is the mean over the rows, bound its upper confidence bound, beyond_class what is left of it without the
-    change of the class, and worst_row the row with the largest change beyond its class. smallest_named is the smallest
+    change is the mean over the rows, bound its upper confidence bound, beyond_class the rest after the change of the
+    class is subtracted, and worst_row the row with the largest change beyond its class. smallest_named is the smallest
     change that would have been named with a probability of 80 %. error, bound, p_value and smallest_named are None if
     it is not known how much the host's runs differ. runs_needed is how many runs each side must have at least to decide
     if the change stays as it is, and after_needed how many there must be after if there are no more before; None if the
@@ -241,7 +242,7 @@ class _Question:
     noise: _Noise
 
     def p_value(self, error: Error | None) -> float:
-        """Return the probability of such a change without a cause. Half of the error probability is used for the mean,
+        """Return the probability of such a change by chance. Half of the error probability is used for the mean,
         half for the rows."""
         if error is None:
             return 1.0
@@ -288,9 +289,8 @@ def _read(
 
 
 def _nights(earlier: Sequence[Sequence[Run]]) -> list[list[dict[str, Vector]]]:
-    """Return the earlier runs by period, of each run what every host is off what the class has in common in it.
-
-    Runs of too few hosts are left out: what these have in common is not known.
+    """Return the earlier runs by period: for each run, the deviation of each host from what the class has in common.
+    Runs of too few hosts are left out, because what they have in common is not known.
     """
     return [[_off_the_class(run) for run in period if len(run) >= FEWEST_ALIKE] for period in earlier]
 
@@ -316,8 +316,8 @@ def _hold_against_class(
 
 
 def _noise_of_one_change(beyond: Sequence[float], beyond_rows: Sequence[Vector]) -> _Noise:
-    """Return how much runs differ, from how much the changes of the hosts do:
-    most of them have no cause of their own."""
+    """Return how much runs differ, estimated from how much the changes of the hosts differ, because most of those have
+    no specific cause."""
     alike = len(beyond)
     scale = MAD_TO_DEVIATION * alike / (alike - 0.8) / math.sqrt(2)  # a change is the difference between two runs
     row = scale * median(abs(value) for values in beyond_rows for value in values)
@@ -328,7 +328,7 @@ def _noises_of_class(hosts: Sequence[_Host], nights: Sequence[Sequence[Mapping[s
     """Return how much the runs of each host differ from one another once what the class has in common in each run is
     taken away.
 
-    That is what its own runs say, drawn towards what those of the class do.
+    This is the estimate from its own runs, drawn towards that of its class.
     It is empty if no host has two runs of one set.
     """
     sets: list[list[list[Vector]]] = [[] for host in hosts]
@@ -385,7 +385,7 @@ def _squared_deviations(values: Iterable[float]) -> list[float]:
 
 
 def _judge(questions: Sequence[_Question], rows: Sequence[Row], delta: float, doubt: _Doubt) -> list[HostChange]:
-    """Return what is said about each host: named by Holm's procedure among all of them, or shown to be non-inferior,
+    """Return the result for each host: named as worse by Holm's procedure among all of them, shown to be non-inferior,
     or neither."""
     errors = [question.noise.error(len(question.host.before), len(question.host.after)) for question in questions]
     p_values = [question.p_value(error) for question, error in zip(questions, errors)]

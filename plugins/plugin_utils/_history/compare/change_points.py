@@ -2,13 +2,13 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""When the figures of a volume moved over its certificates.
+"""Detects when the figures of a volume changed over its certificates.
 
 Figures are given in the order of their certificates, the higher the worse (of a rate the reciprocal), and are compared
 by their logarithms. A margin is the change that matters: 0.1 is 10 %. From ten certificates on, change points say when
 the figures moved (E-divisive, Matteson and James, arXiv 1306.4933; with a t-test in place of permutations, arXiv
-2301.03034). They are shown, no more: if neighbouring certificates are correlated, up to a third of histories have false
-ones. What gates is in nights.py.
+2301.03034). They are only shown: if neighbouring certificates are correlated, up to a third of histories have false
+ones. The part that can fail the gate is in nights.py.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ _SIGNIFICANT = 0.001
 
 @dataclass(frozen=True)
 class ChangePoint:
-    """Where the figures moved: the place of the first certificate afterwards, the change as a share,
-    and how probable it is without cause.
+    """Where the figures moved: the place of the first certificate afterwards, the change as a share, and how probable
+    it is by chance.
 
     It is preliminary if so few certificates follow that it may be a spike.
     """
@@ -97,8 +97,8 @@ def _best_cut(distances: Sequence[Sequence[float]], start: int, end: int) -> int
 
 
 def _t_test(before: Sequence[float], after: Sequence[float]) -> tuple[float, float]:
-    """Return the difference of the means and how probable one as large is without cause,
-    on either side (pooled t-test)."""
+    """Return the difference of the means and how probable one as large is by chance, in either direction (pooled
+    t-test)."""
     change = fmean(after) - fmean(before)
     degrees = len(before) + len(after) - 2
     squares = math.fsum(

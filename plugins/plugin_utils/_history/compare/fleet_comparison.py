@@ -4,8 +4,8 @@
 
 """The comparison of two selections of certificates, by class of alike volumes, as the plain data of comparison.json.
 
-What is compared is up to the certificates (figures.py), how is up to the statistics (change.py).
-Here certificates become runs and classes.
+figures.py decides what can be compared, and change.py does the statistics. This module groups certificates into runs
+and classes.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ Rows = dict[RowKey, float]
 @dataclass
 class _Volume:
     """A host's volume: the figures of its comparable certificates by run, on either side,
-    and what is known of the last of them."""
+    and facts about the last of them."""
 
     label: str
     kind: tuple[str, ...]
@@ -176,7 +176,7 @@ def _by_volume(
     """Return the selected certificates of each volume before and after, oldest first,
     by what people call the volume.
 
-    What was imported does not name its mount point: it belongs to every volume of its name.
+    Imported results do not name their mount point, so they belong to every volume of their name.
     """
     entries = [
         sorted((entry for entry in side.entries.values() if entry.host in hosts), key=lambda entry: entry.order)
@@ -262,7 +262,7 @@ def _add_earlier_runs(reading: _Reading, volumes: Sequence[_Volume]) -> None:
 def _compare(
     reading: _Reading, volumes: Sequence[_Volume], margin: float, share: float
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Return what is said about a class and about each of its hosts."""
+    """Return the results for a class and for each of its hosts."""
     before, after = (_runs_of(volumes, side) for side in ("before", "after"))
     runs = before + after
     too_few = sum(all(volume.label in run for run in runs) for volume in volumes) < FEWEST_ALIKE
@@ -374,7 +374,7 @@ def _class_data(
 
 
 def _class_outcome(change: ClassChange, margin: float) -> str:
-    """Return what is said about a class: below eight hosts only each host's own runs tell."""
+    """Return the result for a class; below eight hosts, only each host's own runs are used."""
     outcomes = [host.outcome for host in change.hosts]
     if WORSE in outcomes or _is_worse_together(change, margin):
         return WORSE
@@ -431,7 +431,7 @@ def _common_changes(hosts: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _side(selection: Selection, hosts: Collection[str]) -> dict[str, Any]:
-    """Return what was requested on one side and which runs that is, oldest first."""
+    """Return what was requested for one side, and the runs that it selects, oldest first."""
     runs: dict[str, list[Entry]] = {}
     for entry in sorted(selection.entries.values(), key=lambda entry: entry.order):
         if entry.host in hosts:

@@ -4,9 +4,8 @@
 
 """The drift of the volumes of a fleet over their certificates, as the plain data of drift.json.
 
-Which certificates can be compared with each other is up to figures.py, what is conspicuous up to nights.py, when
-figures moved up to change_points.py. Here certificates become series and nights, and the changes of the environment
-are put beside what the figures did.
+figures.py decides which certificates can be compared, nights.py which are conspicuous, and change_points.py when
+figures changed. This module groups certificates into series and nights, and adds the changes of the environment.
 """
 
 from __future__ import annotations
@@ -62,8 +61,8 @@ CHANGED = "changed"
 STEADY = "steady"
 SHORT = "short"
 STATES = (DRIFTING, CONSPICUOUS, CHANGED, STEADY, SHORT)
-"""The worst first: the newest two certificates are beyond the control limit, the newest one is, the figures moved at
-some time, they did not, too few tell."""
+"""Worst first: the newest two certificates are beyond the control limit, only the newest one is, the figures changed
+at some time, they did not, or there are too few certificates."""
 
 _Kind = tuple[str, str, str, str]
 """The class, the figure, the version of the method and the parameters:
@@ -125,7 +124,7 @@ def fleet_drift(
 ) -> dict[str, Any]:
     """Return how the volumes of some hosts drift. Raises HistoryError.
 
-    Certificates that were revoked, or judged before a host's day in since, are not looked at.
+    Certificates that were revoked, or judged before a host's day in since, are ignored.
     """
     read = [
         _read(history, entries, figure)
@@ -225,8 +224,8 @@ def _series(group: str, contents: Sequence[Content], figure: str) -> _Series:
 
 @dataclass
 class _ClassNights:
-    """The nights of a class, oldest first: of each volume that was certified the place of the certificate,
-    and what is said about all."""
+    """The nights of a class, oldest first: for each certified volume the index of its certificate, and the result for
+    all."""
 
     days: list[str]
     places: list[dict[str, int]]
@@ -323,7 +322,7 @@ def _series_data(series: _Series, class_nights: _ClassNights, label: str, margin
 
 
 def _row_data(series: _Series, row: RowKey, class_nights: _ClassNights, label: str, margin: float) -> dict[str, Any]:
-    """Return what is said about one row; places are those of certificates."""
+    """Return the result for one row; places are indexes of certificates."""
     places, watched = series.judged(row), class_nights.watched
     found = class_nights.places_of(label, watched.conspicuous.get((label, row), ()))
     limit = watched.limits.get((label, row))
@@ -392,7 +391,7 @@ def _events(series: Mapping[str, Any], certificates: Sequence[Mapping[str, Any]]
 
 
 def _classes(found: Iterable[_Volume], figure: str, margin: float) -> Iterator[dict[str, Any]]:
-    """Yield how alike the newest certificates of each class are, by the rows that all of them have."""
+    """Yield how similar the newest certificates of each class are, by the rows that all of them have."""
     members: dict[_Kind, dict[str, dict[RowKey, float]]] = {}
     for volume in found:
         for series in volume.series:

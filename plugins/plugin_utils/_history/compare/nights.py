@@ -36,8 +36,8 @@ Row = Hashable
 
 
 class Figure(NamedTuple):
-    """The logarithm of a figure, and between which change points of its row it lies:
-    what moved permanently must not look like scatter."""
+    """The logarithm of a figure, and the change points of its row that it lies between, so that a permanent change is
+    not taken for scatter."""
 
     value: float
     segment: int = 0
@@ -85,8 +85,8 @@ class FleetNight:
 
 @dataclass
 class Watched:
-    """What is said about a class. conspicuous are the numbers of nights by volume and row, usual and limit what the
-    newest certificate was compared with.
+    """The results for a class. conspicuous are the numbers of nights by volume and row, usual and limit the values
+    that the newest certificate was compared with.
 
     fleet has the nights on which enough volumes could be compared with their usual certificates.
     """
@@ -147,7 +147,7 @@ def is_slow(change: float, nights: Sequence[float], delta: float) -> tuple[float
 
 
 def control_limit(common: Common, earlier: int, delta: float) -> float:
-    """Return how far above the mean of that many earlier values a new one may lie."""
+    """Return how far above the mean of that many earlier values a new value may be."""
     deviation = max(_LEAST_DEVIATION, math.sqrt(common.squares / common.degrees))
     return max(delta, student_t.quantile(_CONFIDENCE, common.degrees) * deviation * math.sqrt(1 + 1 / earlier))
 
@@ -158,7 +158,7 @@ def _middle(off: Mapping[Volume, Mapping[Row, float]]) -> float | None:
 
 
 class _State:
-    """What is known of a class before a night: the usual certificates of each volume and row, and the usual nights."""
+    """The state of a class before a night: the usual certificates of each volume and row, and the usual nights."""
 
     def __init__(self, delta: float) -> None:
         self.nights: list[float] = []

@@ -71,8 +71,8 @@ class _NothingToCompareError(Exception):
 
 @dataclass(eq=False)
 class _Volume:
-    """A volume of the run: its certificate as its limits alone make it,
-    and those of the history that it is compared with, by their figures."""
+    """A volume of the run: its certificate judged only by its limits, and the certificates in the history that it is
+    compared with, by their figures."""
 
     folder: str
     entry: Entry
@@ -138,7 +138,7 @@ def _is_made(directory: RunDirectory, folder: str) -> bool:
 
 
 class _Fleet:
-    """The comparison of a run: what was requested, and what is known of its volumes."""
+    """The comparison of a run: what was requested, and the data about its volumes."""
 
     def __init__(self, directory: RunDirectory, history: History) -> None:
         self._directory = directory
@@ -412,7 +412,7 @@ def _only(rows: Iterable[RowKey], figures: Rows) -> Rows:
 
 
 def reason_of(change: HostChange, figure: str, margin: float) -> str:
-    """Return what a comparison says about a volume, as one sentence."""
+    """Return the result of a comparison for a volume, as one sentence."""
     name = figure.removesuffix("_ns")
     if change.change is None or change.bound is None:
         return f"{name}: {change.reason}{_outlook(change)}"
@@ -440,7 +440,7 @@ def _where(change: HostChange, figure: str) -> str:
 
 
 def _outlook(change: HostChange) -> str:
-    """Return how many runs more should decide."""
+    """Return how many more runs should decide it."""
     if change.after_needed:
         more = change.after_needed - change.runs_after
         return f": {more} more run{'' if more == 1 else 's'} should tell"
@@ -450,6 +450,6 @@ def _outlook(change: HostChange) -> str:
 
 
 def _than(change: float, figure: str) -> str:
-    """Return a change of a figure, which is given as one for the worse, in words."""
+    """Return, in words, a change of a figure that is given as a change for the worse."""
     higher = change if figure != THROUGHPUT else 1 / (1 + change) - 1
     return f"{format_ratio(abs(higher), 2)} {'lower' if higher < 0 else 'higher'}"

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which certificates a user means by runs, run directories, certificates, days and ranges of days."""
+"""Resolves runs, run directories, certificates, days and ranges of days to certificates."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class SelectionError(ValueError):
 
 @dataclass
 class Selection:
-    """Certificates by their SHA-256. made are those of run directories that the history does not know."""
+    """Certificates by their SHA-256. made are those of run directories that are not in the history."""
 
     terms: tuple[str, ...]
     entries: dict[str, Entry] = field(default_factory=dict)

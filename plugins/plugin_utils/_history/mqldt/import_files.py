@@ -42,7 +42,7 @@ _MOST_LISTED = 10
 
 @dataclass(frozen=True)
 class Origin:
-    """What the user says about files of mqldt, whose content names neither host nor date.
+    """The user's information about files of mqldt, whose content names neither host nor date.
 
     host is empty and dates are None if the file's name says them. hosts are those of the inventory.
     dates are ISO 8601, one for each run of the file.
@@ -140,8 +140,8 @@ def _moment(text: str, today: datetime.date) -> str:
 
 
 def _content(run: MqldtRun, host: str, volume: str, moment: str) -> dict[str, Any]:
-    """Return the content of the certificate of a run. It has only what mqldt says,
-    so that it does not change if certificates get more keys."""
+    """Return the content of the certificate of a run. It contains only what mqldt reports, so that it does not change
+    if certificates get more keys."""
     rows = [_row(row, run.queue_managers) for row in run.rows.values()]
     return {
         "schema": SCHEMA_VERSION,

@@ -52,7 +52,8 @@ _STATED = (
     "parameters",
     "tables",
 )
-"""What a certificate must share with one that is made from the record again. Later versions may add to the rest."""
+"""The keys in which a certificate must equal one that is made from the record again. Later versions may extend the
+others."""
 
 
 def refuse_contradiction(directory: RunDirectory, folder: str) -> None:

@@ -47,7 +47,7 @@ def certificates_of(directory: RunDirectory) -> tuple[list[Certificate], list[st
 
 
 def store(place: str, certificates: list[Certificate], remembered: Remembered | None = None) -> int:
-    """Store certificates, and what else of their run is remembered, in the history at a place; return how many
+    """Store certificates, and other results of their run, in the history at a place; return how many
     certificates it did not have yet.
 
     Raises HistoryError.

@@ -41,7 +41,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader im
 COLUMNS = tuple(each.name for each in dataclasses.fields(Entry))
 
 PATIENCE_S = 60.0
-"""For how long another writer is waited for."""
+"""How long to wait for another writer."""
 APPEND_ONLY = "the history is append-only"
 
 _ALL_COLUMNS = ", ".join(COLUMNS)
@@ -54,7 +54,7 @@ _KEEP = (
     f"INSERT INTO logdisk_kept_runs ({_KEPT_COLUMNS}, archive) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
 )
 _MOST_VALUES = 500
-"""Values of one statement; databases allow some more."""
+"""The largest number of values in one statement; databases allow somewhat more."""
 # A state follows from the newest entry of each effect, with each fact about the volume, revoked or not. Boot
 # IDs tell clones apart, so the newest of each is kept.
 _NEWEST = f"""
@@ -89,7 +89,7 @@ class Revocation:
 
 
 OPENED, STARTED, JUDGED = range(3)
-"""How far a run was when it was kept: before its hosts were contacted, while they measured, or with its report."""
+"""The stage of a run when it was stored: before its hosts were contacted, while they measured, or with its report."""
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ class History(abc.ABC):
     """The type of a column of bytes."""
 
     refuse = ""
-    """The end of a trigger that refuses what is attempted."""
+    """The end of a trigger that refuses the operation."""
 
     def __init__(self, place: str) -> None:
         self.place = place
@@ -186,7 +186,7 @@ class History(abc.ABC):
 
     @abc.abstractmethod
     def _begin_migration(self) -> None:
-        """Keep other writers from migrating until the end of the transaction, and make what :attr:`refuse` needs."""
+        """Keep other writers from migrating until the end of the transaction, and create what :attr:`refuse` needs."""
 
     def store(self, certificates: Iterable[Certificate]) -> int:
         """Store certificates, all or none of them; return how many the history did not have yet."""
@@ -308,7 +308,7 @@ class History(abc.ABC):
         return [Certificate(texts[sha256]).content for sha256 in wanted]
 
     def certificate(self, beginning: str) -> Certificate:
-        """Return the certificate whose SHA-256 begins so."""
+        """Return the certificate whose SHA-256 begins with this text."""
         with self._reported("cannot be read"):
             sql = "SELECT content FROM logdisk_contents WHERE sha256 >= ? AND sha256 < ? ORDER BY sha256 LIMIT 2"
             found = self._execute(sql, (beginning, beginning + "g")).fetchall()
@@ -334,11 +334,11 @@ class History(abc.ABC):
             self._execute(_REVOKE, (sha256, utc_now(), printable(revoked_by), printable(reason)))
 
     def take_out(self, label: str, mount_point: str, reason: str, revoked_by: str) -> int:
-        """Withdraw all that is known of a volume, so that it need not be certified any more;
+        """Withdraw all entries of a volume, so that it no longer needs to be certified;
         return how many entries that is.
 
         The label is the host's name, with a slash and the name of the volume unless that is the default one.
-        What is judged later counts again.
+        Later judgements count again.
         """
         names = {(label, DEFAULT_VOLUME), tuple(label.rpartition("/")[::2])}
         with self._reported("cannot be written"), self._transaction():
@@ -363,7 +363,7 @@ class History(abc.ABC):
         return {row[0]: Revocation(*row) for row in rows}
 
     def prune(self, before: datetime.date) -> int:
-        """Remove the entries that were judged before a day, and return how many. What decides a state is kept,
+        """Remove the entries that were judged before a day, and return how many. Entries that decide a state are kept,
         so that no state changes."""
         moment = datetime.datetime.combine(before, datetime.time()).strftime(MOMENT)
         with self._reported("cannot be written"), self._transaction():
@@ -376,7 +376,7 @@ class History(abc.ABC):
 
     def keep_run(self, run: Mapping[str, Any], archive: bytes, stage: int) -> None:
         """Keep the archive of a run directory, whose run.json holds run,
-        instead of what was kept of this run at this stage or an earlier one."""
+        replacing any archive of this run at this stage or an earlier one."""
         job = (run.get("controller") or {}).get("job") or {}
         sha256 = hashlib.sha256(archive).hexdigest()
         texts = (run["run_id"], run.get("created_at"), job.get("id"), job.get("workflow_job_id"))
@@ -389,8 +389,8 @@ class History(abc.ABC):
             )
 
     def kept_runs(self, workflow_job_ids: Iterable[str]) -> list[KeptRun]:
-        """Return what is kept of the runs of workflows, the newest of each run,
-        in the order in which the runs were opened."""
+        """Return the stored archives of runs of workflows, the newest of each run, in the order in which the runs were
+        opened."""
         wanted = sorted(set(workflow_job_ids) - {""})
         return self._kept(f"workflow_job_id IN ({', '.join('?' * len(wanted))})", wanted) if wanted else []
 

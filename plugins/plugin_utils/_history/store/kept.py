@@ -46,7 +46,8 @@ def keep(history: History, directory: RunDirectory, stage: int) -> None:
 
 
 def fetch(history: History, run_id: str, report_dir: str) -> RunDirectory:
-    """Return the run with an ID: the one in report_dir if it is there, else the kept one, which is brought there.
+    """Return the run with an ID: the one in report_dir if it is there, else the one in the history, which is restored
+    there.
     Raises HistoryError, ArchiveError and RunDirectoryError.
     """
     path = os.path.join(report_dir, run_id)
@@ -57,7 +58,7 @@ def fetch(history: History, run_id: str, report_dir: str) -> RunDirectory:
 
 def find(named: str, report_dir: str, place: str) -> RunDirectory:
     """Return the run that a path or a run ID names, from report_dir or from the history at a place. Raises
-    RunDirectoryError, which says where it was not."""
+    RunDirectoryError, which names the places that were searched."""
     path = os.path.expanduser(named)
     if os.path.lexists(path) or not is_run_id(named):
         return RunDirectory.open(path)

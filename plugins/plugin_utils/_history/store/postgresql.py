@@ -28,7 +28,7 @@ _UNLESS_IN_URL = {
     "keepalives_count": 3,
     "tcp_user_timeout": 60_000,
 }
-"""So that a network that swallows everything is an error after a minute, not after hours."""
+"""Makes a network that drops all packets an error after a minute, not after hours."""
 _MIGRATION_LOCK = 0x6C6F676469736B  # any number that nobody else locks
 _SERVER = r"(\[[^\]@/?#]*\]|[^\[\]:@/?#,]*)(:[0-9]+)?"
 # Stricter than libpq, which also finds a password in text that looks like a host, a path or options.
@@ -102,7 +102,7 @@ def refuse_password(url: str) -> None:
 
 
 def _psycopg(url: str) -> Any:
-    """Return the library, which only those who use PostgreSQL need, and which takes long to import."""
+    """Return the library, which is needed only for PostgreSQL and takes long to import."""
     try:
         import psycopg
         import psycopg.conninfo

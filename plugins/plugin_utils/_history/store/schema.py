@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The tables of the history, version by version. The SQL is the same for every database but for a few words."""
+"""The tables of the history, version by version. The SQL is the same for every database except for a few words."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     ),
 )
 """The statements that lead from each version of the schema to the next, the first from an empty database. Never change
-one that was released: add another."""
+a released one; add another."""
 
 REINDEXED = 4
 """The version whose tables are filled from those of the version before, see reindexing.py."""

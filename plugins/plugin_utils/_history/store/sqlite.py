@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The history in one file on the controller: SQLite, which every Python brings.
+"""The history in one file on the controller: SQLite, which is part of Python.
 
 The file may lie on NFS, so there is no write-ahead log. A writer takes the lock of the file when it begins and waits
 for another one to finish.

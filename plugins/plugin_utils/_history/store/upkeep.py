@@ -36,8 +36,7 @@ def run_directories(path: str) -> list[str]:
 
 
 def import_runs(history: History, paths: Iterable[str]) -> tuple[int, int, list[str]]:
-    """Store the certificates of the run directories that paths name and what else of them is remembered,
-    each run as a whole.
+    """Store the certificates and other results of the run directories that paths name, each run as a whole.
 
     Returns how many there are, how many of them the history did not have,
     and a sentence for each that could not be stored. Raises HistoryError.
@@ -93,7 +92,7 @@ def _is_known(history: History, directory: RunDirectory) -> bool:
 
 
 def _below(report_dir: str) -> list[RunDirectory]:
-    """Return the runs of a directory of reports; what is not named as a run is named is not one of them."""
+    """Return the runs of a directory of reports; directories whose names are not run IDs are not runs."""
     try:
         paths = run_directories(report_dir)
     except RunDirectoryError:
