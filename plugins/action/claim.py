@@ -17,6 +17,7 @@ from typing import Any
 
 from ansible.errors import AnsibleActionFail, AnsibleError
 from ansible_collections.mqops.logdisk.plugins.action.start import counted_for, workload_facts
+from ansible_collections.mqops.logdisk.plugins.module_utils._runs import TABLE_NAMES
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import (
     SCHEMA,
     ControllerAction,
@@ -60,7 +61,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import RETAINED, finding
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import TABLE_NAMES, parse_tables
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import command_line
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, UNREACHABLE
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._tester.sources import (

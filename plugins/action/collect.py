@@ -11,6 +11,7 @@ import datetime
 from collections.abc import Mapping
 from typing import Any
 
+from ansible_collections.mqops.logdisk.plugins.module_utils._runs import TABLE_NAMES
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import (
     SCHEMA,
     RemoteAction,
@@ -32,7 +33,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import H
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import as_dict
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import TABLE_NAMES, parse_tables
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR
 
 

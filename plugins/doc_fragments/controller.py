@@ -26,12 +26,24 @@ options:
     required: true
 """
 
-    PLAY_HOSTS = r"""
+    # Of the modules that report from the history, and return the hosts that are to fail.
+    CONSULT = r"""
+attributes:
+  check_mode:
+    description: In check mode no file is written.
+    support: full
+  action:
+    description: This module has a corresponding action plugin, which does all of the work on the controller.
+    support: full
 options:
   play_hosts:
     description: The hosts of the play, which tasks can fail.
     type: list
     elements: str
+    required: true
+  report_dir:
+    description: Directory on the controller for the files that are written.
+    type: str
     required: true
 """
 
@@ -54,14 +66,6 @@ options:
   margin:
     description: The change that matters, as a ratio such as V(10 %) or V(0.1).
     type: raw
-    required: true
-"""
-
-    REPORT_DIR = r"""
-options:
-  report_dir:
-    description: Directory on the controller for the files that are written.
-    type: str
     required: true
 """
 

@@ -32,6 +32,33 @@ options:
     default: ""
 """
 
+    CUT = r"""
+options:
+  run_path:
+    description: The run directory on the controller. The action plugin does not send it to the host.
+    type: str
+  started:
+    description: What M(mqops.logdisk.cut_start) returned. The action plugin does not send it to the host.
+    type: dict
+"""
+
+    TESTER = r"""
+options:
+  source_dir:
+    description: Directory on the controller that contains the sources of the tester.
+    type: path
+  method:
+    description: Whether to compile the tester on the host or to copy a static binary to it.
+    type: str
+    choices: [compile, binary]
+    default: compile
+  binary:
+    description: Path of the static binary on the controller, for O(method=binary). If empty, one
+      is built on the controller.
+    type: path
+    default: ""
+"""
+
     QUEUE_MANAGERS = r"""
 options:
   mqs_ini:

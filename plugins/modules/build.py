@@ -16,6 +16,8 @@ description:
   - A new binary is installed only if it runs on the host.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
+extends_documentation_fragment:
+  - mqops.logdisk.run.tester
 options:
   path:
     description: Path to install the binary to, as returned by M(mqops.logdisk.probe).
@@ -33,19 +35,6 @@ options:
   cflags:
     description: Additional compiler flags.
     type: str
-    default: ""
-  source_dir:
-    description: Directory on the controller that contains the sources of the tester.
-    type: path
-  method:
-    description: Whether to compile the tester on the host or to copy a static binary to it.
-    type: str
-    choices: [compile, binary]
-    default: compile
-  binary:
-    description: Path of the static binary on the controller, for O(method=binary). If empty, one
-      is built on the controller.
-    type: path
     default: ""
   architecture:
     description: Architecture of the host, as reported by uname. A binary is built for it if

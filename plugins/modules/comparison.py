@@ -17,12 +17,10 @@ description:
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:
-  - mqops.logdisk.controller
+  - mqops.logdisk.controller.consult
   - mqops.logdisk.controller.change
   - mqops.logdisk.controller.hosts
-  - mqops.logdisk.controller.play_hosts
   - mqops.logdisk.controller.history
-  - mqops.logdisk.controller.report_dir
 options:
   before:
     description:
@@ -36,10 +34,6 @@ options:
     description: The certificates after the change, as in O(before).
     type: list
     elements: str
-attributes:
-  check_mode:
-    description: In check mode no file is written.
-    support: full
 """
 
 EXAMPLES = r"""

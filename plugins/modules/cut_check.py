@@ -19,10 +19,8 @@ extends_documentation_fragment:
   - mqops.logdisk.run
   - mqops.logdisk.run.state_dir
   - mqops.logdisk.run.user
+  - mqops.logdisk.run.cut
 options:
-  run_path:
-    description: The run directory on the controller. The action plugin does not send it to the host.
-    type: str
   plan:
     description: The plan, as returned by M(mqops.logdisk.cut_plan). The action plugin does not send it to the host.
     type: dict
@@ -34,9 +32,6 @@ options:
     description: Facts about the host. The action plugin does not send them to the host.
     type: dict
     default: {}
-  started:
-    description: What M(mqops.logdisk.cut_start) returned. The action plugin does not send it to the host.
-    type: dict
   command:
     description: What M(mqops.logdisk.cut_power) returned. The action plugin does not send it to the host.
     type: dict

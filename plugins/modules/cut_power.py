@@ -19,13 +19,8 @@ version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:
   - mqops.logdisk.run.user
+  - mqops.logdisk.run.cut
 options:
-  run_path:
-    description: The run directory on the controller. The action plugin does not send it to the host.
-    type: str
-  started:
-    description: What M(mqops.logdisk.cut_start) returned. The action plugin does not send it to the host.
-    type: dict
   volume:
     description: Name of the volume. The action plugin does not send it to the host.
     type: str

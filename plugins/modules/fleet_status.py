@@ -20,11 +20,9 @@ description:
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:
-  - mqops.logdisk.controller
+  - mqops.logdisk.controller.consult
   - mqops.logdisk.controller.hosts
-  - mqops.logdisk.controller.play_hosts
   - mqops.logdisk.controller.history
-  - mqops.logdisk.controller.report_dir
 options:
   expiring_days:
     description: For how many days before its end a certificate is expiring, its last day included.
@@ -37,10 +35,6 @@ options:
   today:
     description: The day to report on, such as V(2026-11-21). By default it is the current day in UTC.
     type: str
-attributes:
-  check_mode:
-    description: In check mode no file is written.
-    support: full
 """
 
 EXAMPLES = r"""

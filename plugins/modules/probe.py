@@ -19,6 +19,7 @@ author: mqops contributors (@mqops)
 extends_documentation_fragment:
   - mqops.logdisk.run.user
   - mqops.logdisk.run.queue_managers
+  - mqops.logdisk.run.tester
 options:
   discover:
     description: Whether to return RV(discovered).
@@ -47,22 +48,9 @@ options:
       action plugin sets this option.
     type: str
     default: unknown
-  source_dir:
-    description: Directory on the controller that contains the sources of the tester.
-    type: path
   cflags:
     description: Additional compiler flags. Other flags result in another build.
     type: str
-    default: ""
-  method:
-    description: Whether to compile the tester on the host or to copy a static binary to it.
-    type: str
-    choices: [compile, binary]
-    default: compile
-  binary:
-    description: Path of the static binary on the controller, for O(method=binary). If empty, one
-      is built on the controller.
-    type: path
     default: ""
   sha256:
     description:

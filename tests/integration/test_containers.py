@@ -14,8 +14,9 @@ from pathlib import Path
 
 import pytest
 import yaml
+from ansible_collections.mqops.logdisk.plugins.module_utils._runs import TABLE_NAMES
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes.pod_log import read_tables
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import TABLE_NAMES, parse_tables
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
 from ansible_runs import PROJECT
 from testbed.shell import run
 

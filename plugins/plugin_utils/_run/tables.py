@@ -43,20 +43,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import LI
 
 SCHEMA_VERSION = 1
 
-TABLE_NAMES = (
-    "run.csv",
-    "results.csv",
-    "intervals.csv",
-    "histogram.csv",
-    "stalls.csv",
-    "rounds.csv",
-    "over.csv",
-    "batches.csv",
-    "responses.csv",
-    "fidelity.csv",
-)
-"""The tester's tables. Nothing else is collected from a host."""
-
 EXIT_STATUSES = (0, 3, 4)
 """Exit statuses with which the tester leaves tables behind: measured, I/O error, interrupted or past its deadline."""
 
