@@ -33,7 +33,7 @@ CHECKS: dict[str, Callable[[Any], Any]] = {
 
 
 def problems_of_meaning(values: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str]]:
-    """Return what is wrong with the values of options, by host. ``values`` holds those that each host is given,
+    """Return the problems with the values of options, by host. ``values`` holds those that each host is given,
     as they were read."""
     known: dict[tuple[str, str], str] = {}
     found: dict[str, list[str]] = {}

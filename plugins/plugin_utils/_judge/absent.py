@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Queue managers that hosts left out because their logs are not there: one host of the run must have each of them."""
+"""Queue managers that hosts left out because their logs are not there: each must be on at least one host of the run."""
 
 from __future__ import annotations
 

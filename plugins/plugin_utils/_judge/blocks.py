@@ -20,8 +20,8 @@ _INDEPENDENT = 0.3
 
 @dataclass(frozen=True)
 class Blocks:
-    """How to cut the seconds: offsets, and how long a block is. They are not resolved if even the longest ones are no
-    witnesses of their own."""
+    """How to cut the seconds: offsets, and how long a block is. They are not resolved if even the longest ones are not
+    independent."""
 
     cuts: list[int]
     block_s: int
@@ -32,7 +32,7 @@ def choose_blocks(spare: Sequence[int]) -> Blocks:
     """Return the shortest blocks from which the excesses of neighbours are not correlated,
     however much longer the blocks are made.
 
-    spare is how far each second stays below what is allowed, below 0 if it does not. Only excesses count: a slow drift
+    spare is how far each second is below the allowed value, negative if it is above. Only excesses count: a slow drift
     far below the limit must not lengthen the blocks. All longer blocks are checked as well, so that single peaks in
     crowds do not count as independent.
     """
@@ -71,7 +71,7 @@ def running_sums(values: Iterable[int]) -> list[int]:
 
 
 def sums_between(cuts: Sequence[int], running: Sequence[int]) -> list[int]:
-    """Return the sums of what lies between the cuts, from running sums."""
+    """Return the sums between the cuts, from running sums."""
     ends = [running[place] for place in cuts]
     return list(map(sub, ends[1:], ends))
 

@@ -40,7 +40,7 @@ LOAD_SEARCH = "load_search"
 
 @dataclass(frozen=True)
 class Point:
-    """What the judgements of a load point come to; finding is that of the worst one, None if all of them pass."""
+    """The result of the judgements of a load point; finding is that of the worst one, None if all of them pass."""
 
     load_point: int
     verdict: str
@@ -57,7 +57,8 @@ class Point:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Point:
-        """Return what as_dict returned the data of. Records of earlier versions have a sentence instead of the
+        """Return the object from the data that as_dict returned. Records of earlier versions have a sentence instead
+        of the
         finding."""
         recorded = finding(RECORDED, data["verdict"], text=data["reason"]) if data.get("reason") else None
         return cls(data["load_point"], data["verdict"], data.get("finding") or recorded)
@@ -103,7 +104,7 @@ class Capacity:
         return text_of_load(load, self.load_unit)
 
     def held_together_with(self, others: Mapping[str, Capacity]) -> Capacity:
-        """Return the capacity of volumes that climb together, ``others`` by their labels:
+        """Return the capacity of volumes that are searched together, ``others`` by their labels:
         a load point passes only if it passes on all of them."""
         return replace(self, points=tuple(_on_all(point, others) for point in self.points))
 
@@ -120,7 +121,7 @@ class Capacity:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Capacity:
-        """Return what as_dict returned the data of."""
+        """Return the object from the data that as_dict returned."""
         return cls(data["load_unit"], tuple(Point.from_dict(point) for point in data["points"]))
 
 
@@ -146,7 +147,7 @@ def next_load(highest_passed: int | None, lowest_not_passed: int | None, largest
 
 
 def capacity_of(tables: Tables, judgements: Iterable[Mapping[str, Any]], ending: Finding | None) -> Capacity:
-    """Return what the judgements of a run say about its load points. ``ending`` is how the tester ended if it did not
+    """Return the capacity that the judgements of a run show. ``ending`` is how the tester ended if it did not
     measure all."""
     steps: dict[int, set[int]] = {}
     for row in tables.results:
@@ -168,7 +169,7 @@ def counting(
     judgements: Sequence[dict[str, Any]], capacity: Capacity, target: float | None, is_search: bool
 ) -> list[dict[str, Any]]:
     """Return the judgements that count for the verdict of the volume.
-    Those of other load points only explore how much it takes.
+    Those of other load points only explore the limits of the volume.
 
     With a target, those up to it count. Without one, all of them do if the load points were given. If they were
     searched for, those up to the capacity count, or those of the lowest load point if none passed.

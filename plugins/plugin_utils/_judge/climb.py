@@ -2,10 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The search for the capacity, between two rounds: which load each volume tries next,
-and what volumes that climb together take.
-
-Volumes climb each by itself, or those of a group together: then all of them try the same load in the same round, and a
+"""The search for the capacity, between two rounds: which load each volume tries next, and which load volumes that are
+searched together carry. Each volume is searched by itself, or those of a group together: then all of them try the same
+load in the same round, and a
 load passes only if it passes on all.
 """
 
@@ -25,8 +24,9 @@ SEARCH_ENDED_AFTER_ROUNDS = "search_ended_after_rounds"
 
 @dataclass(frozen=True)
 class Climber:
-    """A volume whose capacity is searched for. group is that of the volumes that climb together with it, None if it
-    climbs by itself. rounds is how many it may have, largest the largest load that its workload can make."""
+    """A volume whose capacity is searched for. group is that of the volumes that are searched together with it, None
+    if it is searched by itself. rounds is how many it may have, largest the largest load that its workload can
+    make."""
 
     record: HostRecord
     group: str | None
@@ -35,7 +35,7 @@ class Climber:
 
     @property
     def capacity(self) -> Capacity:
-        """What is known of it. A volume that was not measured has no load point,
+        """The results so far. A volume that was not measured has no load point,
         so none of those of its group passes."""
         return Capacity.from_dict(self.record.capacity) if self.record.capacity else Capacity("", ())
 
@@ -50,7 +50,7 @@ class Climber:
 
 
 def others_of(climber: Climber, climbers: Sequence[Climber]) -> dict[str, Capacity]:
-    """Return what the other volumes of its group take, by their labels; empty if it climbs by itself."""
+    """Return the capacities of the other volumes of its group, by their labels; empty if it is searched by itself."""
     if climber.group is None:
         return {}
     return {

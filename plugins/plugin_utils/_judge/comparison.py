@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """What the comparison of a host's volume with its baseline adds to the verdict of its limits.
-The comparison is what comparison.json holds."""
+The comparison is the content of comparison.json."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Whether something other than the disk can have made writes slow while they were measured."""
+"""Whether something other than the disk may have slowed down writes while they were measured."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ STEAL, QUOTA, RUN_QUEUE, PROCESSORS, FOREIGN_IO, FREEZE = (
     "foreign_io",
     "freeze",
 )
-"""Kinds of disturbances: what the hypervisor took, what a quota withheld, what the tester and what processes waited
-for, what others transferred, and a tester that stood still."""
+"""Kinds of disturbances: time taken by the hypervisor, time withheld by a quota, waits of the tester and of other
+processes, transfers by others, and a tester that was frozen."""
 
 _FROZEN = _Sign(FREEZE, "oversleep_max_ns", 0.5e9)
 
@@ -60,7 +60,7 @@ _SIGNS = (
 
 
 def disturbances(tables: Tables) -> list[dict[str, Any]]:
-    """Return what disturbed the measuring, each with its kind and its figure;
+    """Return the disturbances of the measurement, each with its kind and its figure;
     figures that the kernel did not provide are left out.
 
     The waiting for I/O (psi_io_some_share) is not a sign: the test itself causes it.
@@ -82,7 +82,7 @@ def freeze_behind(
     tables: Tables, step: float | None, longest_ns: float | None, limit_ns: float
 ) -> list[dict[str, Any]]:
     """Return the freeze without which a step's slowest write would not have reached a limit on the longest stall;
-    empty if the disk alone did.
+    empty if the disk alone exceeded it.
 
     While the tester is frozen (SIGSTOP, a virtual machine that migrates) no write can return, so a freeze is part of
     the latency of the write in flight.

@@ -31,11 +31,11 @@ STAGE = "power cut"
 CONFIDENCE = 0.95
 
 CERTIFYING_BOUND = 0.05
-"""The chance of a loss per cut above which cuts that were all kept are too few to certify anything,
-if no profile says how many are enough."""
+"""If no profile says how many cuts are enough: the chance of a loss per cut above which cuts without a loss are too
+few to certify anything."""
 
 _TORN_BLOCK_BYTES = 4096
-"""The size of the write that IBM MQ's LogWriteIntegrity is about."""
+"""The size of the writes that IBM MQ's LogWriteIntegrity concerns."""
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ def claim_of(cuts: Sequence[Mapping[str, Any]]) -> str:
 
 
 def why_not_certifying(cuts: int, wanted: int) -> str:
-    """Return why that many cuts that were all kept are only a count for a profile that asks for ``wanted`` (0: for no
+    """Return why that many cuts without a loss certify nothing under a profile that requires ``wanted`` of them (0: no
     number); empty if they are enough."""
     if wanted:
         return "" if cuts >= wanted else f"too few, the profile asks for {_units.format_count(wanted)}"
@@ -182,7 +182,7 @@ def percent_upwards(value: float) -> str:
 
 
 def _unseen(cuts: Sequence[Mapping[str, Any]]) -> str:
-    """Return the size of the loss that could have gone unseen in the cut that shows least."""
+    """Return the size of the loss that could have gone unnoticed in the least sensitive cut."""
     spans_ns = [cut.get("visible_from_ns") for cut in cuts]
     writes = [cut.get("visible_from_writes") for cut in cuts]
     if None in spans_ns or None in writes:

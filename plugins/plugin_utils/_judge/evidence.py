@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the seconds of a step say about a limit: which test decides which metric, and from which columns it is fed.
+"""The evidence of a step's seconds about a limit: which test decides which metric, and which columns it uses.
 
 A test decides the row `all`. It decides the rows of single workers among several as well if the tester counted their
 slow operations by themselves. Hard limits and metrics without a test are compared with their limit as they stand, and
@@ -40,7 +40,8 @@ _RATIOS = {
 
 @dataclass(frozen=True)
 class Confidence:
-    """How sure a judgement has to be: a pass at 1 - alpha; a fail at 1 - alpha over the number of judgements on the
+    """The required confidence of a judgement: a pass at 1 - alpha; a fail at 1 - alpha over the number of judgements
+    on the
     host, so that a good host rarely fails.
 
     A row of one worker among several is a judgement of its own if it is tested.
@@ -61,10 +62,9 @@ def confidence_of(profile: Profile, tables: Tables) -> Confidence | None:
 
 
 def is_tested(limit: Limit, row: Row, tables: Tables) -> bool:
-    """Whether a test decides what a row says about a limit, rather than the figure as it stands.
+    """Whether a test, rather than the figure as it stands, decides whether a row keeps a limit.
 
-    The commits that a write carries all end with it, so the tests, which are for single operations,
-    do not hold for them.
+    The commits in a write all end with it, so the tests, which are for single operations, are not valid for them.
     """
     if limit.hard or limit.metric.method not in _TESTS or limit.stream == COMMITS:
         return False
@@ -72,7 +72,7 @@ def is_tested(limit: Limit, row: Row, tables: Tables) -> bool:
 
 
 def evidence_of(limit: Limit, row: Row, tables: Tables, confidence: Confidence | None) -> Evidence | None:
-    """Return what the seconds of a row say about a limit, None if no test decides it.
+    """Return the evidence of a row's seconds about a limit, None if no test decides it.
     Raises TablesError if the tables contradict each other."""
     if confidence is None or not is_tested(limit, row, tables) or not row["operations"]:
         return None
@@ -153,7 +153,7 @@ def _time_over(
 
 def _time_of_worker(row: Row, tables: Tables, seconds: list[Row], slow_ns: list[int], over_ns: int) -> list[int]:
     """Return the time of a single worker's operations in each second: that of slow ones is counted, and that of the
-    others is shared out as it is of all."""
+    others is distributed in the same proportion as for all workers."""
     slow_of_all = _over(tables.together_with(row), tables, seconds, over_ns, "latency_sum_ns")
     quick_of_all = [max(0, int(second["latency_sum_ns"]) - slow) for second, slow in zip(seconds, slow_of_all)]
     quick, total = max(0, int(row["latency_sum_ns"]) - sum(slow_ns)), max(1, sum(quick_of_all))

@@ -5,7 +5,7 @@
 """Whether the steps of a workload of streams did what the workload asks for: its shares of reads, sizes,
 operations and capacity.
 
-Rates are not looked at here: a rate that is too low fails as a load that cannot be kept.
+Rates are not checked here: a rate that is too low fails as a load that cannot be sustained.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _by_chance(row: Row, tables: Tables) -> float:
 
 
 def _drawn(row: Row, tables: Tables) -> tuple[int, int]:
-    """Return of how many operations a row gives a share, and how many workers made them."""
+    """Return the number of operations that a row's share is based on, and the number of workers that made them."""
     stream = ALL_STREAMS if row["property"] == "operations_share" else row["stream"]
     together = [
         each

@@ -29,8 +29,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import
 
 SCHEMA_VERSION = 1
 INSTEAD_OF = "instead_of"
-"""The key of a policy that holds what the run recorded when it was opened,
-as far as a command was given something else."""
+"""The key of a policy that holds the values recorded when the run was opened, where a command overrides them."""
 
 
 class PolicyError(ValueError):
@@ -38,8 +37,8 @@ class PolicyError(ValueError):
 
 
 def judge_fleet(run: Mapping[str, Any], records: Iterable[HostRecord]) -> dict[str, Any]:
-    """Judge a fleet from the verdicts on its hosts and return what verdict.json holds,
-    but for the sentences that are made of it.
+    """Judge a fleet from the verdicts on its hosts and return the content of verdict.json, without the sentences that
+    are made from it.
 
     run is run.json; records are read once. Anything that was left behind on a host stops the gate, regardless of the
     host's verdict (problems). A record that needs a verdict has one (lacks_verdict).
@@ -91,8 +90,8 @@ def host_entry(record: HostRecord) -> dict[str, Any]:
 
 
 def lacks_verdict(record: HostRecord, check_mode: bool) -> bool:
-    """Whether a record has no verdict that is one, although it needs one: those of its kind do,
-    and nothing does in check mode."""
+    """Whether a record needs a verdict and has no valid one. Its kind decides whether it needs one; in check mode no
+    record does."""
     if record.verdict is None:
         return not check_mode and kind_named(record.kind).needs_verdict
     return record.verdict not in WORST_FIRST
@@ -115,7 +114,7 @@ def _policy(run: Mapping[str, Any]) -> tuple[tuple[str, ...], bool]:
 
 
 def _instead_of(run: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the run recorded of a policy for which a command was given something else."""
+    """Return the parts of a recorded policy that a command overrides."""
     recorded = (run.get("policy") or {}).get(INSTEAD_OF)
     return {INSTEAD_OF: recorded} if recorded else {}
 
@@ -125,7 +124,7 @@ def _stops(host: Mapping[str, Any], fail_on: tuple[str, ...]) -> bool:
 
 
 def _fleet_problems(hosts: list[dict[str, Any]], check_mode: bool) -> list[Finding]:
-    """Return what stops the gate regardless of the verdicts."""
+    """Return the findings that stop the gate regardless of the verdicts."""
     if not hosts and not check_mode:
         return [finding(NO_HOST, None)]
     return [
@@ -136,7 +135,7 @@ def _fleet_problems(hosts: list[dict[str, Any]], check_mode: bool) -> list[Findi
 
 
 def _wrong_fails_expected(run: Mapping[str, Any], hosts: list[dict[str, Any]]) -> float | None:
-    """Return how many of the measured hosts may fail by chance at most, each at the confidence of its profile,
+    """Return the largest number of measured hosts that may fail by chance, each at the confidence of its profile,
     None if that is not more than one."""
     measured = [host["profile"] for host in hosts if host["verdict"] in (*GOOD, FAIL, INCONCLUSIVE)]
     profiles = profiles_by_sha256(run)
@@ -148,6 +147,6 @@ def _wrong_fails_expected(run: Mapping[str, Any], hosts: list[dict[str, Any]]) -
 
 def _wrong_fail_share(profile: Mapping[str, Any]) -> float:
     """Return in which share of all runs a profile may fail a good host by chance;
-    nothing is promised without a confidence."""
+    without a confidence there is no such share."""
     confidence = (profile.get("qualifies") or {}).get("confidence")
     return 1 - confidence if isinstance(confidence, float) else 0.0

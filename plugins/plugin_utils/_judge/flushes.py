@@ -14,7 +14,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import DECIMAL_PATTERN
 
 PROBE_PREFIX = "sync_probe_"
-"""Prefix of the keys in run.csv that say what a plain and a synchronous write cost before the test; these keys are
+"""Prefix of the keys in run.csv with the cost of a plain and a synchronous write before the test; these keys are
 added to the facts of the host."""
 
 NO_FLUSH_BELOW = 1.2
@@ -25,8 +25,8 @@ _BARRIERS_OFF = ("nobarrier", "barrier=0")
 
 
 def flush_notes(facts: Mapping[str, Any]) -> list[Finding]:
-    """Return a note if no flush seems to be sent to the device; none if that is not known,
-    as of a file system in the network."""
+    """Return a note if no flush seems to be sent to the device; none if that is not known, as for a network file
+    system."""
     off = [option for option in str(facts.get("mount_options") or "").split(",") if option in _BARRIERS_OFF]
     if off:
         return [finding(NO_FLUSH, None, cause="mounted", option=off[0])]

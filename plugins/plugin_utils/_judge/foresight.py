@@ -32,7 +32,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import FORESEEN, Finding, finding
 
 _TARGETS = {TARGET: Target, HIGHEST: OperationsTarget}
-"""What sweep_target must be for limits of these scopes."""
+"""The form of sweep_target that limits of these scopes need."""
 _LARGEST_MEAN = 0.4
 """The mean, as a share of a limit on a percentile, for which it is said how long a row must be measured."""
 
@@ -60,8 +60,8 @@ def _streams_of(plan: Mapping[str, Any]) -> dict[str, list[str]]:
 
 
 def _without_stream(limit: Limit, plan: Mapping[str, Any]) -> Finding | None:
-    """Return that a limit cannot be judged because the workload has no such rows, None if it has.
-    A limit of every run is left out then."""
+    """Return a note if a limit cannot be judged because the workload has no such rows, None if it can. Limits of every
+    run are left out."""
     streams = _streams_of(plan)
     if (
         limit.metric.scope in ONCE
@@ -93,7 +93,7 @@ def _of_commits(profile: Profile) -> list[Finding]:
 
 
 def foresee_without_target(profile: Profile, target: Target | OperationsTarget | None) -> list[Finding]:
-    """Return notes on the limits that cannot be judged on a host with another target than theirs, or without one."""
+    """Return notes on the limits that cannot be judged on a host with a different kind of target, or without one."""
     lacking = [scope for scope, kind in _TARGETS.items() if not isinstance(target, kind)]
     return [
         _foreseen("no_target", limit=limit.text, scope=limit.metric.scope)
@@ -103,7 +103,7 @@ def foresee_without_target(profile: Profile, target: Target | OperationsTarget |
 
 
 def _cannot_certify(profile: Profile, plan: Mapping[str, Any]) -> list[Finding]:
-    """Return what the profile requires of a run that certifies and the plan does not have, a note each."""
+    """Return a note for each requirement of the profile for certification that the plan does not meet."""
     planned_s, planned_bytes, name = plan["sweep_duration"], plan["queue_manager_bytes"], profile.name
     missing = [size for size in profile.block_sizes if size not in plan["block_sizes_bytes"]]
     notes = []
@@ -160,7 +160,6 @@ def _needed_s(limit: Limit, alpha: float, mean_over_limit: float) -> int:
 
 
 def _mean_over_limit(limit: Limit, profile: Profile, row: Mapping[str, Any]) -> float:
-    """Return the largest mean that a row is taken to have: what the profile allows it,
-    but not more than a share of the limit."""
+    """Return the largest mean assumed for a row: the one that the profile allows, but at most a share of the limit."""
     means = [other.value for other in profile.limits if other.metric.name == "latency_mean" and other.applies_to(row)]
     return min([_LARGEST_MEAN, *(mean / limit.value for mean in means)])

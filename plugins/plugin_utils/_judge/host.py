@@ -75,7 +75,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import
 )
 
 SKIPPED = "skipped"
-"""The key of what kept a volume from being measured that names the queue manager which is left out on a host."""
+"""The key, in the reason why a volume was not measured, for the queue manager that is left out on a host."""
 
 _LONGEST_VALUE = 40
 # The tester's names for file systems in memory (backing.c); empty means unknown.
@@ -96,7 +96,7 @@ _LIKE_MQ: _Checks = (
     ("option_delay_us", lambda text: text == "0"),
 )
 _FOOTPRINT_KEYS = ("option_file_size_bytes", "option_files")
-"""Keys of run.csv whose product is what the files of one queue manager have together."""
+"""Keys of run.csv whose product is the total size of one queue manager's files."""
 
 
 def judge_host(
@@ -106,12 +106,11 @@ def judge_host(
     today: datetime.date,
     together: Mapping[str, Capacity] | None = None,
 ) -> dict[str, Any]:
-    """Return the judged part of a host's record (verdict, certified, findings, judgements, capacity and what is a fact
-    about the volume), without sentences.
-
-    record is what is known of the host so far, tables is what its tester measured, today is the day that decides
-    whether a waiver is valid. ``together`` holds, by its label, what each other volume takes that climbed together with
-    this one.
+    """Return the judged part of a host's record (verdict, certified, findings, judgements, capacity and facts about
+    the volume), without sentences. record holds the facts about the host so far, tables the results of its tester,
+    today is the day that decides
+    whether a waiver is valid. ``together`` holds, by label, the capacities of the other volumes that were searched
+    together with this one.
     """
     if record.error:
         return unmeasured(finding_of_error(record.error))
@@ -286,7 +285,7 @@ def _without_confidence(tables: Tables, profile: Profile) -> _Why:
 
 
 def _uncovered_episodes(judgements: list[dict[str, Any]], tables: Tables, profile: Profile) -> _Why:
-    """Return which pass covers only shorter slow phases than the profile asks for, None if none does."""
+    """Return the pass that covers only shorter slow phases than the profile requires, None if there is none."""
     covered = [
         judgement for judgement in judgements if judgement["verdict"] == PASS and judgement.get("episode_s") is not None
     ]
@@ -309,7 +308,7 @@ def _uncovered_episodes(judgements: list[dict[str, Any]], tables: Tables, profil
 
 
 def _unfinished_ring(tables: Tables) -> _Why:
-    """Return which step did not write its whole set of files once, None if each did."""
+    """Return the step that did not write its complete set of files once, None if there is none."""
     for row in tables.results:
         if row.get("ring_passes") is not None and row["ring_passes"] < 1:
             needed_s = math.ceil(row["elapsed_ns"] / 1e9 / row["ring_passes"]) if row["ring_passes"] else None
@@ -356,8 +355,8 @@ def _missing_block_sizes(tables: Tables, profile: Profile) -> _Why:
 def _unlike_workload(record: HostRecord, tables: Tables, profile: Profile) -> _Why:
     """Return how the run differed from the workload, on storage, whose runs the profile certifies; None if it did not.
 
-    That of mq-log has to write as MQ's logger does. Any other one says itself how it writes,
-    and a run is only accepted if it did what was ordered.
+    A run of mq-log has to write as MQ's logger does. Any other workload defines how it writes, and a run is only
+    accepted if it matches its order.
     """
     name = record.facts.get("workload_name") if tables.layout.described else tables.run.get("workload")
     if not name:

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The records of a run as its verdict takes them: judged by their limits when they were filed, and by what else was
-said of their volumes since then."""
+"""The records of a run as its verdict takes them: judged by their limits when they were filed, and by later results
+about their volumes."""
 
 from __future__ import annotations
 

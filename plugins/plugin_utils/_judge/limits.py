@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Compares a limit with the rows that it judges: the one place that decides what a figure proves.
+"""Compares a limit with the rows that it judges: the only place that decides what a figure proves.
 
 A figure for which there were too few operations decides nothing.
 """
@@ -77,13 +77,12 @@ _OF_SECONDS = ("latency_max", "interval_bytes_per_s_min")
 
 @dataclass(frozen=True)
 class Comparison:
-    """What a row says about a limit.
-
-    outcome is pass, fail or inconclusive; value is the figure in the metric's base unit, None if there is none;
-    at_least says that the true figure is not below it; why says with a code and its figures why the figure alone
-    decides nothing, or what it rests on; evidence is what the seconds of the row say, None if the figure is taken as it
-    stands. within_chance says of a row of one worker among several that it breaks the limit, but not by more than
-    chance explains: it passes.
+    """The result of a row for a limit. outcome is pass, fail or inconclusive; value is the figure in the metric's base
+    unit, None if there is none;
+    at_least says that the true figure is not below it; why holds a code and figures: why the figure alone is
+    inconclusive, or what it is based on; evidence is that of the row's seconds, None if the figure is taken as it
+    stands. within_chance is true for a row of one worker among several that breaks the limit by no more than chance
+    explains; it passes.
     """
 
     outcome: str
@@ -104,7 +103,7 @@ def compare(limit: Limit, row: Row, evidence: Evidence | None = None) -> Compari
 
 
 def compare_one_of_several(limit: Limit, row: Row, tables: Tables, confidence: Confidence) -> Comparison:
-    """Decide what the row of one worker among several says about a limit.
+    """Decide the result for the row of one worker among several.
 
     Of many rows some are beyond their limit by chance, so only evidence fails a row, and only a suspicious one keeps
     the limit from passing. That the storage keeps the limit is shown by the row of all workers together.
@@ -137,10 +136,10 @@ def _as_it_stands(limit: Limit, row: Row) -> Comparison:
 
 @dataclass(frozen=True)
 class Case:
-    """What judging a host rests on: its record so far, its tables, the profile,
+    """The input for judging a host: its record so far, its tables, the profile,
     the confidence asked for (None for none) and the day of waivers.
 
-    deviations says by number how steps differ from what their workload asks for.
+    deviations holds, by step number, the differences from the workload's requirements.
     """
 
     record: HostRecord
@@ -173,7 +172,8 @@ def judge_limit(limit: Limit, case: Case) -> list[dict[str, Any]]:
 
 
 def judge_capacity(limit: Limit, capacity: Capacity, case: Case) -> dict[str, Any]:
-    """Return the judgement of a limit on the capacity: what the other judgements say about the load that it asks for,
+    """Return the judgement of a limit on the capacity: the result of the other judgements for the load that it
+    requires,
     in the unit of the load points."""
     kind = replace(limit.metric.kind, unit=capacity.load_unit, format=lambda load, digits=3: capacity.text(load))
     limit = replace(limit, metric=replace(limit.metric, kind=kind))
@@ -190,11 +190,10 @@ def judge_capacity(limit: Limit, capacity: Capacity, case: Case) -> dict[str, An
 
 
 def judge_target_operations(limit: Limit, capacity: Capacity, case: Case) -> list[dict[str, Any]]:
-    """Return the judgements of a limit on what sweep_target asks for: the rate at the highest load point that keeps all
+    """Return the judgements of a limit on the target in sweep_target: the rate at the highest load point that keeps all
     other limits. Raises TablesError.
 
-    They are those of the rate that is asked for, and belong to no load point: at a small load the rate is below it,
-    and nothing is wrong with that.
+    They concern the required rate and belong to no load point, because at a small load a lower rate is not an error.
     """
     asked_per_s, highest = operations_target_of(case.record.facts), capacity.highest_passed
     if asked_per_s is None or highest is None:
@@ -223,7 +222,8 @@ def _figures_of(limit: Limit, tables: Tables) -> list[Row]:
 
 
 def _judge_target(limit: Limit, case: Case) -> dict[str, Any]:
-    """Return the judgement of what the volume carries: an estimate decides only as far as its model claims to hold."""
+    """Return the judgement of the load that the volume carries; an estimate decides only within the range of its
+    model."""
     row = {**_NO_ROW, "operations": None}
     try:
         found = headroom(basis_of(case.tables, case.record.facts), target_of(case.record.facts))
@@ -252,7 +252,7 @@ def _judge_row(limit: Limit, row: Row, case: Case) -> dict[str, Any]:
 
 
 def _of_averages(limit: Limit, record: HostRecord) -> Comparison:
-    """Return what MQ's own statistics say about a limit on a figure that they do not have."""
+    """Return the result for a limit on a figure that MQ's own statistics do not contain."""
     slowest_ns = slowest_since_restart_ns(limit, record)
     if slowest_ns is None:
         return Comparison(INCONCLUSIVE, None, why=why_no_figure(limit, record))
@@ -324,7 +324,7 @@ def _judgement(
 
 
 def _details(limit: Limit, row: Mapping[str, Any], comparison: Comparison, claim: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what else the sentence about a judgement says."""
+    """Return further details for the sentence about a judgement."""
     value, evidence = comparison.value, comparison.evidence
     known = {
         "operator": limit.operator,
@@ -340,7 +340,7 @@ def _details(limit: Limit, row: Mapping[str, Any], comparison: Comparison, claim
 
 
 def _evidence_keys(comparison: Comparison) -> dict[str, Any]:
-    """Return what a judgement keeps of its evidence."""
+    """Return the part of the evidence that a judgement keeps."""
     evidence = comparison.evidence
     if evidence is None:
         return {"method": AS_IT_STANDS}
@@ -417,15 +417,15 @@ def _cause_of(judgement: Mapping[str, Any], limit: Limit) -> str:
 
 
 def _name_of(row: Row, case: Case) -> str:
-    """Return what people call the worker of a row. Only queue managers have names."""
+    """Return the displayed name of a row's worker. Only queue managers have names."""
     if not case.tables.layout.of_mq or row["worker"] is None:
         return str(row["worker"] or "")
     return worker_name(row["worker"], case.record.worker_names, case.tables.workers_of(row))
 
 
 def worker_name(worker: int | str | None, names: list[Any], workers: int) -> str:
-    """Return what people call the worker of a row: its name, or its number if it has none.
-    The row `all` of an only worker is that worker's."""
+    """Return the displayed name of a row's worker: its name, or its number if it has none. If there is only one
+    worker, the row `all` is that worker's."""
     if worker is None:
         return ""
     if worker == ALL_WORKERS and workers > 1:
@@ -435,7 +435,7 @@ def worker_name(worker: int | str | None, names: list[Any], workers: int) -> str
 
 
 def _claim(limit: Limit, row: Row, case: Case, comparison: Comparison) -> dict[str, Any]:
-    """Return what a judgement claims beyond its figure: nothing if ``claim`` is absent,
+    """Return the claim of a judgement beyond its figure: nothing if ``claim`` is absent,
     or what its evidence or the seconds of the row show."""
     if limit.metric.of_responses:
         return {"claim": "without_confidence"}

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the parts of a run prove about a mean or a rate: a t interval over their differences,
+"""Tests a mean or a rate with the parts of a run: a t interval over their differences,
 widened by the correlation of neighbours.
 
 For a pass it is widened as well by how lopsided the parts are (Johnson 1978): rare standstills make few parts much

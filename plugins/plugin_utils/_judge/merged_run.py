@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Several runs as one: of each host and volume the newest record, as the run that it comes from has judged it."""
+"""Merges several runs into one: for each host and volume the newest record, as judged by the run that it comes from."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def merge_runs(
     changes: Mapping[str, Any] | None = None,
 ) -> RunDirectory:
     """Make one new run directory under base from several: all expected hosts,
-    and of each host and volume the newest record with its tables.
+    and for each host and volume the newest record with its tables.
 
     The ``hosts`` of the inventory are expected as well; unclaimed_hosts are those that no run expected. Each host keeps
-    the parameters and the profile of the newest run that expects it. All that concerns the whole run, such as the
-    policy, is that of the newest run as far as ``changes`` does not say otherwise; of the controller it is what all
-    agree on. merged_from names all runs. The caller judges the fleet.
+    the parameters and the profile of the newest run that expects it. Values for the whole run, such as the policy, are
+    those of the newest run unless ``changes`` overrides them; facts about the controller are kept if all runs agree on
+    them. merged_from names all runs. The caller judges the fleet.
     Raises RunDirectoryError, also if one of several runs tested no storage:
     merged with others it would hide what they measured.
     """

@@ -31,8 +31,8 @@ ALL = "all"
 RUN = "run"
 """Scope of a metric that is judged once: its figure is a key of run.csv."""
 TARGET = "target"
-"""Scope of a metric that is judged once: its figure is what the volume carries beside what it is asked to carry,
-mostly an estimate."""
+"""Scope of a metric that is judged once: its figure is the carried load relative to the required load, mostly an
+estimate."""
 CAPACITY = "capacity"
 """Scope of a metric that is judged once: its figure follows from the judgements of all load points."""
 HIGHEST = "highest"
@@ -65,10 +65,10 @@ class Metric:
 
     bound is the one direction that makes sense for it: `max` if less is better, `min` if more is. at_least_column names
     the column that says, if it is 1, that the true figure is at least the one given (a write still in flight). method
-    says what decides a limit on it;
+    is the test that decides a limit on it;
     allowed_share is the share of operations or of time that may lie above a percentile, None if the metric is not
-    judged by such a share. adds_up says that the figures of a stream's reads and writes have a sum. figure returns what
-    no column has from a row and its tables, None if there is nothing.
+    judged by such a share. adds_up says that the figures of a stream's reads and writes have a sum. figure computes a
+    value that no column has, from a row and its tables, None if there is none.
     """
 
     name: str
@@ -90,7 +90,7 @@ class Metric:
 
 
 NOT_STARTED = "operations_not_started_share"
-"""What shows that a load cannot be kept."""
+"""The metric that shows that a load cannot be sustained."""
 TARGET_SHARE = "operations_per_s divided by what sweep_target asks for"
 RESPONSES = "response_"
 """Prefix of the metrics of response times."""
@@ -138,7 +138,8 @@ def _rate(
 
 
 def _slowest_second(row: Row, tables: Tables) -> float | None:
-    """Return the bytes of the slowest whole second. What adds up several streams or operations has no column of it."""
+    """Return the bytes of the slowest whole second. Rows that add up several streams or operations have no such
+    column."""
     if not row["operations"]:
         return None
     known = row.get("interval_bytes_per_s_min")
@@ -154,7 +155,7 @@ def _not_started_share(row: Row, tables: Tables) -> float | None:
     0 if that does not show that the load cannot be kept.
 
     At any instant an operation of each worker may be about to start, and a queue that is emptied in time varies by
-    about the root of what was due.
+    about the square root of the number due.
     """
     not_started = row.get("operations_not_started")
     if not_started is None:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is noted beside a measurement, as findings without a verdict: a clock that is wrong, a disk that was shared,
+"""Notes about a measurement, as findings without a verdict: a clock that is wrong, a disk that was shared,
 a latency that was not steady."""
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ CLOCK_BOUND_S = 1.0
 
 
 def clock_notes(facts: Mapping[str, Any]) -> list[Finding]:
-    """Return a note if the host's clock is off the controller's by more than a second and more than the way of
-    measuring it explains."""
+    """Return a note if the host's clock is off the controller's by more than a second and more than the error of its
+    measurement explains."""
     offset_s, error_s = facts.get("clock_offset_s"), facts.get("clock_offset_error_s")
     if (
         isinstance(offset_s, (int, float))

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The figure of a row that a limit judges: a column of the row, or what only the step's histograms or seconds carry."""
+"""The figure of a row that a limit judges: a column of the row, or a value that only the step's histograms or seconds
+contain."""
 
 from __future__ import annotations
 

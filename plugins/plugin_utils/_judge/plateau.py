@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The suspicion that a volume ran out of a burst allowance: from one second on its rate is lower,
-and as even as only a limiter makes it."""
+"""The suspicion that a volume ran out of a burst allowance: from one second on, its rate is lower and as steady as
+only a limiter makes it."""
 
 from __future__ import annotations
 

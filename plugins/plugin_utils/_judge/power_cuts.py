@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the history knows about power cuts of a volume whose latency was measured, and what that does to its verdict."""
+"""The results of power cuts in the history for a volume whose latency was measured, and their effect on its verdict."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ NOT_LOOKED_UP = "power cuts were not looked up in the history, because the gate 
 
 
 def wanted_cuts(profile: Mapping[str, Any]) -> int:
-    """Return how many power cuts without a loss a profile asks for, 0 if for none."""
+    """Return how many power cuts without a loss a profile requires, 0 if none."""
     cuts = (profile.get("durability") or {}).get("cuts")
     return cuts if isinstance(cuts, int) else 0
 
 
 def judged_with_cuts(record: HostRecord, said: Mapping[str, Any] | None, wanted: int) -> HostRecord:
-    """Return a record, judged by what the history said of its power cuts as well: the worse of the two counts.
+    """Return a record that is also judged by the power cuts in the history: the worse of the two verdicts counts.
 
-    A loss is a fail whatever the profile asks for. If a number of cuts is required, cuts that were not looked up prove
+    A loss is a fail, whatever the profile requires. If a number of cuts is required, cuts that were not looked up prove
     nothing.
     """
     if not can_be_compared(record) or (said is None and not wanted):

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Criteria, ready to judge with: what a host's figures must reach, for how long they must be measured,
-and who is excused until when."""
+"""Criteria in a form for judging: the limits on a host's figures, how long they must be measured, and the waivers with
+their dates."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ LOG = "log"
 """The stream that a limit judges if it names none."""
 
 MAX_THRESHOLDS = 32
-"""How many thresholds the tester counts beside its own (its OPTIONS_OVER_MAX)."""
+"""The largest number of thresholds that the tester counts in addition to its own (its OPTIONS_OVER_MAX)."""
 LONGEST_THRESHOLD_NS = 3600 * 10**9
 """The longest one."""
 
 NO_CONFIDENCE = "none"
-"""What a profile says instead of a confidence if figures are compared with their limits as they stand."""
+"""The value that a profile has instead of a confidence if figures are compared with their limits as they stand."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Limit:
     stated is the value as the profile states it. block_size, message_size and load_point are None if every one of them
     is judged; a block size is only that of a step that has one, and so is a message size. stream is the one whose rows
     are judged, and operation the only one of it, empty for every one. source says where the number comes from. id is
-    what auditors cite the limit by, unique in its profile, empty if it has none.
+    the identifier that auditors cite, unique in its profile, empty if there is none.
     """
 
     metric: Metric
@@ -184,7 +184,7 @@ class Waiver:
     """A host's excuse from one metric's limits, or from the one limit that has an id, up to and including a day;
     never from a hard limit.
 
-    One of metric and limit_id is empty. owner is who answers for it, empty if it is not named.
+    One of metric and limit_id is empty. owner is the person responsible for it, empty if not named.
     """
 
     host: str
@@ -207,15 +207,13 @@ class Waiver:
 
 @dataclass(frozen=True)
 class Profile:
-    """Criteria, ready to judge with.
-
-    min_duration_s is measured time a row in seconds; min_footprint_bytes is what the files of one queue manager must
-    have together; block_sizes are those that a certificate must contain. confidence is the one with which a pass must
+    """Criteria in a form for judging. min_duration_s is the measured time per row in seconds; min_footprint_bytes is
+    the required total size of one queue manager's files; block_sizes are those that a certificate must contain.
+    confidence is the one with which a pass must
     be shown, None if figures are taken as they stand and never certify; a pass that covers slow phases shorter than
     episode_s does not certify. Values of 0, and empty ones, require nothing. workload is the one whose runs certify.
     derived_from are the name and version of each profile that this one extends; their content is part of it. sections
-    is what it says of kinds of runs beside that, by their keys (see ``_kinds/criteria.py``); what asks for nothing is
-    left out.
+    holds its sections about kinds of runs, by their keys (see ``_kinds/criteria.py``); empty ones are left out.
     """
 
     name: str
@@ -264,7 +262,7 @@ class Profile:
         }
 
     def _qualifies(self) -> dict[str, Any]:
-        """Return the policy of qualification as it is read: what asks for nothing is left out."""
+        """Return the policy of qualification as it is read; values that require nothing are left out."""
         workload = "" if self.workload == MQ_LOG else self.workload
         asked = {
             "workload": workload,

@@ -4,7 +4,7 @@
 
 """Profiles as people write them: names of shipped ones, paths of YAML files, or dictionaries.
 
-A profile is read strictly: whatever is unknown, malformed, contradictory or cannot hold is a DefinitionError that names
+A profile is read strictly: anything unknown, malformed, contradictory or impossible is a DefinitionError that names
 the key and what is allowed.
 The hard limits (HARD_LIMITS) belong to every profile, whether it states them or not, and no waiver excuses them.
 """
@@ -101,7 +101,7 @@ _RANGE_KEYS = ("min", "max")
 _OF_WRITES = ("flush_", "response_", "ring_passes")
 _OPERATIONS = ("read", "write")
 _STREAM = re.compile(r"[A-Za-z0-9._-]{1,32}\Z")
-"""What the tester accepts as the name of a stream."""
+"""The names that the tester accepts for a stream."""
 _ID = re.compile(r"[A-Z][A-Z0-9]{1,11}-[0-9]{3}\Z")
 _WAIVER_KEYS = ("host", "metric", "id", "owner", "until", "reason")
 
@@ -110,14 +110,14 @@ _MAX_EXTENDED = 8
 """The longest chain of profiles that extend each other."""
 
 _EXTENDS_NOTHING = Profile("", 1, "", 0, 0, (), 0.95, 0, (), ())
-"""What a profile without `extends` begins with: the defaults."""
+"""The base of a profile without `extends`: the defaults."""
 
 _Entry = TypeVar("_Entry", Limit, Waiver)
 
 
 @dataclass(frozen=True)
 class _Place:
-    """Where a profile is read: the directory of the shipped ones, the one that a path counts from,
+    """The context in which a profile is read: the directory of the shipped ones, the one that a path counts from,
     and the files that led to it by `extends`."""
 
     search_dir: str | None
@@ -181,7 +181,7 @@ def _read_profile(data: Any, place: _Place) -> Profile:
 
 
 def _read_sections(data: Mapping[str, Any], base: Profile) -> dict[str, Any]:
-    """Return what is said of kinds of runs beside limits. A section that is not given is that of the profile that this
+    """Return the sections about kinds of runs. A section that is not given is that of the profile that this
     one extends."""
     before = base.sections
     found = {
@@ -192,8 +192,8 @@ def _read_sections(data: Mapping[str, Any], base: Profile) -> dict[str, Any]:
 
 
 def _read_origins(data: Mapping[str, Any], base: Profile) -> tuple[str, ...]:
-    """Return the names and versions of what a profile extends, the nearest first,
-    or extended before it was resolved."""
+    """Return the names and versions of the profiles that a profile extends, or extended before it was resolved, the
+    nearest first."""
     if "extends" in data:
         return (f"{base.name} {base.version}", *base.derived_from)
     origins = read_sequence(data.get("derived_from", []), "derived_from")
@@ -370,7 +370,7 @@ def _read_id(data: Mapping[str, Any], where: str) -> str:
 
 
 def _check_rows(data: Mapping[str, Any], where: str) -> None:
-    """Refuse keys that no row can have together."""
+    """Refuse combinations of keys that no row can have."""
     stream = data.get("stream", LOG)
     if "block_size" in data and ("message_size" in data or stream == COMMITS):
         raise DefinitionError(

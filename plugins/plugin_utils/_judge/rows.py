@@ -16,12 +16,12 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import T
 
 MOST_NOT_STARTED = 0.001
 """The share of due operations that may be left unstarted. Aerospike's ACT stops if its queues back up;
-a share says when that is so."""
+a share defines when that is the case."""
 
 
 def limits_on_pace(tables: Tables) -> list[Limit]:
-    """Return the limits that every run has on its streams with a rate: a load that cannot be kept fails,
-    whatever the profile says."""
+    """Return the limits that every run has on its streams with a rate: a load that cannot be sustained fails, whatever
+    the profile says."""
     paced = (
         dict.fromkeys(row["stream"] for row in tables.streams_together if row.get("operations_not_started") is not None)
         if tables.layout.paced

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the seconds of a run prove about a limit, with which confidence,
-and how long the run would have to be if they prove nothing.
+"""Tests a limit with the seconds of a run: the result, its confidence and, if it is inconclusive, how long the run
+would have to be.
 
 A share test bets on each block of seconds that the limit is kept (or broken). If it is not, the product of the gains is
 at most 1 on average, so it exceeds 1/alpha with a probability of at most alpha (Markov; Waudby-Smith and Ramdas, arXiv
@@ -39,7 +39,7 @@ longer than the limit."""
 BATCH_MEANS = "batch means"
 """Method of a mean or a rate: by how much the means of parts of the run differ."""
 AS_IT_STANDS = "as it stands"
-"""Method of every other figure: it is compared with its limit, and nothing is claimed beyond it."""
+"""Method of every other figure: it is compared with its limit, without any further claim."""
 
 _SECOND_NS = 10**9
 _FOREVER_S = 10**12
@@ -51,12 +51,13 @@ _FAIL_BETS = tuple((4.0**-power, 1 / 6) for power in range(6))
 _BOUND_WIDTH, _BOUND_WIDTH_OF_ALLOWED = 1e-6, 1e-5
 """How exact a bound is: in itself and as a part of the allowed share, whichever is finer."""
 _LONGEST_EXTENSION = 20
-"""A figure that needs more than this many times the measured seconds lies at the limit: no duration decides it."""
+"""A figure that needs more than this many times the measured seconds is too close to the limit for any duration to
+decide it."""
 _EPISODES_EXPECTED = 10
 _FEWEST_UNRESOLVED_BLOCKS = 40
-"""Blocks of which a run must have at least that many more if they hang together."""
+"""If blocks are correlated, a run must have at least this many more of them."""
 _CROWD_S = 30
-"""Stretch within which slow phases count as crowded."""
+"""The length of time within which slow phases count as crowded."""
 _SUSPICIOUS_SHARE = 5
 """A row among several is suspect if its evidence is at least their number over this: the more rows, the more of them
 are beyond their limit by chance."""
@@ -64,17 +65,17 @@ are beyond their limit by chance."""
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a test says about a row.
-
-    outcome is pass, fail or inconclusive. value is the observed share or ratio, bound its confidence bound on the side
-    of the limit (None if there are too few seconds, if their blocks hang together, or of one row among several),
+    """The result of a test of a row. outcome is pass, fail or inconclusive. value is the observed share or ratio,
+    bound its confidence bound on the side
+    of the limit (None if there are too few seconds, if their blocks are correlated, or of one row among several),
     allowed the share or limit that it is compared with. block_s is how many seconds the test took together, in that
-    many blocks; they are not resolved if even these hang together. episode_s is the longest slow phase that a pass
+    many blocks; they are not resolved if even these are correlated. episode_s is the longest slow phase that a pass
     covers (of a mean: the longest standstill), None without one, and crowded_s the most slow time that was seen within
-    30 s, None for means. seconds_needed is how long a run must be in all if this one decides nothing. log_evidence is
+    30 s, None for means. seconds_needed is the total length that a run needs if this one is inconclusive. log_evidence
+    is
     the logarithm of the product of the gains, for a pass if the value keeps the limit, for a fail if it breaks it;
-    None for means. suspect says of a row of one worker among several that it breaks its limit by more than chance
-    explains among as many rows.
+    None for means. suspect is true for a row of one worker among several that breaks its limit by more than chance
+    explains among that many rows.
     counted_over_ns is the threshold over which operations were counted, None if that is the limit.
     """
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Evidence that a limit of the volume, and not the disk behind it, made writes slow.
+"""Evidence that writes were slow because of a limit of the volume, and not because of the disk behind it.
 It explains a verdict and never changes one."""
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def volume_limits(before: Any, after: Any) -> dict[str, Any]:
     workspace), which is untrusted.
 
     With several volumes, each limit has the longest time of any of them. The facts are empty if no volume was
-    read twice, and lack a limit whose counter went backwards.
+    read twice, and do not contain a limit whose counter went backwards.
     """
     later = {_name(volume): volume for volume in dicts_in(after)}
     facts: dict[str, Any] = {}

@@ -13,11 +13,12 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import
 
 
 def worst(verdicts: Iterable[str]) -> str:
-    """Return the worst of some verdicts; of none it is pass, so that a caller asks only if something was judged."""
+    """Return the worst of some verdicts; pass if there are none, so a caller must only use it if something was
+    judged."""
     return min(verdicts, key=WORST_FIRST.index, default=PASS)
 
 
 def badness(judgement: Mapping[str, Any]) -> tuple[int, float]:
-    """Return what sorts the judgements of a limit, worst first: by their verdicts, and then by their values."""
+    """Return the sort key for the judgements of a limit, worst first: by their verdicts, and then by their values."""
     value = judgement["value"] or 0
     return rank(judgement["verdict"]), value if judgement["bound"] == "min" else -value

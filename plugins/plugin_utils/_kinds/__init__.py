@@ -4,8 +4,8 @@
 
 """The kinds of runs. Everything else asks the kind of a run or record, and does not know its name.
 
-Each kind is a folder. This module and what it imports depends on nothing else, so that everything may ask; a folder's
-other modules (its facets) are imported when somebody asks for them, and may depend on everything below the plugins.
+Each kind is a folder. This module and its imports depend on nothing else, so that everything may use it; a folder's
+other modules (its facets) are imported on first use, and may depend on everything below the plugins.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.power_cut imp
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.preflight import Preflight
 
 DEFAULT: Kind = Measurement()
-"""What a run does that does not say what it does."""
+"""The kind of a run that does not name one."""
 
 CHECK_MODE: Kind = Preflight()
-"""What any run does in check mode."""
+"""The kind of any run in check mode."""
 
 KINDS: dict[str, Kind] = {kind.name: kind for kind in (DEFAULT, Observation(), PowerCut())}
-"""What a run can be opened for, by the names in run.json."""
+"""The kinds that a run can be opened for, by the names in run.json."""
 
 _OF_RECORDS = {**KINDS, CHECK_MODE.name: CHECK_MODE}
 _NONE = Kind()
@@ -35,28 +35,29 @@ OWN_KEYS = tuple(kind.own_key for kind in KINDS.values() if kind.own_key)
 """The keys of record.json and report.json that hold what only records of one kind have."""
 
 OF_PROFILES = {kind.profile_key: kind for kind in KINDS.values() if kind.profile_key}
-"""The kinds of which a profile may say something beside its limits, by the key under which it does."""
+"""The kinds for which a profile may have a section, by its key."""
 
 UNJUDGED = tuple(kind.without_verdict for kind in (CHECK_MODE, *KINDS.values()) if kind.without_verdict)
-"""What may stand in place of a verdict."""
+"""The words that may replace a verdict."""
 
 
 def kind_of(run: Mapping[str, Any]) -> Kind:
-    """Return what a run did: in check mode it was a preflight of what it was opened for."""
+    """Return the kind of a run: in check mode, a preflight."""
     return CHECK_MODE if (run.get("controller") or {}).get("check_mode") else opened_for(run)
 
 
 def opened_for(run: Mapping[str, Any]) -> Kind:
-    """Return what a run was opened for, also if it was a preflight of that."""
+    """Return the kind that a run was opened for, even if it was only a preflight."""
     return KINDS.get(str(run.get("kind")), DEFAULT)
 
 
 def kind_named(name: str) -> Kind:
-    """Return the kind of a record, by its name. A record that says only why there is nothing,
-    such as that of an error, is of a kind without a name."""
+    """Return the kind of a record, by its name. A record that only states why there is no result, such as that of an
+    error, is of a kind without a name."""
     return _OF_RECORDS.get(name, _NONE)
 
 
 def by_own_key(name: str, own: Any) -> dict[str, Any]:
-    """Return what only records of a kind have, under the key of that kind. The keys of the other kinds hold None."""
+    """Return the data that only records of a kind have, under the key of that kind. The keys of the other kinds hold
+    None."""
     return {key: own if key == kind_named(name).own_key else None for key in OWN_KEYS}

@@ -13,7 +13,7 @@ class Criteria:
     """How the section of a profile under the kind's ``profile_key`` is read, and what it means."""
 
     def read(self, given: Any, base: Any) -> Any:
-        """Return the section that a profile gives as plain data, which this reads as the same; None if it asks for no
+        """Return the section that a profile gives as plain data, which this reads as the same; None if it requires no
         more than a profile without one.
 
         ``base`` is that of the profile that this one extends, None if it has none. Raises DefinitionError.

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a kind of run answers. The defaults are those of a kind that neither tests storage nor is remembered."""
+"""The properties of a kind of run. The defaults are those of a kind that neither tests storage nor is remembered."""
 
 from __future__ import annotations
 
@@ -22,26 +22,25 @@ class Kind:
     when they are used."""
 
     name = ""
-    """``kind`` in run.json and in the records that came of the run. Empty for a record that only says why
-    there is nothing."""
+    """``kind`` in run.json and in the records that came of the run. Empty for a record that only states why there is
+    no result."""
 
     own_key = ""
     """The key of record.json that holds what only records of this kind have,
     empty if they have nothing of their own."""
 
     profile_key = ""
-    """The key of a profile under which it may say something of such runs beside its limits,
-    empty if it may not. ``criteria`` reads it."""
+    """The key of a profile's section about such runs, empty if there is none. ``criteria`` reads it."""
 
     plan_fact = ""
-    """The fact that holds what is planned for a host: its volumes, the values of its options,
+    """The fact that holds the plan for a host: its volumes, the values of its options,
     or the problem with them."""
 
     variables: tuple[str, ...] = ("",)
-    """How the names of the variables begin that concern such a run. Their values are recorded in run.json."""
+    """Prefixes of the variables that concern such a run. Their values are recorded in run.json."""
 
     agreed_on: tuple[str, ...] = ("gate_",)
-    """How the names of the variables begin, of those that a run has one value of, on which its hosts must agree."""
+    """Prefixes of the variables on whose values all hosts of a run must agree."""
 
     tests_storage = False
     """Whether it measures storage. Only such runs are compared with a baseline, sliced and merged."""
@@ -56,7 +55,7 @@ class Kind:
     """Whether a record without a verdict is an error."""
 
     without_verdict = ""
-    """The replacement for a verdict on a host that nothing judged, such as "observed". Only a kind that judges
+    """The replacement for a verdict on a host that was not judged, such as "observed". Only a kind that judges
     nothing, or not always, has such a word."""
 
     judged_by_profile = False
@@ -66,27 +65,28 @@ class Kind:
     """Whether the tables of its records are those of steps: run.csv and results.csv with what belongs to them."""
 
     is_live = False
-    """Whether it watches a load that others make. Its figures cannot be compared with those of similar volumes, and
+    """Whether it watches a load that comes from other programs. Its figures cannot be compared with those of similar
+    volumes, and
     cannot be repeated."""
 
     stored = "certificates"
-    """What such a run stores in the history."""
+    """The data that such a run stores in the history."""
 
     held_against = "certificates"
-    """What its hosts are compared with before they are judged."""
+    """The data that its hosts are compared with before they are judged."""
 
     why_untested = ""
     """Why such a run cannot be merged: what follows "The run ... ". Only a kind that tests no storage says so."""
 
     why_left_out = ""
-    """The same if runs were not named but found: what follows "Left out, because "."""
+    """The same if runs were not named explicitly but found automatically: what follows "Left out, because "."""
 
     why_not_collected = ""
     """Why hosts have nothing that could be collected later, as the rest of a sentence that begins with the path of the
     run. Empty if they have."""
 
     ended_early = "the tester ended before it had measured everything"
-    """The beginning of the sentence if the tester or observer ends before its time."""
+    """The beginning of the sentence if the tester or observer ends early."""
 
     if_interrupted = ""
     """What happens on the hosts if the command ends, and the beginning of the remedy: "the observations of run {} end
@@ -125,10 +125,11 @@ class Kind:
         return self._facet("view")
 
     def _facet(self, name: str) -> Any:
-        """Return the facet of a name, which is imported now: to judge a run takes nothing of what shows it."""
+        """Return the facet with this name, imported on demand, so that judging a run does not import the code that
+        shows it."""
         package = type(self).__module__ if name in self.facets else __package__
         return getattr(importlib.import_module(f"{package}.{name}"), name.capitalize())()
 
     def in_its_terms(self, message: str) -> str:
-        """Return a message about the variables of a certification as one about those of such a run."""
+        """Return a message about the variables of a certification, reworded for those of such a run."""
         return message

@@ -19,7 +19,7 @@ class Remembered:
     """What the history stores of a run in addition to its certificates: nothing."""
 
     count = 0
-    """How many results these are, which count as certificates do."""
+    """The number of these results, which are counted like certificates."""
 
     def store_in(self, history: History) -> int:
         """Store it; return how many of the results the history did not have. Raises HistoryError."""
@@ -27,10 +27,10 @@ class Remembered:
 
 
 class Memory:
-    """What the history says before runs of some kind are judged, and what it is given afterwards."""
+    """What a kind of run reads from the history before it is judged, and what it stores there afterwards."""
 
     def look_up(self, directory: RunDirectory) -> str:
-        """Note what the history says of the volumes of a run before it is judged. Raises OSError.
+        """Note what the history contains about the volumes of a run before it is judged. Raises OSError.
 
         Returns why they could not be compared, empty if they could.
         """
@@ -42,5 +42,5 @@ class Memory:
         return None
 
     def of_run(self, directory: RunDirectory) -> Remembered:
-        """Return what the history is to remember of a run. Raises RunDirectoryError."""
+        """Return what the history stores about a run. Raises RunDirectoryError."""
         return Remembered()

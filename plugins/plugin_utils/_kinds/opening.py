@@ -11,7 +11,8 @@ from typing import Any
 
 
 class Opening:
-    """Opens a run of some kind. ``plans`` holds what is planned for each host, ``settings`` what all hosts agree on."""
+    """Opens a run of some kind. ``plans`` holds the plan for each host, ``settings`` the settings that all hosts
+    share."""
 
     def check(self, settings: Mapping[str, Any], plans: Mapping[str, Mapping[str, Any]]) -> None:
         """Raise SettingsError if such a run cannot be made by these plans."""
@@ -25,5 +26,5 @@ class Opening:
     def announced(
         self, settings: Mapping[str, Any], plans: Mapping[str, Mapping[str, Any]], check_mode: bool
     ) -> list[str]:
-        """Return in lines what to say of the run once it is open."""
+        """Return the lines to print about the run once it is open."""
         return []

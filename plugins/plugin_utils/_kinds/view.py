@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a kind of run shows of itself, on the screen, on the page and to monitoring,
-with the defaults of a kind that shows nothing of its own."""
+"""The output of a kind of run on the screen, on the page and for monitoring; the defaults are for a kind without
+output of its own."""
 
 from __future__ import annotations
 
@@ -16,20 +16,19 @@ if TYPE_CHECKING:
 
 
 class View:
-    """The parts of a report that only runs of some kind have. Everything else of a report is made for all
-    kinds alike."""
+    """The parts of a report that only runs of one kind have. Everything else in a report is the same for all kinds."""
 
     title = ""
     """The heading of its section, such as "Power cuts"."""
 
     word = ""
-    """The same as one short word before its lines on the screen, such as "cuts"."""
+    """A short word before its lines on the screen, such as "cuts"."""
 
     subject = ""
-    """What is added to what the storage is for, such as ", live"."""
+    """A suffix for the purpose of the storage, such as ", live"."""
 
     criteria = ""
-    """What judges such a run instead of the limits of a profile, in sentences. Empty if these judge it."""
+    """Sentences about what judges such a run instead of a profile's limits. Empty if the limits judge it."""
 
     without_figures = "Nothing was measured."
     """The text that replaces the picture of the fleet if no host has figures."""
@@ -43,13 +42,13 @@ class View:
     whose causes are of the same kind. Empty if it adds none."""
 
     case = "measurement"
-    """What its test case in junit.xml is called."""
+    """The name of its test case in junit.xml."""
 
     why_unjudged = ""
-    """Why that case was skipped if nothing judged the host. Only a kind that judges nothing, or not always, says so."""
+    """Why that case is skipped if the host was not judged. Only a kind that judges nothing, or not always, says so."""
 
     advice: Mapping[str, str] = {}
-    """What to do next, by the keys of ``_report/causes/advice.py``, where that is something other than after a test."""
+    """The next steps, by the keys of ``_report/causes/advice.py``, if they differ from those after a test."""
 
     def cause_of(self, host: Host) -> str:
         """Return the kind of causes for a host that does not pass: it was not measured to the end, or not at all."""

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Why a call of the cluster's API failed, as a sentence made from what the modules of kubernetes.core say."""
+"""Why a call of the cluster's API failed, as a sentence made from the messages of the modules of kubernetes.core."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The objects that a test of a storage class makes: container/job.yml with the names,
+"""The objects that a test of a storage class creates: container/job.yml with the names,
 sizes and arguments of this test."""
 
 from __future__ import annotations
@@ -79,12 +79,12 @@ def follow_up(run_id: str) -> str:
 
 
 def claim_size(footprint_bytes: int) -> str:
-    """Return a size that has room for the test files, what a file system takes for itself, and the tester's reserve."""
+    """Return a size with room for the test files, the file system's own data, and the tester's reserve."""
     return f"{math.ceil((footprint_bytes * 1.1 + 256 * _MIB) / _GIB)}Gi"
 
 
 def job_of(claim: Claim) -> dict[str, Any]:
-    """Return the job. Raises ManifestError if ``pod`` would change what makes it a test."""
+    """Return the job. Raises ManifestError if ``pod`` would change what the test itself sets."""
     reserved = sorted(set(claim.pod) & set(_RESERVED_OF_POD))
     if reserved:
         raise ManifestError(f"claim_pod must not set {', '.join(reserved)}: the playbook sets it")

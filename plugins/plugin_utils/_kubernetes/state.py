@@ -45,7 +45,7 @@ Object = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Seen:
-    """The objects of a test as the API server returned them, none of them vouched for.
+    """The objects of a test as the API server returned them, unchecked.
     ``waited_s`` is how long nothing has been running."""
 
     job: Object
@@ -93,7 +93,7 @@ def exit_status(pod: Object) -> int | None:
 
 
 def refusal(message: str, size: str) -> str:
-    """Return why the tester refused to measure, from its last words, with what to do about it here."""
+    """Return why the tester refused to measure, from its last message, with what to do about it here."""
     if _NO_SPACE in message:
         return (
             f"no space on the volume: {message} (the claim had {size}; set claim_size, or smaller "

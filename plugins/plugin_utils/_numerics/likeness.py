@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from statistics import fmean, median
 
 FEWEST_ALIKE = 8
-"""Hosts from which a class tells what they have in common."""
+"""The number of hosts from which the common part of a class can be determined."""
 MAD_TO_DEVIATION = 1.4826
 
 _LEAST_DEVIATION = 0.02

@@ -2,8 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Variances of alike things that are each known from few values: what each shows by itself,
-drawn towards what all of them show (Smyth 2004).
+"""Variances of similar things, each estimated from few values and drawn towards the common estimate (Smyth 2004).
 
 How far they are drawn depends on how much they differ beyond chance. If they do not, all have the same variance; if
 they differ much, each keeps its own.
@@ -35,7 +34,7 @@ class Spread:
 
 
 def moderated(spreads: Sequence[Spread], things: int) -> list[Spread]:
-    """Return the variances drawn towards each other. Those without a degree of freedom get what all have in common.
+    """Return the variances drawn towards each other. Those without a degree of freedom get the common variance.
 
     things is how many independent ones there are (the rows of a host are not independent of one another): they limit
     the degrees of what is in common.

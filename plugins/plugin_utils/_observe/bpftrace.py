@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Reads the samples of the source bpftrace, whose texts module_utils/_sources/bpftrace_seconds.py describes: exact
-seconds with a histogram each.
+"""Reads the samples of the source bpftrace, described in module_utils/_sources/bpftrace_seconds.py: exact seconds,
+each with a histogram.
 
-Everything else is counted from these seconds. Whatever a host sends is checked: what does not fit is left out,
-and a problem says how much.
+Everything else is counted from these seconds. Everything that a host sends is checked: invalid data is left out, and a
+problem says how much.
 """
 
 from __future__ import annotations
@@ -58,7 +58,8 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 
 
 def read(samples: Sequence[Sample], options: Options) -> Observation:
-    """Return what the samples so far say. An interval that is not over is left out until the observation is."""
+    """Return the observation from the samples so far. An unfinished interval is left out until the observation has
+    ended."""
     reading = _Reading()
     for sample in samples:
         reading.take(sample)
@@ -111,7 +112,7 @@ class _Reading:
     program_failed: bool = False
 
     def take(self, sample: Sample) -> None:
-        """Take in a sample; one that does not fit changes nothing."""
+        """Process a sample; an invalid one changes nothing."""
         try:
             kind, content = _text(sample.text)
             takes = getattr(self, f"_take_{kind}", None)

@@ -17,7 +17,7 @@ LONGEST_NS = (1 << 42) - 1
 THRESHOLDS_NS = tuple(
     factor * 10**power for power in range(5, 10) for factor in (1, 2, 5) if factor * 10**power <= 5 * 10**9
 )
-"""What over.csv always counts: 1, 2 and 5 in every decade from 100 us to 5 s."""
+"""The thresholds that over.csv always contains: 1, 2 and 5 in every decade from 100 us to 5 s."""
 
 Counts = Mapping[int, int]
 """Operations by bucket."""

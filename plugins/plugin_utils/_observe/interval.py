@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What was observed of a queue manager, whatever the source: plain figures that do not change once they are read.
+"""The observation of a queue manager, whatever the source: plain figures that do not change once they are read.
 
-None means that the source does not say. It never means zero.
+None means that the source does not report it. It never means zero.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ FACTS = {
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What reading and the tables need to know of how the observation was requested.
+    """The parts of the request for an observation that reading and the tables need.
 
     A source that watches one queue manager says so with its name; ``calls`` are the MQI calls watched, in the order
     given, empty for the log alone. The thresholds are those of over.csv, rising; only an exact source counts them.
@@ -131,13 +131,13 @@ class Stall:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """All that a source said, in order of time.
+    """All data from a source, in order of time.
 
     Only an exact source (bpftrace) fills ``seconds``, ``histograms``, ``over``, ``maxima`` and ``stalls``.
     ``histograms`` has, by stream and batch (1 to 30, equal parts of the time), the operations by upper bound in ns of
     the tester's own buckets. ``facts`` are numbers and names (FACTS has those that mean something here), ``problems``
     sentences about what is missing or doubtful. ``elapsed_ns`` is the observed time, ``start_epoch_s`` when it began.
-    ``ending`` says why it ended before its time, empty if it did not.
+    ``ending`` says why it ended early, empty if it did not.
     """
 
     source: str

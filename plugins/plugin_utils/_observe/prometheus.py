@@ -6,9 +6,9 @@
 or an exporter with names of the kind mq_rlog_log_*_microseconds.
 
 mq_prometheus exports the bytes since it was last read, so an interval begins with the answer before it. It calls them a
-counter if overrideCType is set, but resets that at each GET like a gauge, so nothing can be told from whether the
+counter if overrideCType is set, but resets that at each GET like a gauge, so nothing can be concluded from whether the
 figures fall. It alone exports qmgr_exporter_publications.
-mq-container (a name that ends in _total) and a counter of mq_rlog count on and on.
+mq-container (a name that ends in _total) and a counter of mq_rlog are running totals.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ _ELEMENTS = {
     "max": MOST,
     "bytes_max": MOST,
 }
-"""What an element is called between the prefix and the unit."""
+"""The name of an element between the prefix and the unit."""
 # mq_prometheus divides the slowest write by a million as well, although the name of some levels says no unit.
 _NS = {"_seconds": 1e9, "_milliseconds": 1e6, "_microseconds": 1e3, "": 1e9}
 _DURATIONS = (LATENCY, SLOWEST)
@@ -84,8 +84,8 @@ _NOT_TOLD = (
 
 @dataclass(slots=True)
 class _Answer:
-    """What one GET said of one queue manager: figures by element, and what the name and the type of the bytes say of
-    what they are counted from."""
+    """The result of one GET for one queue manager: figures by element and, from the name and type of the bytes, the
+    start of their count."""
 
     values: dict[str, float] = field(default_factory=dict)
     kinds: dict[str, str] = field(default_factory=dict)
@@ -100,7 +100,7 @@ class _Answer:
 
 
 def read(samples: Sequence[Sample], options: Options) -> Observation:
-    """Return what an endpoint said about the log of a queue manager, one sample for each GET."""
+    """Return the metrics of an endpoint about the log of a queue manager, one sample for each GET."""
     parsed = [(sample, _answers(sample.text)) for sample in samples]
     name, problems = _queue_manager(parsed, options.queue_manager)
     answers = [(sample, _of(found, name)) for sample, found in parsed]
@@ -129,7 +129,8 @@ def read(samples: Sequence[Sample], options: Options) -> Observation:
 
 
 def _queue_manager(parsed: Sequence[tuple[Sample, Mapping[str, _Answer]]], wanted: str) -> tuple[str, list[str]]:
-    """Return the queue manager to read: the one asked for, or the only one there is; and what is wrong with that."""
+    """Return the queue manager to read: the one asked for, or the only one there is; and the problem with that
+    choice."""
     names = list(
         dict.fromkeys(name for dummy, found in parsed for name, answer in found.items() if name and answer.values)
     )
@@ -169,7 +170,7 @@ def _answers(text: str) -> dict[str, _Answer]:
 
 
 def _figure(text: str) -> float:
-    """Return a value, NaN if it is not a figure that can be."""
+    """Return a value, NaN if it is not a possible figure."""
     value = _exposition.number_of(text)
     return value if 0 <= value < LARGEST else math.nan
 
@@ -218,7 +219,7 @@ def _settled(element: str, answers: Sequence[_Answer]) -> str:
 
 
 def _renewed(known: Sequence[tuple[Sample, _Answer]], kinds: Mapping[str, str]) -> Sequence[tuple[Sample, _Answer]]:
-    """Return the answers since whose predecessor MQ has published. A running total that is merely repeated is not an
+    """Return the answers that contain a new publication of MQ. A running total that is merely repeated is not an
     interval in which nothing was written."""
     if _RUNNING not in kinds.values() or not any(answer.has_averages for dummy, answer in known):
         return known

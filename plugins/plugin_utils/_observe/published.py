@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What MQ publishes about its log, in whatever form it arrives: per interval the bytes, a rolling average of latency
+"""The figures that MQ publishes about its log, in whatever form they arrive: per interval the bytes, a rolling average
+of latency
 and of size, and the slowest write.
 
 MQ counts no writes, so their number is an estimate: the bytes over the mean size.
@@ -33,8 +34,8 @@ _RESTARTED = "The queue manager restarted while it was observed: its slowest wri
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """What MQ published about one interval; None is not published. The slowest write is that since the
-    queue manager started."""
+    """The figures that MQ published about one interval; None if not published. The slowest write is the slowest since
+    the queue manager started."""
 
     start_epoch_s: float
     elapsed_s: float

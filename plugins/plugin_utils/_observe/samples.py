@@ -29,7 +29,7 @@ _SAMPLE = Keys({"epoch_s": Within(0, LATEST_EPOCH_S), "monotonic_ns": Within(0, 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What a source said at one moment, by the host's wall clock and by its monotonic clock."""
+    """The output of a source at one moment, by the host's wall clock and by its monotonic clock."""
 
     epoch_s: float
     monotonic_ns: int

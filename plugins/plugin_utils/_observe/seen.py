@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the record of an observation keeps beside its tables: plain data that the report shows."""
+"""The data in the record of an observation besides its tables, for the report."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@
 
 """The sources that observe a live queue manager: for each the module that reads its samples.
 
-Such a module has read(), and SOURCE, its name; TITLE, what it sees; CAVEAT, what its figures do not tell; OF_AVERAGES,
+Such a module has read(), and SOURCE, its name; TITLE, what it sees; CAVEAT, what its figures do not show; OF_AVERAGES,
 whether it reads what MQ publishes.
 """
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""An observation as the tester's tables, so that everything that reads those reads these.
+"""An observation as the tester's tables, so that every reader of those tables can read an observation.
 
 The log is one step, whose size is its mean write size; each MQI call is a step of its own without a size, in a stream
 of its name, so that no limit on the log judges it. A figure that the source does not say is an empty field, and a table
@@ -99,7 +99,7 @@ _LEFT = {
     "p99_99": Fraction(1, 10**4),
 }
 _ABOVE = {**_LEFT, "p99_999": Fraction(1, 10**5)}
-"""What share of the operations lies above each percentile."""
+"""The share of the operations above each percentile."""
 _BY_TIME = ("p50", "p99", "p99_9")
 _NS_PER_S = 10**9
 _MOST_STALLS = 1000
@@ -110,7 +110,7 @@ _Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """What a step is made of: intervals of one stream, or its seconds if the source is exact."""
+    """The data of a step: intervals of one stream, or its seconds if the source is exact."""
 
     number: int
     stream: str
@@ -231,7 +231,7 @@ def _buckets(step: _Step, observation: Observation) -> list[tuple[int, int]]:
 
 def _percentiles(pairs: Sequence[tuple[int, int]], longest_ns: int) -> _Row:
     """Return the percentiles of pairs of upper bound and operations, as the tester computes them;
-    by time a bucket weighs what its middle says."""
+    by time, a bucket is weighted by its middle."""
     operations = sum(count for dummy, count in pairs)
     by_time = [(upper, count * (upper + lower_ns(bucket_of(upper)))) for upper, count in pairs]
     found: _Row = {f"latency_{name}_ns": percentile_ns(pairs, above, longest_ns) for name, above in _ABOVE.items()}

@@ -106,7 +106,7 @@ def newest_lines(lines: Sequence[str], shown: int, room: int) -> list[str]:
 
 
 def final_lines(observation: Observation, *, histograms: bool = True) -> list[str]:
-    """Return what is known when an observation has ended: the histogram of each stream, the utilisation of the logger,
+    """Return the results at the end of an observation: the histogram of each stream, the utilisation of the logger,
     and its slowest write since restart."""
     lines = (
         [line for stream in observation.streams for line in histogram_lines(observation, stream)] if histograms else []

@@ -6,7 +6,7 @@
 cannot exceed 1.
 
 From what MQ publishes it is (physical bytes per second / write size) x write latency,
-an estimate of rolling averages that may come to more than 1.
+an estimate from rolling averages that may exceed 1.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ def utilisation(observation: Observation) -> Utilisation:
 
 
 def utilisation_of(intervals: Iterable[Interval]) -> float | None:
-    """Return the share of their time in which a write was under way, of those intervals of which it is known;
-    None if it is of none."""
+    """Return the share of their time in which a write was under way, over the intervals for which it is known; None if
+    there are none."""
     known = [(each.elapsed_s, spent) for each in intervals if (spent := spent_ns(each)) is not None]
     elapsed_s = sum(elapsed_s for elapsed_s, dummy in known)
     return sum(spent for dummy, spent in known) / 1e9 / elapsed_s if elapsed_s else None

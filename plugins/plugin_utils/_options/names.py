@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Names of variables that are nearly those of options: what was probably meant."""
+"""Variable names that are almost those of options, and what was probably meant."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from functools import cache
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import known_names, options, settable_names
 
 ACCEPTED = "logdisk_accept_names"
-"""The option that lists names which are meant as they are."""
+"""The option that lists names that are intentional."""
 LONG_NAME = 10
-"""From how many letters on a name may have two that are wrong."""
+"""The length from which a name may have two wrong letters."""
 OF_AWX = ("awx_", "tower_")
 """Prefixes of the extra variables that AWX itself adds to each job."""
 SET_UP_AWX = "awx_setup_"
@@ -24,9 +24,9 @@ too common."""
 
 
 def meant_by(name: str) -> str:
-    """Return the name that was probably meant by another one, empty if it is a name of ours or like none.
+    """Return the name that was probably meant by another one, empty if it is one of our names or similar to none.
 
-    One letter may be wrong, missing, too many or exchanged with its neighbour,
+    One letter may be wrong, missing, extra or exchanged with its neighbour,
     and two in names of LONG_NAME letters or more.
     """
     if name in known_names() or (name.startswith(OF_AWX) and not name.startswith(SET_UP_AWX)):
@@ -89,7 +89,7 @@ def _without_letters(text: str) -> set[str]:
 
 @cache
 def _by_remains() -> dict[str, list[str]]:
-    """Return the names that can be meant, by what remains of them. So each name that is checked is compared
+    """Return the candidate names, by their remainders. So each name that is checked is compared
     with few of them."""
     found: dict[str, list[str]] = {}
     for name in settable_names():

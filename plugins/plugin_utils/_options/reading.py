@@ -142,7 +142,7 @@ def _name_or_definition(value: Any) -> Any:
 
 
 def _text_or_dictionary(value: Any) -> Any:
-    """Return a text, or the dictionary that it stands for if it does for one."""
+    """Return a text, or the dictionary that it contains, if it contains one."""
     try:
         return read_dictionary(value) if is_pasted(value) else value
     except ValueError:
@@ -186,4 +186,4 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "tester_planned_queue_managers": read_yaml_list,
     "workspace_reserve": _reserve,
 }
-"""Options that are read in another way than their type says."""
+"""Options that are not read as their type alone would imply."""

@@ -27,11 +27,11 @@ ROLE_NAMES = tuple(sorted(path.parents[1].name for path in ROLES.glob("*/default
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 COMMAND, RUN, HOST, VOLUME = "command", "run", "host", "volume"
-"""What an option reaches: a whole command besides any run, a run, which must have one value, a host, or each volume of
-a host, which can have a value of its own."""
+"""The scope of an option: a whole command, a run, which must have a single value, a host, or each volume of a host,
+which can have a value of its own."""
 
 _REACH_OF_ROLES = {"gate": RUN}
-"""What the options of a role reach, a host if it is not here. The next two tables hold those that differ."""
+"""The scope of the options of a role, a host if it is not listed. The next two tables hold the exceptions."""
 _REACH = {
     **dict.fromkeys(("logdisk_accept_names", "gate_hosts", "gate_expiring_days"), COMMAND),
     **dict.fromkeys(("cut_serial", "sweep_mode", "sweep_start_at", "sweep_poll_interval"), RUN),
@@ -67,7 +67,7 @@ SHOWN = (
     *("sweep_sync", "sweep_direct", "sweep_rate", "sweep_delay", "sweep_apps", "sweep_message_sizes"),
     *("gate_fail_on", "gate_report_only"),
 )
-"""The options that say how it was measured and what fails the run, in the order in which they are shown as evidence."""
+"""The options that determine how a run measures and what fails it, in the order in which they are shown as evidence."""
 _NOT_REPEATED = (
     *(
         "gate_report_dir",
@@ -123,7 +123,7 @@ OF_COMMANDS = (
 """The variables of playbooks that are an option of no role."""
 
 FROM_HOSTS = frozenset(("sweep_discovered", "workspace_host_facts", "workspace_collected"))
-"""The variables of roles that hold what a host answered. They are handed on as they are."""
+"""The variables of roles that hold a host's answer. They are passed on unchanged."""
 
 _REGISTERED = re.compile(r"^ *register: (\w+)$", re.MULTILINE)
 _SET = re.compile(r"^( *)ansible\.builtin\.set_fact:\n((?:\1 +\S.*\n)+)", re.MULTILINE)
@@ -135,7 +135,7 @@ class Option:
     """An option of a role.
 
     ``spec`` is its argument spec: type, choices and what else the values must be. ``written`` is its default as the
-    role has it, which may be a template. ``reach`` is what it concerns. ``compared`` tells whether figures of another
+    role has it, which may be a template. ``reach`` is its scope. ``compared`` tells whether figures of another
     value compare with those of this one, and ``repeated`` whether a command that repeats a measurement sets it.
     """
 
@@ -179,7 +179,7 @@ def options() -> dict[str, Option]:
 
 
 def names_of(reach: str) -> list[str]:
-    """Return the names of the options that reach so far."""
+    """Return the names of the options with this scope."""
     return [name for name, option in options().items() if option.reach == reach]
 
 
@@ -207,7 +207,8 @@ def settable_names() -> list[str]:
 
 @cache
 def own_facts() -> frozenset[str]:
-    """Return what tasks of this collection set and register. An earlier playbook of the same command leaves
+    """Return the names of variables that tasks of this collection set or register. An earlier playbook of the same
+    command leaves
     it with the hosts."""
     found: set[str] = set()
     for path in (*(_COLLECTION / "playbooks").rglob("*.yml"), *ROLES.glob("*/tasks/*.yml")):

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The measurement: the tester writes as MQ's logger does, or as a workload says,
-and a profile judges what the storage did."""
+"""The measurement: the tester writes as MQ's logger does, or as a workload describes, and a profile judges the
+storage."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a measurement asks the history for, and what it stores there: certificates, and what was planned."""
+"""The data that a measurement reads from the history and stores there: certificates and plans."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import H
 
 
 class Plans(Remembered):
-    """What a run planned to certify. It is no result."""
+    """The volumes that a run planned to certify. It is no result."""
 
     def __init__(self, plans: list[Planned]) -> None:
         self._plans = plans
@@ -36,13 +36,13 @@ class Memory(memory.Memory):
     volumes."""
 
     def look_up(self, directory: RunDirectory) -> str:
-        """Note what the history says of the volumes of a run. Raises OSError."""
+        """Note what the history contains about the volumes of a run. Raises OSError."""
         look_up(directory)
         note_what_was_known(directory)
         return hold_against_baseline(directory)
 
     def certificate_of(self, directory: RunDirectory, folder: str, record: HostRecord) -> Certificate | None:
-        """Return what was measured, and by what it was judged."""
+        """Return what was measured, and the criteria that judged it."""
         return make_certificate(directory, folder, record)
 
     def of_run(self, directory: RunDirectory) -> Remembered:

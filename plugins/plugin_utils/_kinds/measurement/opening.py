@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What opens a measurement: when its hosts start, and how long it takes."""
+"""Opens a measurement: when its hosts start, and how long it takes."""
 
 from __future__ import annotations
 

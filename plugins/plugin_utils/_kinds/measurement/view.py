@@ -22,7 +22,7 @@ class View(view.View):
     title = "Measurements"
 
     def statement(self, model: Model) -> str:
-        """Return whom the run certifies, or why it certifies nobody."""
+        """Return which hosts the run certifies, or why it certifies none."""
         if not model.fleet["certified"]:
             return f"This run does not certify: {_why_not(model)}."
         if len(model.profiles) < 2:

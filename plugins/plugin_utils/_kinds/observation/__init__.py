@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The observation: a live queue manager is watched, and what it gets is compared with the certificate of its volume. It
+"""The observation: a live queue manager is watched, and its write latency is compared with the certificate of its
+volume. It
 writes nothing and certifies nothing."""
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ WITHOUT_VERDICT = "observed"
 
 
 class Observation(Kind):
-    """A profile judges it only if it says so, and the history knows nothing of it."""
+    """A profile judges it only if the profile says so, and the history does not store it."""
 
     name = "observation"
     facets = ("criteria", "opening", "memory", "view")
@@ -39,7 +40,7 @@ class Observation(Kind):
 
     @cached_property
     def own_shape(self) -> Any:
-        """The shape of what was seen, and of the comparison with the certificate."""
+        """The structure of the observed data, and of the comparison with the certificate."""
         from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import Items, Keys, Maybe
 
         certificate = Keys({"caveats": Maybe(Items(str)), "others": Maybe(Items(dict))})

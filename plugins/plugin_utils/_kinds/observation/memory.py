@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What an observation asks the history for: how what was observed relates to the certificates."""
+"""What an observation reads from the history: certificates to compare the observed figures with."""
 
 from __future__ import annotations
 

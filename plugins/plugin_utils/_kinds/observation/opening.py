@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What opens an observation: queue managers that are named, or one for each host."""
+"""Opens an observation: of named queue managers, or of one on each host."""
 
 from __future__ import annotations
 

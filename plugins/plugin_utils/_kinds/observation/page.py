@@ -64,7 +64,7 @@ class ObservationSection:
 
     @property
     def lead(self) -> str:
-        """Who was watched, for how long, and how."""
+        """Which queue manager was watched, for how long, and how."""
         source, elapsed_s = str(self._seen.get("source")), number(self._seen, "elapsed_s")
         took = f" for {_units.format_duration(elapsed_s * 1e9)}" if elapsed_s else ""
         log = f", which logs to {self._seen['log_path']}," if self._seen.get("log_path") else ""
@@ -76,7 +76,7 @@ class ObservationSection:
 
     @property
     def cannot(self) -> str:
-        """What the source cannot say."""
+        """The figures that the source does not provide."""
         source = SOURCES.get(str(self._seen.get("source")))
         return source.CAVEAT if source else ""
 
@@ -97,7 +97,7 @@ class ObservationSection:
 
     @property
     def certificate(self) -> str:
-        """Which certificate it is compared with, empty if with none."""
+        """The certificate that it is compared with, empty if there is none."""
         if "run_id" not in self._held:
             return ""
         return (
@@ -107,7 +107,7 @@ class ObservationSection:
 
     @property
     def compared(self) -> list[tuple[str, str, str, str]]:
-        """Rows of certified beside observed: title, certified, observed, ratio."""
+        """Rows that compare certified and observed figures: title, certified, observed, ratio."""
         figures = log_figures(self._host)
         size, mean = size_of(figures), number(figures, "latency_mean_ns")
         if not size or not mean:
@@ -168,7 +168,7 @@ class ObservationSection:
 
     @property
     def overhead(self) -> str:
-        """What watching cost, empty if it was not measured."""
+        """The cost of watching, empty if it was not measured."""
         watched = "write" if self._intervals else "call"
         costs = (
             (number(self._facts, "probe_overhead_ns"), watched),
@@ -179,7 +179,7 @@ class ObservationSection:
 
     @property
     def intervals(self) -> tuple[Row, list[Row]]:
-        """Titles and rows of the intervals of the log; of many only some."""
+        """Titles and rows of the intervals of the log; only some if there are many."""
         titles = ("From (UTC)", "Writes", "Throughput", "Write size", "Mean", "Fastest", "Slowest", "Logger busy")
         about = "\u2248 " if self._facts.get("operations_are_estimated") else ""
         rows = [self._interval(each, about) for each in thinned(self._intervals, SHOWN_INTERVALS)]
@@ -199,7 +199,7 @@ class ObservationSection:
 
     @property
     def maxima(self) -> list[Row]:
-        """Rows of the newest of the new maxima: when, of what, the one before, and the new one."""
+        """Rows of the most recent new maxima: the time, the operation, the previous maximum, and the new one."""
         rows = (self._seen.get("maxima") or [])[-SHOWN_MAXIMA:]
         return [
             (

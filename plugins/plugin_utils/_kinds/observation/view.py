@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What an observation shows of live queue managers."""
+"""The report of an observation of live queue managers."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a profile asks of power cuts: how many without a loss the history must know of a volume,
-and what may be lost unseen at the end of one."""
+"""A profile's requirements on power cuts: how many without a loss the history must contain for a volume, and how much
+may be lost unnoticed at the end of one."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions imp
 )
 
 BLIND_MS = 1000
-"""How many milliseconds of writing may be lost at the end of a power cut unseen, for it to count as kept, unless a
-profile says so. docs/power_cut.md has the measurements that justify it."""
+"""How many milliseconds of writing may be lost unnoticed at the end of a power cut that counts as kept, unless a
+profile sets this. docs/power_cut.md has the measurements that justify it."""
 
 _MOST_CUTS = 10_000
 _MOST_BLIND_MS = 3_600_000
@@ -28,10 +28,10 @@ _DEFAULTS = {"cuts": 0, "blind_ms": BLIND_MS}
 
 
 class Criteria(criteria.Criteria):
-    """A profile without the section asks for no power cuts."""
+    """A profile without the section requires no power cuts."""
 
     def read(self, given: Any, base: Any) -> Any:
-        """Return what a profile asks for as far as it is not the default.
+        """Return the requirements of a profile that differ from the default.
         A key that is not given is that of ``base``. Raises DefinitionError."""
         read_mapping(given, "durability", tuple(_DEFAULTS))
         if not given:
@@ -48,5 +48,6 @@ class Criteria(criteria.Criteria):
 
 
 def blind_limit_ns(section: Mapping[str, Any] | None) -> int:
-    """Return how many nanoseconds of writing may be lost unseen by a profile with this section, None if it has none."""
+    """Return how many nanoseconds of writing may be lost unnoticed under a profile with this section (None if it has
+    none)."""
     return round((section or {}).get("blind_ms", BLIND_MS) * 1e6)

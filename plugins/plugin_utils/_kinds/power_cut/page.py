@@ -16,7 +16,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.observation import number
 
 OUTCOME_CLASSES = {KEPT: "pass", LOST: "fail", INCONCLUSIVE: "inconclusive"}
-"""The verdict whose colour an outcome has."""
+"""The verdict that determines the colour of an outcome."""
 
 SHOWN_ROWS = 100
 """The largest number of rows about what was lost: a cut has one for each queue manager."""
@@ -80,8 +80,8 @@ class DurabilitySection:
 
     @property
     def lost(self) -> tuple[list[str], list[list[str]]]:
-        """Titles and rows of what was lost: of each cut with a loss all queue managers together,
-        and each alone if there are several."""
+        """Titles and rows of losses: for each cut with a loss, all queue managers together and, if there are several,
+        each one."""
         found = [(cut, row) for cut in self._cuts if cut["outcome"] == LOST for row in _rows_of(cut)][:SHOWN_ROWS]
         columns = [
             each
@@ -131,7 +131,7 @@ def _in_flight(cut: Mapping[str, Any]) -> str:
 
 
 def _rows_of(cut: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the rows of a cut with the row of all last; the row of a single queue manager repeats it,
+    """Return the rows of a cut, with the row for all queue managers last; the row of a single queue manager repeats it,
     and has the finding."""
     alone = [row for row in cut["rows"] if row.get("worker") != "all"]
     return cut["rows"] if len(alone) != 1 else alone

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What power cuts show: how many there were, what was lost, and what they prove."""
+"""The report of power cuts: how many there were, what was lost, and what they prove."""
 
 from __future__ import annotations
 
@@ -62,13 +62,13 @@ class View(view.View):
         return self.cause
 
     def advise(self, found: Sequence[tuple[Host, Mapping[str, Any]]], verdict: str) -> tuple[str, str]:
-        """Return what follows from one kind of damage on some hosts and what to do next,
-        or the same of what the history knows of."""
+        """Return the consequence of one kind of damage on some hosts, or of a loss in the history, and what to do
+        next."""
         return advice_on_cuts(((host, finding) for host, finding in found if host.of_kind.view is self), verdict)
 
     def headline(self, model: Model) -> str:
-        """Return the count of cuts that were all kept, but that are fewer than a profile asks for,
-        or for whose number no profile asks."""
+        """Return the count of cuts without a loss if they are fewer than a profile requires, or if no profile requires
+        any number."""
         if model.verdict != PASS:
             return ""
         made = [(len(host.own["cuts"]), host) for host in model.hosts_with_own]

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The preflight: any run in check mode. Hosts are looked at, nothing is measured, and there is no verdict."""
+"""The preflight: any run in check mode. Hosts are inspected, nothing is measured, and there is no verdict."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.kind import K
 
 
 class Preflight(Kind):
-    """What such a run was opened for still decides what it looks at."""
+    """What it inspects depends on the kind that the run was opened for."""
 
     name = "preflight"
     facets = ("view",)

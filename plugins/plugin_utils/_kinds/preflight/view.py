@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class View(view.View):
-    """What each host is ready for, or refused for, is among its reasons."""
+    """The reasons of each host state what it is ready for or why it is refused."""
 
     cause = "preflight"
 
