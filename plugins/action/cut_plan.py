@@ -130,7 +130,7 @@ def check(asked: Mapping[str, Any], host: str) -> None:
             "cut_command and cut_task_file are both set: leave one of them out"
             if asked["cut_command"]
             else (
-                "nothing says how the power is cut: set cut_command, a command on the controller, or "
+                "it is not specified how the power is cut: set cut_command, a command on the controller, or "
                 "cut_task_file, a file of tasks"
             )
         )

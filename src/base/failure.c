@@ -23,7 +23,7 @@ const char *failure_error_name(int error) {
 
 const char *failure_error_text(int error) {
     switch (error) {
-    case FAILURE_SHORT_WRITE: return "less was transferred than asked for";
+    case FAILURE_SHORT_WRITE: return "less was transferred than requested";
     case FAILURE_CORRUPT: return "what was read is not what was written";
     default: return strerror(error);
     }

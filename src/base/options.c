@@ -157,7 +157,7 @@ static const struct rule rules[] = {
      .argument = "N", .help = "threads that keep processors busy for the whole run", .key = "option_background_threads",
      .unit = "count"},
     {"createDirs", 0, KIND_FLAG, FIELD(create_dirs),
-     .help = "make directories that do not exist, and remove them again", .key = "option_create_dirs", .unit = "0/1"},
+     .help = "create missing directories, and remove them at the end", .key = "option_create_dirs", .unit = "0/1"},
     {"keepFiles", 0, KIND_FLAG, FIELD(keep_files), .help = "leave the test files (otherwise they never have a name)",
      .key = "option_keep_files", .unit = "0/1"},
     {"tables", 0, KIND_TEXT, FIELD(tables_dir), .checks = true, .allowed = "a directory, or - for standard output",
@@ -636,7 +636,7 @@ void options_help(FILE *out) {
                   "       logdisk --workload=commit --apps=N[,N...] --msgSize=SIZE[,SIZE...] [--dir=DIR] [option...]\n"
                   "       logdisk --stream=KEY=VALUE,... [--stream=...] [--place=KEY=VALUE,...] [option...]\n"
                   "       logdisk --checkAcknowledged=FILE [--dir=DIR] [--tables=DIR]\n\n"
-                  "Measures what a disk takes to write IBM MQ's recovery log: O_DIRECT|O_DSYNC, one write at a time,\n"
+                  "Measures how a disk writes IBM MQ's recovery log: O_DIRECT|O_DSYNC, one write at a time,\n"
                   "sequential over a ring of preformatted files. Defaults are in parentheses.\n\n");
     for (const struct rule *rule = rules; rule < rules + RULES; rule++) {
         const char *argument = rule->argument, *initial = rule->initial != NULL ? rule->initial : rule->alone;

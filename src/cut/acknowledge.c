@@ -16,7 +16,7 @@ bool acknowledge_look(struct failure *failure) {
     struct stat out, err;
     if (isatty(STDOUT_FILENO) == 1) {
         return failure_set(failure, EXIT_REFUSED,
-                           "--acknowledge: standard output is a terminal, and what has to outlive this host must leave "
+                           "--acknowledge: standard output is a terminal, and what must survive has to leave "
                            "it; run it as ssh HOST logdisk ... > FILE on another machine");
     }
     bool known = fstat(STDOUT_FILENO, &out) == 0 && fstat(STDERR_FILENO, &err) == 0;

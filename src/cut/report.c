@@ -18,7 +18,7 @@ static void put_spot(struct text *text, const struct reader *reader, const struc
 
 static void put_write(struct text *text, uint64_t write) {
     if (write == 0) {
-        text_printf(text, "what it held before the first write");
+        text_printf(text, "what it contained before the first write");
     } else {
         text_printf(text, "write %" PRIu64, write);
     }

@@ -10,7 +10,7 @@ static bool create_mark(void *context, struct place *place, struct failure *fail
     if (fd < 0) {
         return errno == EEXIST
                    ? failure_set(failure, EXIT_REFUSED,
-                                 "%s already has the mark of files that --acknowledge left there; remove them with "
+                                 "%s already contains files that --acknowledge left there; remove them with "
                                  "--removeAcknowledged, or choose another --dir or --filePrefix",
                                  place->path)
                    : failure_set(failure, EXIT_REFUSED, "cannot create the mark of --acknowledge in %s: %s",

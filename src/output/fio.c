@@ -26,7 +26,7 @@ static void print_global(FILE *out, const struct options *options) {
         "norandommap=1\nfallocate=none\ninvalidate=0\nfadvise_hint=0\ngroup_reporting=1\nclocksource=clock_gettime\n"
         "; latency_* here is fio's clat with psync, and its slat and clat together with libaio\n"
         "; fio has whole percents and whole operations per second\n"
-        "; fio reads what it finds: make the files first, with --keepFiles instead of --showFio\n");
+        "; fio reads what it finds: create the files first, with --keepFiles instead of --showFio\n");
 }
 
 static void print_way(FILE *out, const struct stream *stream, const struct place *place) {

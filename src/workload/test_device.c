@@ -112,7 +112,7 @@ static bool measure(struct opening *opening, uint64_t *device_bytes) {
     char text[2][THOUSANDS_BYTES];
     if (ioctl(opening->device->fd, BLKGETSIZE64, device_bytes) != 0 ||
         ioctl(opening->device->fd, BLKSSZGET, &sector_bytes) != 0) {
-        return refuse(opening, "(%s) does not tell its size: %s; name another device", opening->node, strerror(errno));
+        return refuse(opening, "(%s) has an unknown size: %s; name another device", opening->node, strerror(errno));
     }
     if (*device_bytes < needed) {
         return refuse(opening,

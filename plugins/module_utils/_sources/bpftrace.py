@@ -240,7 +240,7 @@ def _output(command):
 
 def _refuse_privilege():
     if os.geteuid() != 0:
-        raise SourceError("bpftrace needs root, and this account is not: set observe_become to true")
+        raise SourceError("bpftrace needs root, and this account is not root: set observe_become to true")
     effective = int(_read("/proc/self/status", "CapEff:\t0").partition("CapEff:")[2].split()[0], 16)
     if effective >> _CAP_SYS_ADMIN & 1:
         return

@@ -100,7 +100,7 @@ def _read(value: Mapping[str, Any], key: str, parse: Any, most: int) -> Any:
     try:
         number = parse(value[key])
     except _units.UnitError as error:
-        raise ValueError(f"has in {key} what cannot be used: {error}") from None
+        raise ValueError(f"has an unusable value in {key}: {error}") from None
     if not 0 < number <= most:
         raise ValueError(f"has {value[key]!r} in {key}, which must be above 0 and at most {_units.format_count(most)}")
     return number

@@ -28,7 +28,7 @@ PAGE_BYTES = _ini_files.LOG_PAGE_BYTES
 DIRECTORY_NAMES = ("logdisk", "logdisk-test")
 """Names of a directory under test. The second one is for hosts with a queue manager whose log has the first name."""
 BY_HAND = "give the volumes of this host as workspace_volumes instead"
-BY_OPTION = "set workspace_discover_absent: skip to leave out what a host does not have"
+BY_OPTION = "set workspace_discover_absent: skip to leave out queue managers that a host does not have"
 SHOWN_REASONS = 2
 _LONGEST_NAME = 60
 _TEMPLATE = re.compile(r"\{[{%#]")

@@ -175,9 +175,7 @@ def status_prom(lines: Sequence[Status], expected: Sequence[str], problems: Sequ
     out = [om.family(name, meaning) + om.sample(name, "", len(counted)) for name, meaning, counted in counts]
     asked = [line for line in lines if line.is_asked]
     out.append(
-        om.family(
-            "logdisk_certificate_state", "Whether the volume is in this state under the profile that is asked for."
-        )
+        om.family("logdisk_certificate_state", "Whether the volume is in this state under the requested profile.")
     )
     out += [
         om.states("logdisk_certificate_state", _labels(line), "state", MOST_URGENT_FIRST, line.state) for line in asked
@@ -316,7 +314,7 @@ def _sentence(line: Status) -> str:
     if line.replaced and line.state == NONE:
         parts.append("its disk or file system has been replaced")
     if not line.is_asked:
-        parts.append("another profile than the one that is asked for")
+        parts.append("a profile other than the requested one")
     if line.clones:
         parts.append(f"clone of {', '.join(line.clones)}")
     return "; ".join(parts)

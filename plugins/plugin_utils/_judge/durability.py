@@ -81,7 +81,7 @@ LOSSES = (
     Loss(
         "misdirected",
         "misdirected_positions",
-        "A write lies in the place of another one. MQ finds foreign data in its log, and a log of another queue "
+        "A write is in the place of another one. MQ finds foreign data in its log, and a log of another queue "
         "manager may be damaged as well.",
         "Do not use this volume. Firmware, a mapping layer or a stack of file systems sends writes to wrong places: "
         "replace what is below the file system, part by part, and cut again after each.",
@@ -95,7 +95,7 @@ LOSSES = (
     Loss(
         "zeroed",
         "zeroed_positions",
-        "A part of the log is zeroes, so the records there are gone, and recovery cannot go past them.",
+        "A part of the log is zeroes, so the records there are lost, and recovery cannot continue past them.",
         "Look for a file system that does not write what it allocated, thin provisioning and TRIM, and firmware that "
         "forgets its mapping. Update or replace it, and cut again.",
     ),

@@ -29,8 +29,8 @@ FACTS = {
     "log_bytes_in_use": "of the extents of the log",
     "log_bytes_max": "of the extents of the log",
     "logical_bytes_per_s": "log records, without what partial pages and TripleWrite add",
-    "probe_overhead_ns": "what watching adds to each log write (or call, if only those are watched), as measured",
-    "probe_overhead_call_ns": "what watching adds to each call, if the log is watched as well",
+    "probe_overhead_ns": "overhead of watching for each log write (or call, if only those are watched), as measured",
+    "probe_overhead_call_ns": "overhead of watching for each call, if the log is watched as well",
     "events_lost": "events that bpftrace could not hand over: lines about maxima and slow operations may be missing",
 }
 """Facts that have a meaning here. A source may add others, which are shown as they are."""

@@ -167,7 +167,7 @@ def _flush_hint(value: Any, facts: Mapping[str, Any]) -> str:
     if number < NO_FLUSH_BELOW:
         return "a synchronous write costs no more than a plain one: no flush is sent, or it costs nothing"
     if 1.5 <= number <= 3:
-        return "something answers a flush at once: a cache with power-loss protection, a battery, or one that lies"
+        return "something answers a flush at once: a protected cache (battery, capacitors), or one that ignores flushes"
     return "a flush does real work" if number > 10 else ""
 
 
@@ -320,7 +320,7 @@ _FACTS = {
         Fact("target_message_bytes", HOST, "Required load: message size", _size),
         Fact("target_messages_per_s", HOST, "Required load: messages per second", _text),
         Fact("target_clients", HOST, "Required load: clients", _text),
-        Fact("array_settings", DEVICE, "Settings of the array, as the inventory says", _text),
+        Fact("array_settings", DEVICE, "Settings of the array, from the inventory", _text),
         Fact(
             "device_shared_with",
             DEVICE,

@@ -205,7 +205,7 @@ def _read_streams(name: str, data: Mapping[str, Any]) -> Workload:
         )
     if not words_of(unit).layout.by_stream:
         raise DefinitionError(
-            f"load_unit {shown(unit)} is that of a workload without streams; choose another "
+            f"load_unit {shown(unit)} belongs to a workload without streams; choose another "
             "one, such as loggers or clients."
         )
     workload = Workload(

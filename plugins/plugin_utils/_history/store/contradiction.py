@@ -81,7 +81,7 @@ def refuse_contradiction(directory: RunDirectory, folder: str) -> None:
             f"its record.json says that it certifies, but by its tables it does not: {judged['qualification']}"
         )
     if record.volume_facts is not None and set(record.volume_facts) != set(judged.get("volume_facts") or ()):
-        raise CertificateError("its record.json says something else of the volume than its tables do")
+        raise CertificateError("its record.json contradicts its tables about the volume")
 
 
 def _of_earlier_rules(record: HostRecord, tables: Tables | None) -> bool:

@@ -104,7 +104,7 @@ class View(view.View):
         known = [(host.own, own) for host, own in hosts if host.own and host.of_kind.view is self]
         if not known:
             return
-        yield om.family("logdisk_run_power_cuts", "Power cuts by what they showed.")
+        yield om.family("logdisk_run_power_cuts", "Power cuts by outcome.")
         for durability, own in known:
             for outcome in OUTCOMES:
                 count = sum(cut["outcome"] == outcome for cut in durability["cuts"])

@@ -203,7 +203,7 @@ OTHERS = {
     "no_headroom": Advice(
         "what the volume carries is not known",
         "Set sweep_target, and sweep block sizes from 4 KiB up to the log buffer. "
-        "docs/estimates.md says where estimates hold.",
+        "docs/estimates.md says where estimates are valid.",
         (),
     ),
     "waived": Advice("a waiver excuses the limit", "Solve the cause before the waiver expires.", (STORAGE, MQ)),
@@ -280,7 +280,7 @@ _CONSEQUENCES = {
     "hung": "As long as such a write lasts, a queue manager acknowledges no persistent message.",
     "skipped": "This host is not certified for this queue manager.",
     "ended_early": "Only a part was measured, which decides nothing.",
-    "no_figures": "What the log writes take is not known.",
+    "no_figures": "The duration of log writes is not known.",
     "worse": "Persistent commits wait longer than when the baseline was made, even if every limit is kept.",
     "uncompared": "Whether persistent commits wait longer than they used to is not known.",
     "unqualified": "No certificate was issued: the run does not cover what the profile asks for.",
@@ -290,7 +290,7 @@ _CONSEQUENCES = {
 
 _OF_OTHERS = {
     "io_error": "What uses this storage cannot rely on it: a read or a write failed.",
-    "hung": "As long as such an operation lasts, whoever waits for it waits.",
+    "hung": "As long as such an operation lasts, everything that depends on it is blocked.",
     "worse": "Operations take longer than when the baseline was made, even if every limit is kept.",
     "uncompared": "Whether operations take longer than they used to is not known.",
 }

@@ -78,7 +78,7 @@ def consequence_of_stream(excess: Excess, words: Words) -> str:
             "does not keep up with this load"
         )
     elif excess.metric == "target_operations_share":
-        said = f"{on}{what} reach only {_units.format_ratio(min(excess.values))} of the rate that is asked for"
+        said = f"{on}{what} reach only {_units.format_ratio(min(excess.values))} of the required rate"
     elif kind not in ("latency", "response"):
         return ""
     elif figure == "mean":

@@ -112,7 +112,7 @@ def _chart(
     )
     parts += [end_labels(labels, x=LEFT + 6), end_labels([(y.place(limit[-1][1]), "log", "limit")])]
     beyond = any(estimate.reservations for curve in curves.values() for size, estimate in curve)
-    more = (" Dotted: the model does not claim to hold there." if beyond else "") + (
+    more = (" Dotted: outside the range of the model." if beyond else "") + (
         " Dots were measured by the commit workload." if dots else ""
     )
     description = f"Estimates for {_counts(list(curves))} that commit without think time. {words}{more}"

@@ -99,7 +99,7 @@ def host_sentence(host: Mapping[str, Any]) -> str:
     if host["runs_needed"]:
         only_after = f", or {host['after_needed']} after alone," if host["after_needed"] else ""
         return f"{host['runs_needed']} runs on either side{only_after} should decide it"
-    return "its change lies at the margin: more runs will not decide it"
+    return "its change is too close to the margin: more runs will not decide it"
 
 
 def _worse(host: Mapping[str, Any]) -> str:

@@ -139,7 +139,7 @@ class EstimateSection:
             f"With {_units.format_size(estimate.load.message_bytes)} messages of "
             f"{_units.format_count(estimate.load.applications)} clients, the measurement is "
             f"{_units.format_ratio(abs(estimate.difference), 2)} {'above' if estimate.difference > 0 else 'below'} the "
-            "estimate, although the model claims to hold there: rely on the measurement"
+            "estimate, although this is within the range of the model: rely on the measurement"
             for estimate in found
         ]
 

@@ -67,7 +67,8 @@ def test_bpftrace_is_not_installed(monkeypatch):
 
 def test_the_account_is_not_root(monkeypatch):
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    assert why(bpftrace._refuse_privilege) == "bpftrace needs root, and this account is not: set observe_become to true"
+    expected = "bpftrace needs root, and this account is not root: set observe_become to true"
+    assert why(bpftrace._refuse_privilege) == expected
 
 
 @pytest.mark.parametrize(

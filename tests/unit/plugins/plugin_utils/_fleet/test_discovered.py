@@ -265,8 +265,8 @@ def test_without_any_volume_there_is_no_plan():
 def test_a_queue_manager_that_is_not_on_this_host_is_an_error_unless_it_is_to_be_skipped():
     given = (absent("QM/2"), queue_manager("QM1"), {"name": "QM3", "problem": "no answer"})
     way_out = (
-        "Correct that, set workspace_discover_absent: skip to leave out what a host does not have, or give the volumes "
-        "of this host as workspace_volumes"
+        "Correct that, set workspace_discover_absent: skip to leave out queue managers that a host does not have, "
+        "or give the volumes of this host as workspace_volumes"
     )
     refused, skipping = plan(*given), plan(*given, skip_absent=True)
     assert [

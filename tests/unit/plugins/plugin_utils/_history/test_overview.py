@@ -305,9 +305,8 @@ def test_what_another_profile_says_is_listed_as_such_and_is_no_problem():
         entry("2026-04-21", FAILS, profile="gold", host="valid", volume_id="1"),
     )
     assert problems_of(fleet, ["valid"], {}) == []
-    assert (
-        "failed gold on 2026-04-21 (run run-2026-04-21); another profile than the one that is asked for"
-        in status_text(fleet, ["valid"], [], TODAY, {})
+    assert "failed gold on 2026-04-21 (run run-2026-04-21); a profile other than the requested one" in status_text(
+        fleet, ["valid"], [], TODAY, {}
     )
     assert {
         volume["profile"]: volume["is_asked_for"] for volume in status_json(fleet, [], [], TODAY, {}, {})["volumes"]

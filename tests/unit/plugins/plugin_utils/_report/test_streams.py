@@ -302,7 +302,7 @@ def test_many_streams_and_loads_have_charts_of_those_that_limits_judge_around_th
             "database",
             "all",
             [0.9],
-            "All operations of database reach only 90 % of the rate that is asked for.",
+            "All operations of database reach only 90 % of the required rate.",
         ),
         ("latency_cv", "database", "read", [2], ""),
         ("latency_mean", "database", "read", [None], ""),

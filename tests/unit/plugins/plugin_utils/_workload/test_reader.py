@@ -120,7 +120,7 @@ def test_a_stream_of_the_log_stands_for_its_keys():
         (
             [DATABASE],
             {"load_unit": "queue managers"},
-            "mine: load_unit 'queue managers' is that of a workload without streams; choose another one",
+            "mine: load_unit 'queue managers' belongs to a workload without streams; choose another one",
         ),
         ([DATABASE], {"loads": [0]}, "^mine: loads must be 1 to 1000 load points from 1 to 100000"),
         (

@@ -109,7 +109,7 @@ PASSED = {"verdict": "pass", "certified": True, "qualification": "", "reasons": 
         (
             fabricate.tables(over=[], exit_status=3, error_errno_name="EIO"),
             {"volume_facts": []},
-            "says something else of the volume",
+            "contradicts its tables about the volume",
         ),
     ],
 )

@@ -141,7 +141,7 @@ def test_inconclusive_hosts_say_what_would_decide():
     text = comparison_text(comparison(hosts), "", "")
     assert "  inconclusive  one run cannot tell: c +31 %, d +31 %" in text
     assert "  inconclusive  5 runs on either side, or 9 after alone, should decide it: a +31 %" in text
-    assert "  inconclusive  its change lies at the margin: more runs will not decide it: b +31 %" in text
+    assert "  inconclusive  its change is too close to the margin: more runs will not decide it: b +31 %" in text
 
 
 @pytest.mark.parametrize(
