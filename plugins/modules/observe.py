@@ -31,11 +31,11 @@ options:
     default: log
   source:
     description:
-      - Where the figures come from. V(auto) takes the first of V(prometheus), V(amqsrua) and V(bpftrace) that can be
-        used.
+      - Where the figures come from. The option C(observe_source) of the role P(mqops.logdisk.observe#role) describes
+        the sources.
+      - V(auto) takes the first that can be used. Those that need the least privilege are tried first.
       - With O(calls) or O(command) it is V(bpftrace).
     type: str
-    choices: [auto, prometheus, amqsrua, bpftrace]
     default: auto
   duration:
     description: Number of seconds after which the observation ends.
@@ -240,7 +240,7 @@ def main():
             run_id=dict(type="str", required=True),
             state_dir=dict(type="str", required=True),
             volume=dict(type="str", default="log"),
-            source=dict(type="str", choices=["auto", "prometheus", "amqsrua", "bpftrace"], default="auto"),
+            source=dict(type="str", default=choice.AUTO),
             duration=dict(type="float", required=True),
             interval=dict(type="float", default=10),
             lease=dict(type="float", default=120),

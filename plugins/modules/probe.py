@@ -142,7 +142,6 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import (
     _tester,
     _user,
 )
-from ansible_collections.mqops.logdisk.plugins.module_utils._sources import window
 
 FAMILIES = (
     ("Debian", ("debian", "ubuntu")),
@@ -252,6 +251,9 @@ def discovered(module):
 
 def observe(queue_managers, p):
     """Add to each queue manager that may be running the figures that MQ publishes about its log."""
+    # Only a call that observes pays for importing the sources.
+    from ansible_collections.mqops.logdisk.plugins.module_utils._sources import window
+
     names = [each["name"] for each in queue_managers if each["exists"] and each["running"] is not False]
     seen = window.watch(names, p["observe_window"], p["observe_url"], p["observe_amqsrua"])
     for each in queue_managers:

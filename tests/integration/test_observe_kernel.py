@@ -16,10 +16,10 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe import bpftrace
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.buckets import upper_ns
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.interval import Observation, Options
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.samples import read_samples
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.sources import bpftrace
 from ansible_runs import PROJECT
 from testbed.shell import run, wait_for
 

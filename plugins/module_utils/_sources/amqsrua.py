@@ -86,6 +86,9 @@ class _Reason(Exception):
 class Source:
     """``options``: ``queue_manager`` and ``amqsrua`` (its path; if empty it is searched for)."""
 
+    of_averages = True
+    check_limit_s = CHECK_S
+
     def __init__(self, options):
         self._queue_manager = options.get("queue_manager") or ""
         self._given = options.get("amqsrua") or ""

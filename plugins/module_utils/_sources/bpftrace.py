@@ -56,6 +56,8 @@ class Source:
     then the end of the observation.
     """
 
+    of_averages = False
+
     def __init__(self, options):
         self._options = options
         self.overheads_ns = {}

@@ -1,7 +1,10 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which source observes.
+"""The sources, and which one observes.
+
+Each is a class with ``check()``, ``samples()`` and ``of_averages``: whether it reads the rolling averages that MQ
+itself publishes, without privilege. Such a source also has ``check_limit_s``, how long its check takes at most.
 
 Private to this collection; it may change at any time.
 """
@@ -22,6 +25,9 @@ def choose(name, options, sources=SOURCES):
     Raises SourceError with what each lacks.
     """
     only = BPFTRACE if options["calls"] or options["command"] else ""
+    names = [AUTO] + [each for each, dummy in sources]
+    if name not in names:
+        raise SourceError("the source is %s, but must be one of: %s" % (name, ", ".join(names)))
     tried = [each for each in sources if each[0] == (name if name != AUTO else only or each[0])]
     problems = []
     for each, source_class in tried:

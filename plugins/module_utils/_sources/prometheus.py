@@ -57,6 +57,9 @@ _OTHERS = (_STATUS, "_exporter_publications")
 class Source:
     """``options``: ``queue_manager`` (empty: the only one of the endpoint), ``url`` and ``interval`` (seconds)."""
 
+    of_averages = True
+    check_limit_s = CHECK_S + LIMIT_S
+
     def __init__(self, options):
         self._queue_manager = options.get("queue_manager") or ""
         self._url = options.get("url") or DEFAULT_URL

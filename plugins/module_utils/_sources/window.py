@@ -10,10 +10,10 @@ Private to this collection; it may change at any time.
 import time
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _time_limit
-from ansible_collections.mqops.logdisk.plugins.module_utils._sources import amqsrua, prometheus
+from ansible_collections.mqops.logdisk.plugins.module_utils._sources import choice
 from ansible_collections.mqops.logdisk.plugins.module_utils._sources.source_error import SourceError
 
-SOURCES = (("prometheus", prometheus.Source), ("amqsrua", amqsrua.Source))
+SOURCES = tuple((name, source_class) for name, source_class in choice.SOURCES if source_class.of_averages)
 INTERVAL_S = 10
 MOST_CHARACTERS = 1 << 20
 """How much output is kept for a queue manager; an hour of publications is less."""
@@ -24,7 +24,7 @@ def watch(names, window_s, url, path):
     (as an observer writes them), and ``problem``, a sentence if there is no sample. ``url`` and ``path`` are those of
     the endpoint and of amqsrua."""
     calls = [lambda name=name: _watch(name, window_s, url, path) for name in names]
-    limit_s = window_s + prometheus.CHECK_S + prometheus.LIMIT_S + amqsrua.CHECK_S
+    limit_s = window_s + sum(source_class.check_limit_s for dummy, source_class in SOURCES)
     answers = _time_limit.call_all(calls, limit_s)
     return dict(
         (name, answer if isinstance(answer, dict) else _nothing(str(answer))) for name, answer in zip(names, answers)

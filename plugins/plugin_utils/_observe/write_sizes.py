@@ -34,7 +34,7 @@ def read_write_sizes(queue_manager: str, observed: Any) -> WriteSizes:
     """Return what ``_sources/window.py`` of the host answered about a queue manager."""
     answer = as_dict(observed)
     source, samples = SOURCES.get(str(answer.get("source"))), answer.get("samples")
-    if source is None or not source.OF_AVERAGES or not isinstance(samples, list):
+    if source is None or not isinstance(samples, list):
         return WriteSizes(problem=printable(str(answer.get("problem") or "the host did not answer")[:_LONGEST]))
     lines = b"".join(json.dumps(each, default=str).encode() + b"\n" for each in samples)
     observation = source.read(read_samples(lines).samples, Options(queue_manager))

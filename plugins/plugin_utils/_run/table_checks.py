@@ -33,8 +33,9 @@ def is_of_streams(run: Mapping[str, str]) -> bool:
 
 
 def is_of_averages(run: Mapping[str, str]) -> bool:
-    """Whether only rolling averages are known, which MQ publishes about the log of a live queue manager."""
-    return run.get("program") == OBSERVER and run.get("source") in ("prometheus", "amqsrua")
+    """Whether only rolling averages are known, which MQ publishes about the log of a live queue manager. It publishes
+    no count of writes beside them."""
+    return run.get("program") == OBSERVER and run.get("operations_are_estimated") == "1"
 
 
 def check_steps(run: dict[str, str], results: list[Row]) -> None:

@@ -98,6 +98,8 @@ def test_auto_takes_the_first_source_that_can_serve_and_says_what_each_lacks():
         ),
     ):
         source_of("auto", none)
+    with pytest.raises(SourceError, match=r"^the source is x, but must be one of: auto, prometheus, amqsrua, bpftr"):
+        source_of("x", some)
     for name, calls in (("prometheus", []), ("auto", ["MQPUT"])):
         with pytest.raises(SourceError, match=r"^it lacks something$"):
             source_of(name, none, calls=calls)

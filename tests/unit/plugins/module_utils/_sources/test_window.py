@@ -48,6 +48,8 @@ def patience(monkeypatch):
     """Only the feature under test reaches its limit."""
     for module, name in ((prometheus, "LIMIT_S"), (prometheus, "CHECK_S"), (amqsrua, "CHECK_S")):
         monkeypatch.setattr(module, name, 90)
+    for dummy, source_class in window.SOURCES:
+        monkeypatch.setattr(source_class, "check_limit_s", 180)
     monkeypatch.setattr(window, "INTERVAL_S", 0.05)
 
 

@@ -134,7 +134,7 @@ def published(slowest_ns, **limits):
         [column for column in fabricate.RESULT_COLUMNS if column.startswith("latency_") and column != "latency_mean_ns"]
     )
     run = {**fabricate.run_data(["h"], "mq-live", kind="observation"), "run_id": "r"}
-    files = fabricate.tables(fabricate.step_rows(1, 12288, **without), program="observe", source="amqsrua")
+    files = fabricate.tables(fabricate.step_rows(1, 12288, **without), program="observe", operations_are_estimated="1")
     files.pop("intervals.csv")
     seen = {"facts": {"slowest_write_since_restart_ns": slowest_ns} if slowest_ns else {}}
     made = observed(run, "h", "log", {}, {"path": "/l", "queue_managers": ["QM1"]}, files, seen, fabricate.TODAY)

@@ -11,9 +11,9 @@ import datetime
 import io
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe import amqsrua, prometheus
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.interval import Options
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.samples import Sample
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.sources import amqsrua, prometheus
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.tables import tables_of
 from mq import expositions
 from mq.expositions import Clock, Publication

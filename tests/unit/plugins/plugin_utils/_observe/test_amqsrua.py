@@ -10,9 +10,9 @@ import random
 from pathlib import Path
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.amqsrua import read
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.interval import Options
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.samples import Sample
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.sources.amqsrua import read
 
 FIXTURES = Path(__file__).parents[4] / "fixtures/observe"
 QM1 = Options("QM1")

@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe import bpftrace
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.buckets import bucket_of, upper_ns
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.interval import Maximum, Options, Over
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.samples import Sample
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.sources import bpftrace
 
 S, MS = 1_000_000_000, 1_000_000
 BASE = 500 * S

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.interval import LOG, Maximum, Options
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.prometheus import read
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.samples import Sample
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.sources.prometheus import read
 
 FIXTURES = Path(__file__).parents[4] / "fixtures/observe"
 QM1 = Options("QM1")

@@ -37,7 +37,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader im
 SOURCE = "amqsrua"
 TITLE = "what MQ publishes, from amqsrua"
 CAVEAT = CAVEAT_OF_AVERAGES
-OF_AVERAGES = True
 
 _ELEMENTS = {
     "bytes in use": (0, IN_USE),

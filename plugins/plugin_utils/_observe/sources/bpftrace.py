@@ -37,7 +37,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader im
 SOURCE = "bpftrace"
 TITLE = "the system calls of the logger, from bpftrace"
 CAVEAT = "Each call is timed in the kernel, from its beginning to its end. Time in the queue manager is not included."
-OF_AVERAGES = False
 BATCHES = 30
 MOST_STREAMS = 9
 MOST_MAXIMA = 10_000

@@ -43,7 +43,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader im
 SOURCE = "prometheus"
 TITLE = "what MQ publishes, from a Prometheus endpoint"
 CAVEAT = CAVEAT_OF_AVERAGES
-OF_AVERAGES = True
 
 _NAME = re.compile(r"(?:\w+_)?(qmgr|mq_rlog|rlog)_log_(\w+?)(_seconds|_microseconds|_milliseconds|_bytes)?(_total)?\Z")
 _STATUS = re.compile(r"(?:\w+_)?qmgr_status\Z")
