@@ -1,11 +1,11 @@
 # Copyright (c) 2026 mqops contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Makes what power cuts leave, for a checker that somebody writes from docs/power_cut_checker.md. Needs root:
+"""Creates files as after power cuts, for a checker written according to docs/power_cut_checker.md. Needs root:
 
     PYTHONPATH=tests:tests/integration .venv-dev/bin/python tests/cut_images.py DIRECTORY [NUMBER]
 
 makes NUMBER cuts (50) of honest disks and of liars on the test bed, and changes a bit or half a sector of some.
-DIRECTORY/NN has what the witness kept (acknowledged) and the files of the queue managers (qm1, qm2). The verdict of
+DIRECTORY/NN contains the witness's file (acknowledged) and the files of the queue managers (qm1, qm2). The verdict of
 logdisk on each is printed and is in DIRECTORY/verdicts.csv: its status (0 kept, 5 lost) and its counts. A checker that
 agrees has the same.
 """
@@ -90,7 +90,7 @@ def flip_a_bit(image: Path, choice: random.Random) -> None:
 
 
 def put_half_a_sector_back(image: Path, choice: random.Random) -> None:
-    """Put back what an earlier pass wrote to one half of a sector: a run with the same seed writes the same."""
+    """Restore one half of a sector from an earlier pass: a run with the same seed writes the same data."""
     seed = re.search(r" seed=(\d+) ", (image / "acknowledged").read_text())
     assert seed
     earlier = image.parent / "earlier"

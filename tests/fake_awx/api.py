@@ -2,7 +2,7 @@
 """The part of AWX's API that the modules of awx.awx call to set it up, with the checks that AWX makes, in memory.
 
 It answers in the shapes of AWX 24.6.1: lists with ``count`` and ``results``, items with ``id``, ``url``, ``type`` and
-``related``, 400 with an error for each field. What AWX does later is done later here too: a project has no playbooks
+``related``, 400 with an error for each field. Like AWX, it does some things later: a project has no playbooks
 before
 its update has ended.
 """

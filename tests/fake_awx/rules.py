@@ -2,7 +2,7 @@
 """What the API of AWX refuses, and its messages: rules of schedules, surveys, their answers, prompts, credentials,
 and messages of notifications.
 
-Every function returns what is wrong in the words of AWX, and nothing if it accepts. Each names the place in the source
+Every function returns AWX's error message, or nothing if AWX would accept the input. Each names the place in the source
 of AWX 24.6.1 that it restates.
 """
 

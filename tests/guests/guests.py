@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Power cuts below a kernel of its own: guests of QEMU, without KVM. One command each; see README.md.
+"""Power cuts of separate kernels: guests of QEMU, without KVM. One command each; see README.md.
 
 guests.py replay    1,000 states that an honest disk may be in after a cut: the check must convict none of them
 guests.py cut       guests whose disk and QEMU are killed: virtio must keep all, and NVMe what its flushes say
@@ -200,7 +200,7 @@ def mounted(image: Path) -> Iterator[Path]:
 
 
 def check(image: Path, acknowledged: str) -> tuple[int, dict[str, str], str]:
-    """Exit status, the row of all queue managers, and what the tester says."""
+    """The exit status, the row of all queue managers, and the tester's output."""
     tables = image.parent / "tables"
     shutil.rmtree(tables, ignore_errors=True)
     (image.parent / "witness").write_text(acknowledged)
@@ -345,7 +345,7 @@ def replay_all(workshop: Workshop) -> list[str]:
 
 @contextlib.contextmanager
 def disk(workshop: Workshop) -> Iterator[subprocess.Popen]:
-    """A honest disk whose cache dies with its process. Its log says what QEMU asked of it."""
+    """A honest disk whose cache dies with its process. Its log contains QEMU's requests."""
     socket = workshop.path / "socket"
     socket.unlink(missing_ok=True)
     words = [f"medium={workshop.medium}", "character=honest", f"logfile={workshop.path}/requests"]

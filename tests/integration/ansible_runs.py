@@ -50,7 +50,7 @@ COMPILE = {"tester_method": "compile"}
 
 
 def first_of(cases: Iterable[object]) -> list[object]:
-    """Cases of a parametrized test, of which `make test` runs the first alone."""
+    """Cases of a parametrized test; `make test` runs only the first."""
     first, *others = cases
     return [
         first,
@@ -73,7 +73,7 @@ class Outcome:
 
     @property
     def certifications(self) -> list[Certification]:
-        """What its run directories hold, oldest first."""
+        """The contents of its run directories, oldest first."""
         return [
             Certification(path.parent)
             for path in sorted((self.directory / "reports").glob("*/run.json"))
@@ -147,8 +147,8 @@ class Controller:
 
     @staticmethod
     def interrupt(running: subprocess.Popen[bytes]) -> int:
-        """Send a playbook what Ctrl-C sends, and return its exit status. Not while Ansible starts a process: Python
-        drops an interrupt that comes then."""
+        """Send a playbook the signal of Ctrl-C, and return its exit status. Not while Ansible starts a process: Python
+        drops an interrupt at that point."""
         children = Path(f"/proc/{running.pid}/task/{running.pid}/children")
 
         def is_waiting() -> bool:

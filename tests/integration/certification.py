@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reading what a certification left in its run directory, each format by a reader of its own that shares nothing with
-the collection."""
+"""Reads the files of a certification in its run directory, each format with an independent reader that shares nothing
+with the collection."""
 
 import csv
 import json
@@ -95,7 +95,7 @@ def read_csv(path: Path) -> list[dict[str, str]]:
 
 
 def junit_verdict(suite: ElementTree.Element) -> str:
-    """What a system that knows JUnit only takes from a suite: the worst of its cases,
+    """The result of a suite for a system that only knows JUnit: the worst of its cases,
     checked against the suite's own counts."""
     found = defaultdict(list)
     for case in suite.iter("testcase"):

@@ -86,7 +86,7 @@ def start(settings: Settings) -> Iterator[Callable[..., Bed]]:
 
 @pytest.fixture
 def background() -> Iterator[Callable[..., Future]]:
-    """background(function, ...): its outcome comes later; the test does not end before."""
+    """background(function, ...): runs it in the background; the test does not end before it has finished."""
     with ThreadPoolExecutor() as executor:
         yield executor.submit
 

@@ -135,7 +135,7 @@ class Cluster:
         }
 
     def forbid(self, method: str, kind: str, body: Object) -> None:
-        """Nobody may create a job for the class of that name, which is known from the mount's path."""
+        """Jobs cannot be created for the class of that name, which is taken from the mount's path."""
         if (
             method == "POST"
             and kind == "jobs"
@@ -223,7 +223,7 @@ def handler(cluster: Cluster) -> type[BaseHTTPRequestHandler]:
 
 
 def discovery(path: str) -> Object | None:
-    """What a client asks for first: which resources there are."""
+    """A client's first request: the available resources."""
     groups = sorted({version for version, dummy in KINDS.values()} - {"v1"})
     if path == "/version":
         return {"major": "1", "minor": "37", "gitVersion": "v1.37.0"}

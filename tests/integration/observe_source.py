@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs a source of observations as the observer on a host does, with its options as JSON in the first argument: what it
-says are lines of samples on stdout."""
+"""Runs a source of observations as the observer on a host does, with its options as JSON in the first argument: its
+output is lines of samples on stdout."""
 
 import json
 import sys

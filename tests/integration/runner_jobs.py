@@ -119,8 +119,8 @@ class Runner:
         return {"ANSIBLE_COLLECTIONS_PATH": f"{target}:~/.ansible/collections:/usr/share/ansible/collections"}
 
     def prepare(self, answers: Mapping[str, object], environment: Mapping[str, str], **settings: object) -> None:
-        """Write what a job is given. Answers of a survey that are text are marked as unsafe,
-        and what stands in the variables of AWX is not."""
+        """Write what a job is given. Text answers of a survey are marked as unsafe, but values in AWX's variables are
+        not."""
         (self.private / "env").mkdir(exist_ok=True)
         extravars = "".join(
             f"{name}: {'!unsafe ' if isinstance(value, str) else ''}{json.dumps(value)}\n"
@@ -159,7 +159,7 @@ class Runner:
         )
 
     def elsewhere(self, ident: str, worker: Path, processed: Path) -> tuple[int, Job]:
-        """Transmit a job, work on it in a directory that has nothing else, and process what comes back;
+        """Transmit a job, run it in an otherwise empty directory, and process its output;
         return the worker's exit status as well."""
         (worker.parent / "sent").write_bytes(
             self._pipe("transmit", str(self.private), "-p", "playbooks/certify.yml", "--ident", ident).stdout
@@ -178,7 +178,7 @@ class Runner:
 
 def postgresql_driver(directory: Path) -> dict[str, str]:
     """Return the environment of jobs that have a history in PostgreSQL:
-    what a credential and an execution environment with psycopg provide."""
+    as provided by a credential and an execution environment with psycopg."""
     drivers = directory / "drivers"
     drivers.mkdir()
     site = Path(psycopg.__file__).parents[1]
@@ -189,7 +189,7 @@ def postgresql_driver(directory: Path) -> dict[str, str]:
 
 
 def copy_project(private: Path, files: list[Path]) -> None:
-    """Copy the files of the checkout to where the project of a private data directory lies."""
+    """Copy the files of the checkout to the project of a private data directory."""
     for name in files:
         target = private / "project" / name
         target.parent.mkdir(parents=True, exist_ok=True)

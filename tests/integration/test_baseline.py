@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A host whose disk becomes slower is named by what it was before, although it keeps all its limits,
-and its certificate ends."""
+"""A host whose disk becomes slower than before is named, although it keeps all its limits, and its certificate ends."""
 
 import datetime
 import json
@@ -37,7 +36,7 @@ def certify(controller: Controller, inventory: Path, **variables: object) -> Out
 
 
 def set_latency(host: Host, latency_ms: float) -> None:
-    """Let the disk take its writes at a fixed pace, which hides what else delays them: after a delay it catches up."""
+    """Let the disk process writes at a fixed pace, which hides other delays: after a delay it catches up."""
     host.set_limit(round(BLOCK_BYTES / latency_ms * 1000), 64 * BLOCK_BYTES)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The tester runs as the promised user whatever the inventory says of privilege, or not at all."""
+"""The tester runs as the promised user whatever the inventory says about privilege, or not at all."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -67,7 +67,7 @@ def test_the_inventory_asks_for_root(start: Start, controller: Controller, tmp_p
 def test_extra_variables_are_refused(
     start: Start, controller: Controller, tmp_path: Path, extra: dict[str, object], owner: str, refusal: str
 ) -> None:
-    """They beat whatever a playbook says: what they would make of the tester's user is refused before it is there."""
+    """They override every playbook, so their effect on the tester's user is refused before it happens."""
     bed = start(HostSpec("h1", user="ops", variables={"workspace_owner": owner, **(ELSEWHERE if owner else {})}))
     outcome = controller.certify(bed.inventory(tmp_path / "hosts.yml"), **extra)
     assert outcome.status == 2

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """certify_pvc.yml against an API server of ours: a storage class that is measured,
-and one for each way in which nothing comes of it."""
+and one for each way in which a test can fail."""
 
 import shutil
 import subprocess

@@ -33,8 +33,8 @@ def begin(controller: Controller, inventory: Path, directory: Path, **variables:
 
 @pytest.mark.thorough
 def test_the_run_is_named_as_a_user_would(start: Start, controller: Controller, tmp_path: Path) -> None:
-    """By a path from where the user stands, by the link to the newest run, and not at all; and one host that lost
-    everything costs the other nothing."""
+    """Collects a run named by a relative path, by the link to the newest run, and by default; a host that lost
+    everything does not affect the other."""
     bed = start("h1", "lost")
     inventory = bed.inventory(tmp_path / "hosts.yml", variables=SWEEP)
     lost = begin(controller, inventory, tmp_path)
@@ -124,7 +124,7 @@ def has_orders(history: Path) -> bool:
 @pytest.mark.thorough
 def test_a_run_whose_directory_is_gone(start: Start, controller: Controller, tmp_path: Path) -> None:
     """As after a cancelled job of AWX: the history has the orders, the load can be ended,
-    and the results come home by the run ID alone."""
+    and the results can be collected with only the run ID."""
     bed = start("h1")
     kept = {"gate_history": str(tmp_path / "history.sqlite"), "gate_keep_report": True}
     inventory = bed.inventory(tmp_path / "hosts.yml", variables={**SWEEP, **kept, "sweep_duration": 900})

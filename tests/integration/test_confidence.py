@@ -28,7 +28,7 @@ BEYOND_CHANCE = "This is beyond chance with 95 % confidence."
 
 
 def stall(host: Host, stall_s: float, gaps_s: Iterable[float]) -> None:
-    """Once the host measures: after each gap its disk stands still for a while, with one write in flight."""
+    """Once the host measures: after each gap its disk freezes for a while, with one write in flight."""
     wait_until_measuring([host])
     for gap_s in gaps_s:
         time.sleep(gap_s)
@@ -145,8 +145,8 @@ def test_a_run_as_long_as_an_inconclusive_one_asks_for(
 
 @pytest.mark.acceptance
 def test_ten_minutes(start: Start, controller: Controller, tmp_path: Path, background: Callable[..., Future]) -> None:
-    """A healthy disk certifies; one that freezes now and then breaks the share of time;
-    one at its limit stays there."""
+    """A healthy disk certifies; one that freezes now and then breaks the share of time; one at its limit remains
+    inconclusive."""
     duration_s, slow_rate = 600, 50
     # Silver for one block size, relaxed for a disk on which other tests write: which makes it stall for a second now
     # and then. It does not extend silver, whose limit on 1 MiB could not be removed.

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a power cut can hide is known: a cut is not kept if its command silenced a liar before it took the power,
-however much the disk's cache holds. Commands that take their time, as real ones do, make no cut of an honest disk
+"""The limits of a power cut are known: a cut does not count as kept if its command silenced a dishonest disk before it
+cut the power, whatever the size of the disk's cache. Commands that take their time, as real ones do, make no cut of an
+honest disk
 inconclusive.
 
 The witness is the real one, over SSH and a network that fails. The figures of these tests are in docs/power_cut.md.
@@ -127,7 +128,7 @@ def begin_to_write(bed: Bed, host: Host, tester: Path, directory: Path) -> witne
 
 
 def follow(bed: Bed, courses: dict[str, Course]) -> dict[str, int]:
-    """Do to each host what its course says. Returns when the commands had ended."""
+    """Apply its scenario to each host. Returns when the commands had ended."""
     ended_ns: dict[str, int] = {}
     steps: list[tuple[float, int, Callable[[], None]]] = []
     for name, course in courses.items():

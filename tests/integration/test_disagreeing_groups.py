@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""An inventory whose groups disagree in what concerns a command: it is refused, or decides as the run recorded,
-and the first host decides nothing."""
+"""An inventory whose groups disagree about a command-wide setting: it is refused, or the recorded value applies, and
+never that of the first host."""
 
 from pathlib import Path
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Nothing that goes wrong anywhere ends in 0, and each host stands in the report under its own verdict."""
+"""No failure anywhere ends with status 0, and each host is in the report with its own verdict."""
 
 from collections.abc import Callable
 from pathlib import Path

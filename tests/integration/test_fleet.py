@@ -200,8 +200,7 @@ def test_a_lost_controller(start: Start, controller: Controller, tmp_path: Path)
 
 
 def test_an_interrupt_says_how_to_go_on(start: Start, controller: Controller, tmp_path: Path) -> None:
-    """Ctrl-C ends the controller alone. The commands that it prints end the testers,
-    and bring home what they measured."""
+    """Ctrl-C ends the controller alone. The commands that it prints end the testers, and collect their results."""
     bed = start("h1")
     inventory = bed.inventory(tmp_path / "hosts.yml")
     variables = tmp_path / "variables.json"
@@ -277,7 +276,7 @@ def test_two_users_at_one_disk(
 def test_the_stop_switch(
     start: Start, controller: Controller, tmp_path: Path, background: Callable[..., Future]
 ) -> None:
-    """What was measured until then is kept, and judged as what it is."""
+    """The measurements so far are kept, and judged as incomplete."""
     bed = start("h1", "h2")
     inventory = bed.inventory(tmp_path / "hosts.yml")
     running = background(controller.certify, inventory, **{**LONG, "sweep_duration": UNTIL_STOPPED})

@@ -15,8 +15,8 @@ from testbed.shell import wait_for
 
 
 def profile(**limit: str) -> dict:
-    """Return a profile by which a quick sweep certifies, late and shortened as it may be, if it keeps a limit that is
-    compared with the figure as it stands."""
+    """Return a profile with which a quick sweep certifies, even if it is late and shortened, if the figure as it
+    stands keeps a limit."""
     return {"name": "quick", "version": 1, "qualifies": {"min_duration_s": 0.5, "confidence": 0.95}, "limits": [limit]}
 
 

@@ -16,7 +16,7 @@ ELSEWHERE = {"tester_dir": "/var/tmp/tester", "sweep_state_dir": "/var/tmp/state
 
 @dataclass(frozen=True)
 class Case:
-    """What is done to a host, what its refusal says, and the variables that are the way out."""
+    """The condition on a host, the text of its refusal, and the variables that solve it."""
 
     refusal: tuple[str, ...]
     way_out: Mapping[str, object]

@@ -40,7 +40,7 @@ def assert_refused(outcome: Outcome, bed: Bed, *said: str) -> None:
 
 
 def test_hosts_that_are_not_under_test_have_no_say(start: Start, controller: Controller, tmp_path: Path) -> None:
-    """The first host of the inventory is of another group, and asks for less."""
+    """The first host of the inventory is in another group, and requires less."""
     lax = {
         "gate_report_only": True,
         "gate_fail_on": [],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The slices of a job and the node that merges them, as AWX runs them: one verdict, whatever becomes of a slice."""
+"""The slices of a job and the node that merges them, as AWX runs them: one verdict, whatever happens to a slice."""
 
 import json
 import os

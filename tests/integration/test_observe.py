@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Live queue managers that are observed over SSH. The programs of tests/mq play what MQ says of them."""
+"""Live queue managers that are observed over SSH. The programs of tests/mq replay MQ's output."""
 
 import json
 import shutil
@@ -17,8 +17,8 @@ from testbed.shell import wait_for
 AMQSRUA = "opt/mqm/samp/bin/amqsrua"
 RECORDED = PROJECT / "tests/fixtures/observe"
 WAIT_S = 28
-"""How long the endpoints are read: less than the time after which one that says nothing new is given up.
-amqsrua is requested four publications."""
+"""How long the endpoints are read: less than the time after which one without new data is given up. Four publications
+are requested from amqsrua."""
 
 OLD, NEW = 598876160 + 601202688 + 590135296, 41943040 + 39845888 + 52428800
 """The bytes that are recorded."""
@@ -55,7 +55,7 @@ def recorded(name: str) -> str:
 
 
 def answers(name: str) -> list[str]:
-    """What an endpoint says: first what the check reads, then what is recorded, then nothing about the log."""
+    """The answers of an endpoint: first for the check, then the recording, then nothing about the log."""
     found = recorded(name).split("# --- the next GET ---\n")[1:]
     return [found[0], *found, 'ibmmq_qmgr_status{qmgr="QM1"} 2\n']
 

@@ -47,7 +47,7 @@ pytestmark = pytest.mark.skipif(bool(lacking()), reason=lacking() or "-")
 
 
 class Observer:
-    """A source in a process of its own, in a mount namespace with tracefs, and what it has said so far."""
+    """A source in a process of its own, in a mount namespace with tracefs, and its output so far."""
 
     def __init__(self, folder: Path, **options: object) -> None:
         self.path = folder / f"samples-{time.monotonic_ns()}"
@@ -88,7 +88,7 @@ class Observer:
         assert self.said(kind), self.path.read_text()
 
     def observation(self) -> Observation:
-        """Return what was observed when it has ended."""
+        """Return the observation when it has ended."""
         self.process.wait(2 * LONG_S)
         samples = read_samples(self.path.read_bytes())
         assert samples.end == "finished", self.path.read_text()
@@ -168,7 +168,7 @@ def log_writer(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def account(path: Path) -> dict[str, list[int]]:
-    """What the application says of its own calls, in their order."""
+    """The application's own timing of its calls, in order."""
     found: dict[str, list[int]] = {}
     for line in path.read_text().splitlines():
         call, ns = line.split()
@@ -213,7 +213,7 @@ def processes_below(pid: int) -> dict[int, str]:
 
 
 def end_bpftrace(observer: Observer) -> None:
-    """End the observation as a request does: bpftrace tells what it has."""
+    """End the observation as on request: bpftrace prints what it has."""
     (bpftrace_pid,) = [pid for pid, name in processes_below(observer.process.pid).items() if name == "bpftrace"]
     os.kill(bpftrace_pid, signal.SIGTERM)
 
@@ -259,7 +259,7 @@ def test_calls_are_counted_as_the_application_counts_them(observe, mqi, tmp_path
 
 @pytest.mark.thorough
 def test_no_write_is_lost_at_a_high_rate(observe):
-    """The maps are read while the kernel counts in them; a bpftrace that is asked to end tells what it has."""
+    """The maps are read while the kernel counts in them; if bpftrace is asked to end, it prints what it has."""
     with tempfile.TemporaryDirectory(dir="/dev/shm") as memory:
         observer = observe(log_path=memory)
         observer.wait_for("base")
@@ -434,7 +434,7 @@ def test_writes_that_cannot_be_timed_are_named(observe, log_writer, tmp_path, wa
 @pytest.mark.thorough
 def test_nothing_is_left_of_a_bpftrace_that_is_killed(observe, mqi, tmp_path):
     """The observer says why it ends, and the kernel takes its probes out of the code of the application,
-    which lives on."""
+    which continues to run."""
     application = subprocess.Popen([f"{mqi}/application", f"{tmp_path}/account", "wait"])
     try:
         wait_for((tmp_path / "account").exists, "the application runs")

@@ -34,8 +34,8 @@ OPTIONS = {
 
 
 def give_amqsrua(host: Host) -> None:
-    """Give the host a program that publishes every five seconds what was recorded, as often as it is asked to:
-    once in ten seconds of the run."""
+    """Install a program on the host that publishes the recording every five seconds, as often as requested: once in
+    ten seconds of the run."""
     program = host.root / AMQSRUA.lstrip("/")
     text = (PROJECT / "tests/fixtures/observe/amqsrua-9.4.txt").read_text()
     install_amqsrua(program, text=text * 300, every_s=5, then="hang")

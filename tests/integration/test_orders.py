@@ -98,7 +98,7 @@ mv {tables}/results.csv "$tables/" && mv {tables}/run.csv "$tables/"
 
 
 def put_impostor(host: Host, tables: dict[str, bytes], source_hash: str, hidden: bool) -> None:
-    """Replace the host's tester by a script that copies tables; hidden: and what the host knows of the right one."""
+    """Replace the host's tester with a script that copies tables; if hidden, also the stored hash of the real one."""
     folder = host.root / "root/old"
     folder.mkdir(exist_ok=True)
     for name, content in tables.items():

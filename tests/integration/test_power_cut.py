@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The power of hosts is cut while they write: the report says what their disks kept, and claims nothing that was not
-seen."""
+observed."""
 
 import sys
 from collections.abc import Callable
@@ -35,7 +35,7 @@ def inventory(bed: Bed, path: Path, **variables: object) -> str:
 
 
 def cut_host(name: str, character: str = "honest", **variables: object) -> HostSpec:
-    """A host that says itself that its power may be cut."""
+    """A host whose own variables allow its power to be cut."""
     return HostSpec(name, disk="cut", character=character, variables={"cut_confirm": name, **variables})
 
 

@@ -29,8 +29,8 @@ QUEUE_MANAGER = CONFIGURED + FAKE_QUEUE_MANAGER.format(run=RUNNING)
 
 @dataclass(frozen=True)
 class Case:
-    """What is done to a host, what its refusal says, and what overrides that:
-    words of workspace_allow or other variables."""
+    """The condition on a host, the text of its refusal, and the words of workspace_allow or other variables that
+    override it."""
 
     prepare: str
     refusal: str

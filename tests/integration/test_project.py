@@ -68,7 +68,7 @@ def test_make_certify_in_a_new_clone(clone: Path) -> None:
 
 @pytest.fixture
 def python39(tmp_path: Path) -> Path:
-    """A directory to stand in PATH, in which python3 is older than ansible-core takes."""
+    """A directory for PATH with a python3 that is too old for ansible-core."""
     if "3.9" not in controllers.pythons():
         pytest.skip("no Python 3.9 is found")
     (tmp_path / "bin").mkdir()
@@ -78,7 +78,7 @@ def python39(tmp_path: Path) -> Path:
 
 @pytest.mark.thorough
 def test_a_python_that_ansible_does_not_take(clone: Path, python39: Path) -> None:
-    """Another one is taken where there is one; else make says what to install, each time, and finishes nothing."""
+    """Another one is used if there is one; otherwise make says what to install, each time, and finishes nothing."""
     find = [str(clone / "tools/find-python"), "--default"]
     found = subprocess.run(find, env={"PATH": f"{python39}:/usr/bin:/bin"}, capture_output=True, text=True, check=True)
     version = subprocess.run(
@@ -129,7 +129,7 @@ def test_a_copy_of_a_linked_checkout_is_complete(clone: Path, tmp_path: Path) ->
 
 @pytest.fixture
 def artifact(clone: Path) -> Path:
-    """What would be published, built in a checkout with everything that is made there."""
+    """The artifact that would be published, built in a checkout with all generated files."""
     links = "collections/ansible_collections/mqops/logdisk/galaxy.yml"
     for junk in ("build/x", ".venv/x", ".venv-dev/x", "reports/latest/run.json", "src/build/logdisk", links):
         (clone / junk).parent.mkdir(parents=True, exist_ok=True)
@@ -142,7 +142,7 @@ def artifact(clone: Path) -> Path:
 
 @pytest.mark.thorough
 def test_the_artifact(artifact: Path) -> None:
-    """It holds what users and certification need, and nothing of what is made or needed only here."""
+    """It contains what users and certification need, and nothing that is generated or needed only here."""
     with tarfile.open(artifact) as artifact:
         names = set(artifact.getnames())
     tops = {name.split("/")[0] for name in names}

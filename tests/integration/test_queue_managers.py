@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Several queue managers on one host: one whose way to the disk is slow fails by its name, and nobody else;
-many healthy ones pass.
+"""Several queue managers on one host: one with a slow path to the disk fails by name, and no other does; many healthy
+ones pass.
 
-All queue managers of a volume have one file system, so the way of one of them is made slow where it begins: strace
-delays the writes of its thread alone.
+All queue managers of a volume have one file system, so one of them is slowed down at its source: strace delays only
+the writes of its thread.
 """
 
 import os

@@ -31,7 +31,7 @@ yaml.SafeDumper.add_representer(Answer, lambda dumper, text: dumper.represent_sc
 
 
 def preflight(controller: Controller, inventory: Path, answers: dict[str, object]) -> Outcome:
-    """Run a preflight with answers, of which AWX writes every text as an unsafe one."""
+    """Run a preflight with answers; AWX marks every text among them as unsafe."""
     path = controller.directory / "answers.yml"
     path.write_text(yaml.safe_dump({name: marked(value) for name, value in answers.items()}))
     return controller.run("preflight", "-i", str(inventory), "-e", f"@{path}")

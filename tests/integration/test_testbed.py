@@ -158,7 +158,7 @@ def test_reboot(start: Start) -> None:
 
 @pytest.mark.parametrize("file_system", FILE_SYSTEMS)
 def test_a_power_cut(start: Start, file_system: str) -> None:
-    """Another process cuts: what was synchronised is there afterwards. (What was not may be:
+    """Another process cuts the power: synchronised data is there afterwards. (What was not may be:
     others on this machine synchronise, too.)"""
     bed = start(HostSpec("h1", disk="cut", file_system=file_system))
     host = bed["h1"]

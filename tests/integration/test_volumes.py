@@ -260,7 +260,7 @@ def test_volumes_on_one_disk_are_measured_together_or_in_turn(
 
 @pytest.fixture
 def disk() -> Iterator[str]:
-    """A block device that holds nothing. It lies in memory, because other tests write to the machine's disk."""
+    """A block device that holds nothing. It is in memory, because other tests write to the machine's disk."""
     with tempfile.NamedTemporaryFile(dir="/dev/shm") as image:
         image.truncate(64 << 20)
         loop = command("losetup", "-f", "--show", image.name).strip()

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands for IBM MQ's sample program amqsrua: it prints what was recorded of it, and fails as it does.
+"""Stand-in for IBM MQ's sample program amqsrua: it replays a recording, and fails in the same ways.
 Runs on Python 3.6.
 
 The file of its own name with ``.json`` added says what to do: ``text``, what amqsrua printed; ``every_s``, how often a

@@ -53,7 +53,7 @@ def mq_container(gets: Sequence[Sequence[Publication]]) -> list[str]:
 
 
 def amqsrua(publications: Sequence[Publication], start: datetime.datetime) -> str:
-    """Return what amqsrua prints of publications, the first of them at ``start``."""
+    """Return amqsrua's output for publications, the first of them at ``start``."""
     lines: list[str] = []
     for number, each in enumerate(publications):
         put = start + datetime.timedelta(seconds=10 * number)
@@ -69,7 +69,7 @@ def amqsrua(publications: Sequence[Publication], start: datetime.datetime) -> st
 
 @dataclass
 class Clock:
-    """How many publications each GET finds: as many as GETs on the whole,
+    """How many publications each GET finds: in total as many as GETs,
     but some come just before the publication and some just after the next one."""
 
     pattern: Sequence[int] = field(default=(1,))

@@ -40,7 +40,8 @@ class Bed:
         return iter(self.hosts.values())
 
     def up(self, specs: Iterable[HostSpec]) -> "Bed":
-        """Start the hosts and wait until all of them answer. What an earlier run left under this prefix goes first."""
+        """Start the hosts and wait until all of them answer. Anything that an earlier run left under this prefix is
+        removed first."""
         reaper.reap(self.settings)
         try:
             self._make_state()
@@ -92,7 +93,7 @@ class Bed:
             os.close(descriptor)
 
     def _free_subnet(self) -> int:
-        """A 10.x.0.0/16 to which this machine has no route of its own."""
+        """A 10.x.0.0/16 network to which this machine has no other route."""
         taken = {
             int(number)
             for number in re.findall(r"^10\.(\d+)\.", run("ip", "-4", "route", "show", "table", "all"), re.MULTILINE)

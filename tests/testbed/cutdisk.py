@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A disk for nbdkit's python plugin whose write cache is the memory of this process, so that SIGKILL is a power cut.
 
-What has reached the medium is in the file ``medium=``; what has not is lost with the process.
-``character=`` says what the disk does:
+Data that has reached the medium is in the file ``medium=``; other data is lost with the process.
+``character=`` selects the behaviour of the disk:
 
 * honest: a flush writes the whole cache to the medium. honest-garbage: also, but what was in the cache at the cut is
   garbage afterwards, as an interrupted write may be.
 * write-through: there is no cache, as if the disk had a battery.
 * drop, misdirect: honest, but some writes of a block go nowhere, or to a place two blocks before their own.
-* tail, reorder, torn: liars, which answer a flush at once. Only what exceeds the cache reaches the medium: the oldest
+* tail, reorder, torn: liars, which answer a flush at once. Only data that exceeds the cache reaches the medium: the
+oldest
   block first, a random block, or random sectors.
-* unreadable, zero, garbage: like tail, and that is what stands where the cache was lost, instead of the older content.
+* unreadable, zero, garbage: like tail, but the lost part contains this instead of the older content.
 
-``cache_blocks=`` is how many blocks the cache holds. ``restarted=1``: the power is back,
-and what was lost is damaged as the character wants it.
+``cache_blocks=`` is how many blocks the cache holds. ``restarted=1``: the power is back, and lost data is damaged
+according to the character.
 """
 
 import builtins

@@ -197,11 +197,11 @@ class Host:
 
     @property
     def medium(self) -> Path:
-        """What a disk that is cut holds without its cache; it may be changed while the power is off."""
+        """The content of a disk after a cut, without its cache; it may be changed while the power is off."""
         return Path(f"/proc/{self._process.pid}/root{self.dir}/ram/medium")
 
     def boot(self) -> None:
-        """Give the power back. The root is as it was, and the disk has what reached its medium.
+        """Give the power back. The root is unchanged, and the disk contains what reached its medium.
         This does not wait for sshd."""
         power.on(self.dir, self.net)
         self.is_linked = True
@@ -307,7 +307,7 @@ class Host:
     # Its end
 
     def let_go(self) -> None:
-        """Undo what would keep the host's processes and file system from ending."""
+        """Undo everything that would keep the host's processes and file system from ending."""
         self.disk.heal()
         with suppress(TestbedError, OSError):  # not running any more, or never was
             for mount_point in ("/fut", *self.spec.more):

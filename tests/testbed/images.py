@@ -36,7 +36,7 @@ def containerfile(image: str) -> str:
 
 
 def build(image: str) -> str:
-    """Make the image a host's; the number of what was made, which changes with the image."""
+    """Turn the image into a host's; returns the build number, which changes with the image."""
     with tempfile.TemporaryDirectory() as context:
         recipe = Path(context, "Containerfile")
         recipe.write_text(containerfile(image))

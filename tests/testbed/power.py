@@ -46,17 +46,16 @@ def disk_pids(directory: Path) -> tuple[int, int]:
 
 
 def hang(directory: Path) -> None:
-    """The disk answers no more, so that all that it has acknowledged reaches a witness, however slow the way,
-    before cut()."""
+    """Stops the disk's answers, so that everything it has acknowledged reaches a witness before cut(), however slow
+    the connection."""
     processes.kill(disk_pids(directory)[0], signal.SIGSTOP)
 
 
 def cut(directory: Path, net: str) -> None:
-    """Kill all that a host is, and let it stay dead until on().
+    """Kill all processes of a host, which remains off until on().
 
     The disk dies first: if an acknowledgement were lost before the disk dies, a disk that ignores flushes would look
-    honest. The network is
-    next, because nothing that the host says of its dead disk may leave it.
+    honest. The network is next, because no output of the host about its dead disk may leave it.
     """
     server, client = disk_pids(directory)
     host = first_pid(directory, net)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Removing a bed, complete or not, regardless of who made it and how that run ended. A prefix is all it needs."""
+"""Removes a bed, complete or not, regardless of who created it and how that run ended. A prefix is all it needs."""
 
 import json
 import os

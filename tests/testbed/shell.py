@@ -21,7 +21,7 @@ def run(*command: str, stdin: str = "") -> str:
 
 
 def attempt(*command: str) -> bool:
-    """Run a command that may fail, as those may that remove what is perhaps not there."""
+    """Run a command that may fail, such as one that removes something that may not exist."""
     return subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, check=False).returncode == 0
 
 

@@ -64,7 +64,7 @@ def controls():
 
 
 def take(count, bytes_per_s, burst_bytes):
-    """Take bytes from the bucket, and wait until they have come in. A bucket whose settings changed starts full."""
+    """Take bytes from the bucket, and wait until they are available. A bucket whose settings changed starts full."""
     with bucket_lock:
         now = time.monotonic()
         full = now - burst_bytes / bytes_per_s

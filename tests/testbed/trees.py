@@ -17,8 +17,7 @@ LAYOUT = 1  # counted up when prepare() changes
 
 
 def tree(settings: Settings, release: str = "bookworm", image: str = "") -> Path:
-    """The tree of a Debian release, or of a container image where one is named;
-    made now where it does not exist yet."""
+    """The tree of a Debian release, or of a container image if one is named; created now if it does not exist yet."""
     if image:
         built = images.build(image)
         return cached(settings, f"image-{digest(built)}", lambda root: images.unpack(built, root))
@@ -32,7 +31,7 @@ def digest(contents: str) -> str:
 
 
 def cached(settings: Settings, name: str, fill: Callable[[Path], None]) -> Path:
-    """The tree of that name; where there is none, fill() writes its files to an empty directory."""
+    """The tree with that name; if there is none, fill() writes its files to an empty directory."""
     target = settings.cache / name
     settings.cache.mkdir(parents=True, exist_ok=True)
     with (settings.cache / f"{name}.lock").open("w") as lock:

@@ -43,7 +43,7 @@ def test_every_room_is_in_its_table():
 
 
 def rooms_of_the_tester():
-    """Return what each room of src/ may include, as the table says."""
+    """Return what each room of src/ may include, according to the table."""
     table = TEXT.partition("| room of `src/` |")[2].partition("\n\n")[0]
     rows = [[re.findall(r"`([\w.]+)/`", cell) for cell in row.split("|")] for row in table.splitlines()[2:]]
     return {row[1][0]: {row[1][0], *row[3]} for row in rows}

@@ -110,7 +110,7 @@ def test_the_workflow_ends_with_the_verdict_whatever_happens():
 
 
 def test_only_the_sliced_template_of_the_workflow_says_that_its_jobs_are_slices():
-    """One job of its own would be green although a term of its limit matches no host, because no merge follows it."""
+    """A separate job would succeed although a term of its limit matches no host, because no merge follows it."""
     sliced = {name for name, template in TEMPLATES.items() if template.get("extra_vars", {}).get("logdisk_sliced")}
     assert sliced == {NODES["certify"]["unified_job_template"]["name"]}
     assert not any("logdisk_sliced" in (workflow.get("extra_vars") or {}) for workflow in WORKFLOWS.values())

@@ -38,8 +38,8 @@ def test_the_volume_without_a_label_is_the_default_one():
 
 
 IMPORTING = ("main.yml", "preflight.yml", "watch.yml")
-"""The files by which roles are entered. Others may be included by a name with variables, and ansible-core 2.16 looks
-for what they import without these."""
+"""The files by which roles are entered. Others may be included by a name with variables, and ansible-core 2.16
+resolves their imports without these variables."""
 
 
 @pytest.mark.parametrize("role", ROLES, ids=lambda path: path.name)

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # Copyright (c) 2026 mqops contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs the tester and looks at it from outside: its system calls, its tables, what it refuses, what faults do to it.
+"""Runs the tester and examines it from outside: its system calls, its tables, its refusals, and its reaction to faults.
 
     run.py BUILD_DIR [NAME...]      runs all tests, or those whose file or function name contains one of NAME
 
 Needs root (loop devices, mounts), strace, valgrind, e2fsprogs, xfsprogs and util-linux. A missing tool is a failure,
 not a skip; LOGDISK_TEST_UNPRIVILEGED=1 leaves out the tests that need root. Nothing is left behind: mounts, loop
-devices and processes go at the end, also after a failure. A test that fails is repeated, unless a sanitizer or valgrind
+devices and processes are removed at the end, even after a failure. A test that fails is repeated, unless a sanitizer
+or valgrind
 found something; each failed attempt is shown. Ends with "N passed, N failed".
 """
 

@@ -110,7 +110,7 @@ class Place:
 
 def until(condition, what, process=None):
     """Wait for a condition while the process, if there is one, has not ended;
-    the longest wait is for hopeless cases."""
+    the longest wait only limits failures."""
     end = time.monotonic() + PATIENCE_S
     while not condition():
         ended = process is not None and process.poll() is not None
@@ -141,7 +141,7 @@ def frozen(point):
 
 
 def unmount(point):
-    """Processes and loop devices let go of it a moment after their end."""
+    """Processes and loop devices release it a moment after their end."""
     until(lambda: subprocess.call(["umount", point], stderr=subprocess.DEVNULL) == 0, "unmount " + point)
 
 
@@ -197,7 +197,7 @@ def strace(place, *inject, **keywords):
 
 
 def preloaded(place, source):
-    """A command prefix under which that C source stands before libc."""
+    """A command prefix that preloads that C source before libc."""
     shim = os.path.join(place.path, "shim")
     with open(shim + ".c", "w") as file:
         file.write("#define _GNU_SOURCE\n" + source)
@@ -206,7 +206,7 @@ def preloaded(place, source):
 
 
 def opening(place, condition, error):
-    """A command prefix under which openat of `name` with `flags` fails with that error where the condition holds."""
+    """A command prefix under which openat of `name` with `flags` fails with that error if the condition is true."""
     source = """
         #include <errno.h>
         #include <stdarg.h>
@@ -255,7 +255,7 @@ def contains(text, *parts):
 
 
 def consistent(result):
-    """What must hold between the tables of every run."""
+    """The consistency checks between the tables of every run."""
     run = result.run()
     equal(run["complete"], "1", "complete")
     with open(os.path.join(result.tables, "run.csv")) as file:
@@ -341,7 +341,7 @@ def consistent_over(over_ns, over, seconds, buckets):
 
 
 def consistent_workers(run, row, mine, over, batches):
-    """What single workers did by themselves: their rows of over.csv and batches.csv against those of all together."""
+    """The operations of single workers: their rows of over.csv and batches.csv against those of all together."""
     by_itself = run["workload"] != "streams" and row["operation"] == "write" and len(mine) > 1
     equal(row["over_counted"], "1")
     equal({r["over_counted"] for r in mine}, {"1"} if by_itself else {""}, "workers that are counted by themselves")
@@ -393,7 +393,7 @@ def read(path):
 
 
 def prepare():
-    """A file system of its own: whoever else tests a disk on this machine has another one."""
+    """A separate file system: other tests of disks on this machine use different ones."""
     if os.geteuid() == 0 and not UNPRIVILEGED:
         subprocess.check_call(["mount", "-t", "tmpfs", "-o", "mode=700", "none", BASE])
 

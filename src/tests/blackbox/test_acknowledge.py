@@ -136,7 +136,7 @@ def counts_are_never_early(place):
 
 @test
 def everything_is_durable_before_ready(place):
-    """Whatever was written, and every name on the way to it, is synced before anything may be convicted."""
+    """All data, and every name on the path to it, is synced before `ready` is sent."""
     calls = [
         "strace",
         "-f",
@@ -231,7 +231,7 @@ def end_is_said(place):
 
 @test
 def nothing_is_left_without_ready(place):
-    """Files that are not complete are of no use, and nobody was told of them."""
+    """Incomplete files are useless, and were never reported as ready."""
     slow = strace(place, "pwritev:delay_enter=1000000", calls="pwritev,openat")
     process = subprocess.Popen(
         slow + place.command("--acknowledge", "--duration=60"),
@@ -282,7 +282,7 @@ def slow_reader_never_blocks_a_writer(place):
 
 @test
 def reader_that_never_reads_loses_the_end(place):
-    """It is waited for until the deadline, and no longer."""
+    """The tester waits for it until the deadline, and no longer."""
     read_end, write_end = os.pipe()
     size = fcntl.fcntl(write_end, 1031, 4096)  # F_SETPIPE_SZ
     os.write(write_end, b"x" * size)

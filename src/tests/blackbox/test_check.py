@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mqops contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""--checkAcknowledged: what a cut left is judged by its files and by the lines that a witness kept,
-and nothing is written."""
+"""--checkAcknowledged: the state after a cut is judged by its files and by the lines that a witness stored, and
+nothing is written."""
 
 import contextlib
 import fcntl
@@ -84,7 +84,7 @@ def read_at(place, queue_manager, number):
 
 @contextlib.contextmanager
 def damaged(place, queue_manager, number, content):
-    """Other bytes where a write is, for as long as the block lasts."""
+    """Replaces a write with other bytes for as long as the block lasts."""
     path, offset = path_of(place, queue_manager, number)
     before = read_at(place, queue_manager, number)
     for data in (content, None):
@@ -253,7 +253,7 @@ def read_acknowledgements(process, lines, count):
 
 @test
 def killed_run_is_kept_and_old_blocks_in_it_are_losses(place):
-    """What was in the files at an earlier instant is put back: half a sector, some sectors, and the whole block."""
+    """Earlier content of the files is restored: half a sector, some sectors, and the whole block."""
     process = place.start("--acknowledge", "--duration=60")
     lines = [process.stdout.readline().rstrip("\n")]
     read_acknowledgements(process, lines, RING)  # so that an earlier pass is restored, not the preformat

@@ -29,7 +29,7 @@ def commit(apps, message, *options):
 
 
 def agree(result, step=1):
-    """What the two streams say of each other. Returns the row of the log and that of the commits."""
+    """Checks the two streams against each other. Returns the row of the log and that of the commits."""
     run, log, commits = result.run(), result.all(step), result.all(step, "commit")
     equal((commits["operation"], log["operation"]), ("commit", "write"))
     record = int(run["option_puts_per_commit"]) * (int(log["block_size_bytes"]) + OVERHEAD)
@@ -130,8 +130,8 @@ def partial_page_is_rewritten_only_if_asked(place):
 
 @test
 def slow_writes_are_shared_by_cohorts(place):
-    """With 20 ms in every write its length decides, on whatever machine: one application waits for one write,
-    of more each for two."""
+    """With 20 ms in every write, its duration decides on any machine: a single application waits for one write, and
+    each of several for two."""
     before = strace(place, "pwritev:delay_enter=20000:when=20+", calls="pwritev")
     result = place.logdisk(*commit("1,40", "1K", "--duration=2"), before=before)
     equal(result.status, 0, result.err)

@@ -150,7 +150,7 @@ def monitor_replaces_the_live_line(place):
 
 @test
 def numbers_are_grouped_as_the_locale_does(place):
-    """On the screen only: what programs read keeps its decimal points."""
+    """Only on the screen: output for programs keeps its decimal points."""
     write(
         place.path + "/numeric",
         'LC_NUMERIC\ndecimal_point "<U002C>"\nthousands_sep "<U00A0>"\ngrouping 3;2\nEND LC_NUMERIC\n',
@@ -188,7 +188,7 @@ def names_are_harmless_for_a_terminal(place):
 
 @test
 def closed_standard_streams(place):
-    """Nothing that is meant for the screen goes into tables or test files."""
+    """No output for the screen gets into tables or test files."""
 
     def close_all():
         for fd in (0, 1, 2):
@@ -256,7 +256,7 @@ def pipe_that_nobody_reads(place):
 
 @test
 def stopped_terminal(place):
-    """Ctrl-S holds up neither the run nor its tables; after Ctrl-Q all of the text follows."""
+    """Ctrl-S delays neither the run nor its tables; after Ctrl-Q all of the text follows."""
     master, slave = pty.openpty()
     os.write(master, b"\x13")
     process = subprocess.Popen(
@@ -319,7 +319,7 @@ def slow_reader_gets_everything(place):
 
 @test
 def unwritable_screen(place):
-    """It is the only result where nothing else was requested."""
+    """It is the only result if nothing else was requested."""
     command = [LOGDISK, "--dir=" + place.dir, "--bsize=4K", "--duration=1", "--runId=" + RUN_ID]
     for options, status in (([], 2), (["--csvFile=" + place.path + "/m.csv"], 0), (["--tables=" + place.tables], 0)):
         with open("/dev/full", "w") as full:

@@ -28,7 +28,7 @@ def mqldt_table(place):
 
 @test
 def csv_file_is_what_mqldt_writes_to(place):
-    """In place: whatever links to it, mounts it or owns it sees the new rows; a pipe and the screen will do as well."""
+    """In place: links, mounts and the owner are kept; a pipe and the screen work as well."""
     path, target, link = place.path + "/link.csv", place.path + "/target.csv", place.path + "/hard.csv"
     write(target, "old text, much longer than a row of results" * 100)
     os.chmod(target, 0o640)

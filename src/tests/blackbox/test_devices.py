@@ -1,7 +1,6 @@
 # Copyright (c) 2026 mqops contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Block devices as places: which are refused, that not a byte of those changes,
-and what a test leaves on one it may overwrite.
+"""Block devices as places: which are refused, without changing a byte, and the content of a device after a test.
 
 The names of /dev/disk/by-id are made in a mount namespace of each tester's own, where /dev is a tmpfs.
 """
@@ -115,7 +114,7 @@ def device_with_anything_at_its_ends_is_refused(place):
 
 @root_test
 def zeroed_ends_are_the_way_out(place):
-    """As the message says; what lies between them is overwritten."""
+    """As the message says; the part between them is overwritten."""
     with loop_device(place, data=dict.fromkeys((0, MIB, 8 * MIB - 8), b"old data")) as (loop, image):
         err = place.logdisk(*OPTIONS, before=named(place, loop)).err
         commands = [command.strip() for command in err.split("let its owner zero them: ")[1].split(";")]
@@ -193,7 +192,8 @@ def only_a_link_of_udev_is_followed(place):
 
 @root_test
 def a_name_that_changes_while_it_is_opened_is_refused(place):
-    """Between the look at the link and the look at the device: the device that is open is not the one of the name."""
+    """Between the checks of the link and of the device, the link changes: the open device is not the one with that
+    name."""
     other = Place("a_name_that_changes.other")
     with loop_device(place) as disk, loop_device(other) as (loop, image):
         move = "ln -sfn ../../%s /dev/disk/by-id/test-DISK_1" % os.path.basename(loop)
@@ -241,7 +241,7 @@ def device_that_does_not_fit_is_refused(place):
 
 @root_test
 def device_that_is_not_named_twice_is_refused(place):
-    """Before it is even looked at: a usage error."""
+    """A usage error, before the device is inspected."""
     with loop_device(place) as disk:
         for device, erase, says in (
             (DISK, None, "no --eraseDevice permits that"),

@@ -53,7 +53,7 @@ def frozen_file_system(place):
 
 @root_test
 def frozen_in_the_warm_up(place):
-    """The write that hangs is in all three tables."""
+    """The hanging write is in all three tables."""
     with mounted(place) as point:
         process = place.start("--duration=1", "--warmup=30", "--progress=" + place.path + "/progress", dir=point)
         until(lambda: holds(place.path + "/progress", "state=warmup"), "it warms up", process)
@@ -71,7 +71,7 @@ def frozen_in_the_warm_up(place):
 
 @root_test
 def frozen_while_the_files_are_made(place):
-    """What hangs is told by its name, and the thaw brings no file to light."""
+    """The hanging file is named in the message, and no file appears after the thaw."""
     with mounted(place) as point:
         with frozen(point):
             process = place.start("--duration=1", "--deadline=2", dir=point)
@@ -123,7 +123,7 @@ def one_frozen_disk_does_not_hold_up_the_figures_of_others(place):
 @root_test
 def own_files_on_the_frozen_disk(place):
     """Standard output, standard error and the progress file hang with the disk;
-    deadline and signals work all the same."""
+    deadline and signals still work."""
     with mounted(place) as point:
         for end in ("deadline", "interrupted"):
             shutil.rmtree(place.tables, ignore_errors=True)

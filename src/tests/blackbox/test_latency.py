@@ -88,8 +88,8 @@ def writes_over_a_threshold_are_counted_by_the_second(place):
 
 @test
 def each_queue_manager_is_counted_by_itself(place):
-    """One write in ten of one of three queue managers takes 60 ms: only its rows say so,
-    at the thresholds that were requested."""
+    """One write in ten of one of three queue managers takes 60 ms: only its rows show this, at the requested
+    thresholds."""
     source = """
         #include <dlfcn.h>
         #include <stdarg.h>

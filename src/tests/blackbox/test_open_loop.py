@@ -44,7 +44,7 @@ def open_loop_charges_a_stall_that_lasts_to_the_end(place):
 
 @root_test
 def open_loop_charges_a_freeze_until_the_deadline(place):
-    """The books are closed while the write hangs: what was due meanwhile is charged all the same."""
+    """The step ends while the write hangs: operations that were due in the meantime still count."""
     with mounted(place) as point:
         process = place.start(
             "--duration=3", "--rate=200", "--deadline=5", "--progress=" + place.path + "/progress", dir=point

@@ -31,7 +31,7 @@ def hierarchy():
 
 @contextlib.contextmanager
 def groups(point, legacy, name):
-    """A group, and one in it, which go again at the end."""
+    """A group, and one in it, which are removed at the end."""
     above = os.path.join(point, name)
     own = above + "/own"
     os.mkdir(above)

@@ -51,7 +51,7 @@ def usage_errors(place):
 
 @test
 def mqldt_abbreviations(place):
-    """What is unique among mqldt's options, though not among ours."""
+    """Abbreviations that are unique among mqldt's options, though not among ours."""
     result = place.logdisk(
         "--di=" + place.dir, "--de=500", "--du", "1", "--c", place.path + "/a.csv", "--f", "x", dir="/nowhere"
     )
@@ -141,7 +141,7 @@ def threads_and_memory_are_told_before_the_first_file(place):
 
 @test
 def no_direct_io(place):
-    """The file system opens no file with O_DIRECT, whether it knows files without a name or not."""
+    """The file system opens no file with O_DIRECT, whether or not it supports files without a name."""
     refused(
         place,
         place.logdisk("--duration=1", before=opening(place, "flags & O_DIRECT", "EINVAL")),

@@ -30,7 +30,7 @@ def signals_end_the_run_with_tables(place):
 
 @test
 def two_signals_at_once_are_one_request(place):
-    """As GNU timeout and systemd send them: none of them accuses the disk, and none costs the results."""
+    """As GNU timeout and systemd send them: none of them is reported as a disk error, and none loses the results."""
     for delay_ms in range(1, 10):
         process = place.start("--duration=30", "--progress=" + place.path + "/progress")
         wait_until_measuring(place, process)
@@ -90,8 +90,8 @@ def later_signal_ends_the_wait_for_results(place):
 
 @test
 def signal_while_memory_is_filled(place):
-    """Memory that the kernel grants slowly (--mlock, swapping) is not a call that hangs,
-    and directories that were made go."""
+    """Memory that the kernel grants slowly (--mlock, swapping) is not a call that hangs, and created directories are
+    removed."""
     shim = preloaded(
         place,
         """

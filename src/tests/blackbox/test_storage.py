@@ -1,6 +1,6 @@
 # Copyright (c) 2026 mqops contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the tester says about the storage under --dir, and the lock that keeps a second tester off it."""
+"""The tester's description of the storage under --dir, and the lock against a second tester."""
 
 import contextlib
 import os
@@ -59,7 +59,7 @@ def identity_of_a_loop_device(place):
 
 @root_test
 def memory_behind_an_overlay_and_a_loop_device(place):
-    """What cannot be seen is said, and what is not what it seems is not believed."""
+    """Unknown facts are reported as such, and misleading ones are not trusted."""
 
     def look(point):
         run = place.logdisk("--duration=1", dir=point).run()
@@ -127,7 +127,7 @@ def measuring(place, *options, **keywords):
 
 @root_test
 def another_tester_at_the_disk(place):
-    """On a file system of its own, since the other tests share one."""
+    """Uses a separate file system, because the other tests share one."""
 
     def refused_by_first(*options, **keywords):
         done = place.logdisk("--duration=1", *options, **keywords)

@@ -1,6 +1,6 @@
 # Copyright (c) 2026 mqops contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""--place, --stream and --load: what is written and read where, the tables, the trace, and what a stall costs."""
+"""--place, --stream and --load: where it reads and writes, the tables, the trace, and the effect of a stall."""
 
 import collections
 import csv
@@ -352,7 +352,8 @@ def own_reads_are_not_foreign(place):
 
 @root_test
 def streams_of_a_disk_that_hangs_end_at_the_deadline(place):
-    """Of each stream the operation in flight counts with its age, and what was due meanwhile is charged."""
+    """For each stream, the operation in flight counts with its age, and operations that were due in the meantime count
+    as well."""
     slow = "--stream=name=slow,pattern=random,size=4K,workers=2,pause=10000"
     due = "--stream=name=due,pattern=walk,start=10%,width=50%,size=4K,arrival=exponential,rate=200,workers=4"
     with mounted(place) as point:

@@ -1,6 +1,6 @@
 # Copyright (c) 2026 mqops contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a synchronous write costs beside a plain one: measured before the first step, on the run's own files."""
+"""The cost of a synchronous write compared with a plain one: measured before the first step, on the run's own files."""
 
 import re
 

@@ -87,7 +87,7 @@ def without_tables(result, *missing):
 
 @test
 def table_that_cannot_be_written_costs_no_other(place):
-    """A message says so at once, while the run continues."""
+    """A message reports this at once, while the run continues."""
     command = strace(place, "write:error=ENOSPC", calls="write") + ["-P", place.tables + "/histogram.csv"]
     process = subprocess.Popen(
         command + place.command("--bsize=4K,8K", "--duration=2"),
@@ -112,7 +112,7 @@ def fill(point):
 
 @root_test
 def full_file_system_of_the_tables(place):
-    """Somebody fills it while the run continues: what is small has its place from the start."""
+    """It is filled while the run continues: small tables have reserved space from the start."""
     with tmpfs(place, "size=1m") as point:
         place.tables = point + "/tables"
         process = place.start("--bsize=4K,8K", "--duration=3", "--progress=" + place.path + "/progress")
@@ -247,8 +247,8 @@ def printed_tables_of_a_run_that_was_stopped(place):
 
 @test
 def tables_that_cannot_be_printed(place):
-    """No memory for them: refused. Later: the table is missing, and the end says so. Nobody takes them:
-    the run has failed."""
+    """No memory for them: refused. Later: the table is missing, which the last line reports. No reader: the run has
+    failed."""
     refused(
         place,
         place.logdisk("--tables=-", before=strace(place, "memfd_create:error=ENOSYS", calls="memfd_create")),

@@ -1,6 +1,6 @@
 # Copyright (c) 2026 mqops contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The log write pattern: which calls with which flags at which offsets, and what stands in the files."""
+"""The log write pattern: which calls with which flags at which offsets, and the content of the files."""
 
 import os
 import re

@@ -64,7 +64,7 @@ def test_what_is_no_table_is_refused(tables):
 
 
 def answer_of(order, **run_keys):
-    """Return what a host sends that measured what was ordered."""
+    """Return the answer of a host that measured as ordered."""
     options = {
         **order["options"],
         "option_run_id": order["run_id"],
@@ -339,7 +339,7 @@ def test_what_is_removed_and_kept_is_said_of_a_host_by_itself(tmp_path):
 @pytest.mark.parametrize("answer", [NO_RIGHTS, UNKNOWN], ids=["with temporary files", "with pipelining"])
 @pytest.mark.parametrize("status", [2, 0, 127, AnsibleConnectionFailure("gone")])
 def test_a_host_without_the_promised_user_says_so(answer, status):
-    """Ansible itself says what sudo, chmod and setfacl think of a user who does not exist."""
+    """Ansible itself reports the errors of sudo, chmod and setfacl about a user who does not exist."""
     plugin = action(None, answer)
     plugin.stage, asked = "tester", []
     plugin._connection = types.SimpleNamespace(become=object())
@@ -681,7 +681,7 @@ def test_a_message_is_bounded():
 
 
 def test_each_reason_has_its_own_verdict(tmp_path):
-    """A limit that is open because the host was disturbed is no failure beside another one that is."""
+    """A limit that is undecided because the host was disturbed is not a failure, even if another limit is."""
     files = fabricate.tables(fabricate.sweep_rows((4096,), latency_ns=50_000_000), cpu_steal_share="0.5")
     directory = fabricate.run_directory(tmp_path, {"a": files})
     verdict = directory.verdict()

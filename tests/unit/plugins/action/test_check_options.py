@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is wrong with variables is said once for all hosts, before any of them is contacted."""
+"""Problems with variables are reported once for all hosts, before any of them is contacted."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_a_variable_of_a_host_that_selects_other_hosts_refuses_the_run(check, ho
 
 
 def test_the_default_of_an_imported_role_is_no_variable_of_the_play(check):
-    """It is among the variables of the tasks of a play, where nothing that a host says would count beside it."""
+    """It is a variable of the play's tasks, where it overrides everything that a host sets."""
     own = {"localhost": {}, "a": {"gate_report_dir": "/x"}, "b": {}}
     asked = {"agreed": ["gate_report_dir"], "groups": ["a", "b"]}
     assert problem_in(check(own, play={"gate_report_dir": ""}, **asked)).startswith(
@@ -173,7 +173,7 @@ def test_a_pattern_that_cannot_be_evaluated_is_a_problem(check):
 
 
 def test_all_that_is_wrong_with_the_answers_is_said_at_once(check):
-    """Whatever finds it: the type of an option, what it means, or what the whole run needs."""
+    """However it is found: by the type of an option, by its meaning, or by the requirements of the whole run."""
     wrong = {
         "gate_profile": "mq-log-goldd",
         "sweep_duration": "5m",

@@ -168,8 +168,8 @@ def test_what_a_command_leaves_running_is_not_waited_for():
 
 
 def power(monkeypatch, tmp_path, answer, states=(witness.WRITING, witness.WRITING)):
-    """Return the result of the task that cuts the power, and whether it ran its command. ``answer`` is what the host
-    says; ``states`` are those of the witness before and after it."""
+    """Return the result of the task that cuts the power, and whether it ran its command. ``answer`` is the host's
+    answer; ``states`` are those of the witness before and after it."""
 
     class Answering(cut_power.ActionModule):
         def _execute_module(self, **dummy):

@@ -55,7 +55,7 @@ MORE = {
 
 
 def answer(module, tmp_path, play_hosts=(*HOSTS, "localhost"), limit=None, **options):
-    """Ask for the fleet, in a project that was just cloned: it has no directory of reports,
+    """Request the status of the fleet in a project that was just cloned: it has no directory of reports,
     and the history is elsewhere."""
     plugin = module.ActionModule.__new__(module.ActionModule)
     plugin._loader = DataLoader()

@@ -29,7 +29,7 @@ HOSTS = 5
 
 
 def answer(module, **options):
-    """Return what an action answers."""
+    """Return an action's result."""
     plugin = module.ActionModule.__new__(module.ActionModule)
     plugin._task = types.SimpleNamespace(check_mode=False)
     plugin._display = types.SimpleNamespace(display=lambda *dummy, **more: None, warning=lambda text: None)
@@ -63,7 +63,8 @@ def outcome(directory):
 
 
 def assert_told(directory, result, *parts):
-    """Assert that the run fails for the history alone, says how to complete it, and that everything else is there."""
+    """Assert that the run fails only because of the history, says how to complete it, and that everything else
+    exists."""
     (problem,) = result["fleet_problems"]
     assert result["warnings"] == [problem]
     for part in (
@@ -94,7 +95,7 @@ def assert_completed(directory, place):
 
 
 def assert_only_warned(directory, part):
-    """Assert that a history that nobody requires is told, and fails nothing."""
+    """Assert that a failure of an optional history is reported, and does not fail the run."""
     directory.run["history"]["required"] = False
     (Path(directory.path) / "run.json").write_text(json.dumps(directory.run))
     result = gated(directory)

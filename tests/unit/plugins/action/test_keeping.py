@@ -35,7 +35,7 @@ TOKEN = "a-secret-token"
 
 
 def answer(module, **options):
-    """Return what an action answers, and its warnings."""
+    """Return an action's result, and its warnings."""
     plugin, warnings = module.ActionModule.__new__(module.ActionModule), []
     plugin._task = types.SimpleNamespace(check_mode=False)
     plugin._display = types.SimpleNamespace(display=lambda *dummy, **more: None, warning=warnings.append)
@@ -218,7 +218,7 @@ def certificate(tmp_path_factory):
 
 
 class Storage(http.server.ThreadingHTTPServer):
-    """A server of files that answers with a status, and remembers what it was sent."""
+    """A file server that answers with a status, and records what it was sent."""
 
     def __init__(self, chain, key, status=201, location=""):
         super().__init__(("127.0.0.1", 0), Handler)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which hosts are polled when, and what a look at one of them does."""
+"""Which hosts are polled and when, and what a poll does."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_nothing_is_waited_for_if_all_are_collected(waited):
 
 @pytest.fixture
 def looked(monkeypatch):
-    """Return what looks at a host and returns the result with what was done;
+    """Return a function that polls a host and returns the result with the actions performed;
     the host answers that its volume has this state, or cannot be reached."""
 
     def run(state, collected=None, **options):

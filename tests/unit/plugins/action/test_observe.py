@@ -29,7 +29,7 @@ SEVERAL = [{"queue_manager": "QM1"}, {"queue_manager": "QM2", "volume": "log2", 
 
 @pytest.fixture
 def start(monkeypatch, tmp_path):
-    """start(failing, ...): the result of the task on host h, what was asked of the host, and the run directory; these
+    """start(failing, ...): the result of the task on host h, the calls to the host, and the run directory; these
     queue managers cannot be observed."""
 
     def started(*failing, check_mode=False, **options):

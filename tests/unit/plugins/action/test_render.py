@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What report.yml renders, what it merges, and how it decides."""
+"""The runs that report.yml renders and merges, and how it decides."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ OUTER, SLICED = "15", "16"
 
 
 class Reporting:
-    """A directory of reports, and report.yml there. said is what the screen shows."""
+    """A directory of reports, with report.yml run there. said is the output on the screen."""
 
     def __init__(self, base):
         self.report_dir = str(base)

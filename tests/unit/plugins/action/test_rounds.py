@@ -75,7 +75,7 @@ class Fleet:
         return plugin, {"inventory_hostname": host}
 
     def start(self, host, loads):
-        """Order a round of a host and return what the module is sent."""
+        """Order a round of a host, and return the module's arguments."""
         layouts = [
             {"name": name, "path": f"/{name}", "directories": [f"/{name}/r/{qm}" for qm in QUEUE_MANAGERS]}
             for name in self.volumes
@@ -92,7 +92,7 @@ class Fleet:
         return plugin.prepare({**plugin._task.args, "round": self.number, "loads": loads}, variables)["volumes"]
 
     def collect(self, host, sent, **run_keys):
-        """Collect what a host measured that was sent an order."""
+        """Collect the results of a host that was sent an order."""
         answers = {}
         for volume in sent:
             order = self.directory.orders.read(host, volume["name"])

@@ -25,7 +25,7 @@ READY = {
 
 
 def scheduled(monkeypatch, start_at):
-    """Return what the hosts are told, and what the screen says."""
+    """Return the hosts' arguments, and the output on the screen."""
     plugin = schedule.ActionModule.__new__(schedule.ActionModule)
     said = []
     plugin._display = types.SimpleNamespace(display=lambda text, color: said.append(text))

@@ -362,7 +362,7 @@ def test_what_concerns_all_volumes_is_said_of_the_host_and_what_does_not_names_t
 
 
 def limited(limit, workload="mailbox-2010", **variables):
-    """Return what a host that runs alone is told about the limit of its profile, with four load points."""
+    """Return the tester's options, from the limit of the profile, for a host that runs alone with four load points."""
     volumes = read_volumes([], DEFAULTS)
     plan = plan_host(volumes, {**SWEEP, **variables}, {}, workload=load_workload(workload, WORKLOADS))
     profile = load_profile({"name": "mine", "limits": [limit], "waivers": WAIVERS})

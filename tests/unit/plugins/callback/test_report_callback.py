@@ -18,8 +18,8 @@ TEXT = f"FAIL: This run does not certify.\n  run      1\n  fail         {'word '
 
 @pytest.fixture
 def printed(monkeypatch):
-    """Return what prints a summary for a terminal of that many columns, or for none,
-    and returns lines with their colours."""
+    """Return a function that prints a summary for a terminal of that many columns, or for none, and returns lines with
+    their colours."""
 
     def run(columns):
         said = []

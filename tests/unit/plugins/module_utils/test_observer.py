@@ -24,7 +24,7 @@ LIMIT_S = 90
 
 
 class Source:
-    """A source that starts a program, as those do that are not asked over the network."""
+    """A source that starts a program, like those that are not queried over the network."""
 
     def __init__(self, script="echo one; sleep 900"):
         self.script = script
@@ -67,7 +67,7 @@ def samples(observation):
 
 
 def pids_of(script):
-    """Return the processes that a source has started, by what only they have among their arguments."""
+    """Return the processes that a source has started, recognized by an argument that only they have."""
     return _runs.processes_with((script,))
 
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Quantities: what people may write, what they may not, and what they are shown."""
+"""Quantities: accepted and refused input, and how they are shown."""
 
 from __future__ import annotations
 

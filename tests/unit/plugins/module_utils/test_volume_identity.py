@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What tells a volume from others, read from trees laid out as sysfs, udev's database and /dev are."""
+"""The facts that identify a volume, read from trees laid out like sysfs, udev's database and /dev."""
 
 from __future__ import annotations
 

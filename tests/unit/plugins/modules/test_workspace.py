@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The workspaces of several volumes: what is wrong with one of them concerns it alone."""
+"""The workspaces of several volumes: a problem with one does not affect the others."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ Disk = Callable[[random.Random, int], tuple[list[int], list[int]]]
 def bursty(share: float, slow_us: int, burst_s: float, crowds_s: tuple[float, float] | None = None) -> Disk:
     """Return a disk with this share of slow writes, in bursts of exponential length with this mean.
 
-    With crowds_s, the mean lengths of windows and of the gaps between them, bursts come within windows alone.
+    With crowds_s, the mean lengths of windows and of the gaps between them, bursts occur only within windows.
     """
     slow_per_s = 1e6 / slow_us
     time_share = WRITES_PER_S * share / (slow_per_s * (1 - share) + WRITES_PER_S * share)

@@ -278,8 +278,8 @@ def histogram_table(rows, counts):
 
 
 def batches_table(rows, counts=None):
-    """Return batches.csv for rows of results: the operations of each worker among several, evenly over 30
-    batches or as counts by worker say, and their time in proportion to that of the row, or all of the
+    """Return batches.csv for rows of results: the operations of each worker among several, evenly over 30 batches, or
+    with the given counts by worker, and their time in proportion to that of the row, or all of the
     batch's time if there are counts."""
     lines = []
     for row in (row for row in rows if row["worker"] != "all"):
@@ -431,8 +431,8 @@ def failed(host, verdict="unreachable", stage="probe", reason="no route to host"
 
 
 def run_directory(base, measured, unmeasured=(), gate=True, expected=None, queue_managers=("QM1",), **keys):
-    """Make a run directory under base: measured is tables by host, unmeasured are records,
-    gate says whether verdict.json is written."""
+    """Create a run directory under base: measured holds tables by host, unmeasured holds records, and gate says
+    whether verdict.json is written."""
     hosts = [*measured, *(record.host for record in unmeasured)]
     run = run_data(hosts if expected is None else expected, **keys)
     directory = RunDirectory.create(str(base), run)
@@ -551,7 +551,7 @@ def _whole_row(step, load, parts, seconds):
 
 def fidelity_rows(rows):
     """Return a row of fidelity.csv for each stream of the rows of results:
-    it made as many reads as it was requested."""
+    it made as many reads as requested."""
     counts = {}
     for row in rows:
         if row["worker"] == "all" and row["stream"] != "all":

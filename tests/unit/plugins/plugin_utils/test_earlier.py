@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """Runs, a history and certificates of an earlier version, as tests/fixtures/earlier/README.md describes them:
-they say the same as before."""
+their results are the same as before."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def history(tmp_path):
 
 def verdict_said(directory):
     """Judge a run again and return the verdict on each volume with its reasons,
-    and what fails hosts and the fleet, which is the exit status."""
+    and the failures of hosts and of the fleet, which determine the exit status."""
     verdict = judge_run(directory, REPORT)
     hosts = {
         f"{host['host']}/{host['volume']}": [
@@ -77,7 +77,7 @@ def verdict_said(directory):
 
 
 def causes_said(directory):
-    """Render a run again and return its causes: of what kind, for which volumes, and what to do."""
+    """Render a run again and return its causes: their kinds, volumes, and next steps."""
     assert sorted(render(directory)) == sorted(RENDERERS)
     with open(os.path.join(directory.path, "report.json"), encoding="utf-8") as file:
         return [
@@ -86,8 +86,8 @@ def causes_said(directory):
 
 
 def certificates_said(directory):
-    """Return the certificates of a run by their volume: hash and effect. Whatever contradicts the run is a problem,
-    and there is none."""
+    """Return the certificates of a run by their volume: hash and effect. Anything that contradicts the run is a
+    problem, and there is none."""
     certificates, problems = certificates_of(directory)
     assert problems == []
     return {

@@ -31,7 +31,7 @@ def wait_until(condition):
 
 
 def is_gone(pid):
-    """True if a process has ended, even if nobody has noticed yet."""
+    """True if a process has ended, even if it has not been reaped yet."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z"
     except OSError:
@@ -87,7 +87,7 @@ def test_a_program_that_does_not_exist():
 
 
 def test_the_whole_group_ends_with_the_reading(tmp_path):
-    """Neither a program that does not listen to SIGTERM nor what it started in the background is left."""
+    """Neither a program that ignores SIGTERM nor its background processes are left."""
     lines = lines_of("trap '' TERM; sleep 900 & echo $!; echo $$; while :; do sleep 900; done")
     pids = [next(lines), next(lines)]
     lines.close()

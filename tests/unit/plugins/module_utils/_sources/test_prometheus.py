@@ -37,7 +37,7 @@ def metrics(latency, queue_manager="QM1", status=2, more=""):
 
 
 def kept(answer):
-    """Return what a sample holds of an answer."""
+    """Return the part of an answer that a sample contains."""
     return "\n".join(
         line
         for line in answer.splitlines()
@@ -73,7 +73,7 @@ def exporter(tmp_path, monkeypatch):
 
 
 def taken(source, count, seconds=LIMIT_S):
-    """Return the first samples, and whether the source said in between that there was nothing new."""
+    """Return the first samples, and whether the source reported in between that there was nothing new."""
     generator, found, ticks = source.samples(time.monotonic() + seconds), [], 0
     for text in generator:
         ticks += text is None

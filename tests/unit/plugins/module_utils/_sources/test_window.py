@@ -19,14 +19,14 @@ FIXTURES = PROJECT / "tests/fixtures/observe"
 
 @pytest.fixture
 def program(tmp_path):
-    """The path of an amqsrua that says what MQ 9.4 says of QM1."""
+    """The path of an amqsrua with the output of MQ 9.4 for QM1."""
     install_amqsrua(tmp_path / "amqsrua", text=(FIXTURES / "amqsrua-9.4.txt").read_text())
     return str(tmp_path / "amqsrua")
 
 
 @pytest.fixture
 def url(tmp_path):
-    """The address of an endpoint that says what mq_prometheus says, but of QM2."""
+    """The address of an endpoint with the metrics of mq_prometheus, but for QM2."""
     answers = (
         (FIXTURES / "mq_prometheus-9.4.txt")
         .read_text()

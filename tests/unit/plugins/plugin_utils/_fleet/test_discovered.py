@@ -372,7 +372,7 @@ def test_nothing_that_a_host_says_becomes_a_template_in_the_variables(text):
 
 
 def test_any_answer_gives_a_plan_or_one_sentence():
-    """Nobody vouches for what comes from a host."""
+    """Data from a host is untrusted."""
     chance = random.Random(5)
     good = {
         "queue_managers": [

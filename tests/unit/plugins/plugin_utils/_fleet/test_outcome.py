@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Artifacts say what a notification needs, and stay small whatever the fleet."""
+"""Artifacts contain what a notification needs, and remain small for any fleet."""
 
 from __future__ import annotations
 

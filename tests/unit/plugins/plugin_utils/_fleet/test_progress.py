@@ -106,7 +106,7 @@ def test_who_watches(monkeypatch, stdout, callback, environment, expected):
 
 
 def test_a_running_volume_is_at_least_as_far_as_the_time():
-    """The last status may be minutes old. What runs is never said to be complete."""
+    """The last status may be minutes old. A run in progress is never reported as complete."""
     statuses = {"a": status(percent="10"), "b": status(percent="50")}
     assert "0/2 hosts done, 45 %" in fleet_line(statuses, 60, 0.4)
     assert "0/2 hosts done, 99 %" in fleet_line(statuses, 0, 7.0)

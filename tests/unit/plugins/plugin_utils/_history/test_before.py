@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the history says of a volume before a run is judged: wrong data that stands,
-and what the run before measured instead."""
+"""The history of a volume before a run is judged: wrong data that is not cleared, and volumes that the previous run
+measured instead."""
 
 from __future__ import annotations
 

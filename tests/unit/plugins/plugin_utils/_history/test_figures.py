@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What comparisons read from certificates: figures, classes, what can be compared with what, and what changed."""
+"""The data that comparisons read from certificates: figures, classes, what can be compared with what, and what
+changed."""
 
 from __future__ import annotations
 

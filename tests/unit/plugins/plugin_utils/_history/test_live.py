@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the certificate of a volume leads one to expect of its live queue manager,
-and what is said if that is not what is observed."""
+"""The latency that a volume's certificate predicts for its live queue manager, and the text if the observed one
+differs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def history(tmp_path):
 
 @pytest.fixture
 def certify(tmp_path, history):
-    """Certify db07 with 200 us + size / (2 GB/s), or what else the arguments say."""
+    """Certify db07 with 200 us + size / (2 GB/s), or with the values in the arguments."""
 
     def made(created_at=TODAY, profile="mq-log-silver", files=None, **sweep):
         files = files or fabricate.tables(fabricate.sweep_rows(**sweep), over=[])
@@ -50,7 +50,7 @@ def certify(tmp_path, history):
 
 @pytest.fixture
 def observe(tmp_path, history):
-    """Observe db07 with a mean latency and size, and return what is noted of the certificate."""
+    """Observe db07 with a mean latency and size, and return the notes about the certificate."""
 
     def made(latency_ns, size=32768, place=history, facts=FACTS, **figures):
         rows = fabricate.step_rows(1, size, latency_ns=latency_ns, **figures)

@@ -2,8 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A profile can ask for power cuts: what the history knows of them decides,
-and what it does not know is never a pass."""
+"""A profile can require power cuts: those in the history decide, and missing ones are never a pass."""
 
 from __future__ import annotations
 

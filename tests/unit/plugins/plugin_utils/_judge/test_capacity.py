@@ -78,7 +78,7 @@ def test_the_next_load_is_the_double_the_half_or_the_middle(highest_passed, lowe
 
 
 def climb(capacity, first):
-    """Return what a search finds on storage that passes every load up to its capacity, and in how many rounds."""
+    """Return the result of a search on storage that passes every load up to its capacity, and the number of rounds."""
     passed, failed, load, rounds = None, None, first, 0
     while load is not None:
         rounds += 1

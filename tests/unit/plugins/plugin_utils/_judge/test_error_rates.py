@@ -8,8 +8,8 @@
 
 shows the rates. A write takes 400 us, in a burst longer than the limit; bursts are as frequent as the share of slow
 writes demands. A disk whose share is above what the percentile allows breaks its limit, and must hardly ever pass; one
-whose share is below keeps it, and must hardly ever fail. Beside the former stands how often a textbook bound would pass
-them. docs/error_rates.md prints these rates.
+whose share is below keeps it, and must hardly ever fail. The table also shows how often a textbook bound would pass
+the former. docs/error_rates.md prints these rates.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What decides which row, from which tables, and the sentences that say so.
+"""Which test decides which row, from which tables, and the sentences about it.
 The tests themselves are in test_statistics.py."""
 
 from __future__ import annotations
@@ -333,7 +333,7 @@ def test_tables_of_older_testers_keep_their_rule():
     ("name", "methods", "judgements"), [("older", {"as it stands"}, 4), ("measured", {"share of operations"}, 8)]
 )
 def test_recorded_tables_are_judged_by_what_their_tester_counted(name, methods, judgements):
-    """Two queue managers whose writes all take longer than a limit that the tester was asked to count."""
+    """Two queue managers whose writes all take longer than a limit that the tester counts."""
     folder = fabricate.PROJECT / "tests/fixtures/tables" / name
     files = {path.name: path.read_bytes() for path in folder.iterdir()}
     limit = {"metric": "latency_p50", "max": "1 us"}

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What seconds prove: by vectors computed with exact fractions, by oracles and by properties that hold for
+"""Tests on the seconds of a run: by vectors computed with exact fractions, by oracles and by properties that hold for
 every input."""
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ SECOND = 10**9
 
 
 def operations(counts, over, *, share=P99, limit_ns=MS, fastest_ns=200_000, writers=1, judgements=1, **options):
-    """Test with what the vectors have in common."""
+    """Run the test with the parameters that all vectors share."""
     return statistics.share_of_operations(
         counts, over, share, limit_ns, fastest_ns, writers, alpha=0.05, judgements=judgements, **options
     )
 
 
 def seconds_of(count, usual, **unusual):
-    """Return that many values, except that second 7 has what s7 says."""
+    """Return that many values, with s7 as the value of second 7."""
     return [unusual.get(f"s{second}", usual) for second in range(1, count + 1)]
 
 
@@ -470,7 +470,7 @@ def test_the_reserve_of_single_seconds_says_which_episodes_are_covered(run, bloc
 
 def test_more_than_twenty_times_as_long_is_no_answer():
     """At a p99.9 limit of 2.5 times the mean a clean run needs 1,400 s, however short it is;
-    with a slow write there is no telling."""
+    with a slow write, the required time is unknown."""
     for over, seconds, answered in ((0, 60, True), (1, 60, False), (1, 100, True)):
         tested = operations([2500] * seconds, [over, *[0] * (seconds - 1)], share="0.001")
         assert (tested.outcome, tested.seconds_needed is not None) == (INCONCLUSIVE, answered)

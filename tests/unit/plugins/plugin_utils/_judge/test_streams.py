@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Limits on streams: which rows they judge, and what the judgements say."""
+"""Limits on streams: the rows that they judge, and the judgements."""
 
 from __future__ import annotations
 
@@ -312,7 +312,7 @@ def test_an_operation_of_each_worker_may_be_about_to_start():
 
 
 def test_a_small_share_that_did_not_start_passes():
-    """A stall at the end of a step leaves more than the root of what was due."""
+    """A stall at the end of a step leaves more operations than the square root of the number due."""
     known = {"operations": 9_000_000, "bytes": 9_000_000 * 8192, "latency_sum_ns": 9_000_000 * MS}
     parts = [
         judge(

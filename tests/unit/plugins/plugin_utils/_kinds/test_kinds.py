@@ -115,7 +115,7 @@ NAMED_ELSEWHERE = {
     "_records/durability.py": "records are made for each kind",
     "_records/observation.py": "the same",
 }
-"""Where the name of a kind stands although it is none, or is the name of something in a file that others read."""
+"""Places where the name of a kind is used with another meaning, or as a key in a file that others read."""
 
 
 def test_nothing_else_knows_the_name_of_a_kind():

@@ -11,7 +11,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes.api_fail
 
 
 def answered(code, message):
-    """Return what a module says of an answer of the API server, which it quotes as the repr of its bytes."""
+    """Return a module's message about an answer of the API server, which it quotes as the repr of its bytes."""
     return f"Failed to create object: {json.dumps({'kind': 'Status', 'message': message, 'code': code}).encode()!r}"
 
 

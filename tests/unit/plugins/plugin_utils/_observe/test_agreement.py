@@ -22,7 +22,7 @@ START = datetime.datetime(2026, 11, 23, 8, tzinfo=datetime.timezone.utc)
 QM1 = Options("QM1")
 MIB = 1 << 20
 NUMBER = 12
-"""Publications, the first of which only the first GET has."""
+"""Publications; only the first GET returns the first one."""
 LOADS = {
     "steady": [Publication(16 * MIB + 8192, 400, 8192)] * NUMBER,
     "rising": [Publication((4 + n) * MIB, 300 + 10 * n, 8192) for n in range(NUMBER)],
@@ -93,7 +93,7 @@ def test_a_get_that_comes_before_the_publication_costs_nothing(load, source):
 
 
 def test_a_counter_of_neither_exporter_is_not_guessed():
-    """Five answers that rise, fall or stay the same tell nothing: each load looks like the other kind of counter."""
+    """Five answers that rise, fall or stay the same prove nothing: each load looks like the other kind of counter."""
     for load in ("steady", "rising", "falling"):
         texts = expositions.mq_prometheus(list(Clock().gets(LOADS[load])), "counter")
         stripped = [

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """Seconds from the kernel become intervals, histograms, thresholds, maxima and slow operations;
-what does not fit is left out."""
+invalid data is left out."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ START = {"base": BASE}
 
 
 def counted(*latencies_ns, size=4096, errors=0):
-    """What the kernel says of operations with these latencies."""
+    """The kernel's output for operations with these latencies."""
     if not latencies_ns:
         return {"buckets": {}, "sum_ns": 0, "bytes": 0, "errors": errors}
     buckets = {}
@@ -206,7 +206,7 @@ UNSEEN = (
 
 
 def test_a_log_that_is_written_another_way_has_no_figures_at_all():
-    """Those of the writes that were seen would stand for all."""
+    """Figures of the writes that were seen would represent all writes."""
     stall = {"stall": {"stream": "log", "at_ns": BASE + S, "latency_ns": 20 * MS, "bytes": 4096}}
     texts = (
         CALLS,

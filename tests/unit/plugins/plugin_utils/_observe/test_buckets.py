@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The buckets are those of the tester: its own tables say so."""
+"""The buckets equal those in the tester's own tables."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""An observation as the tester's tables: the same figures from the same operations,
-and nothing where the source says nothing."""
+"""An observation as the tester's tables: the same figures from the same operations, and empty fields for unknown
+ones."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def over_of(each):
 
 
 def exact(by_second=((200_000, 300_000), (250_000,) * 5), stream=LOG, stalls=(), size=4096):
-    """Return what an exact source saw, from the latencies of each second."""
+    """Return the observation of an exact source, from the latencies of each second."""
     seconds = tuple(
         second(number, list(latencies), size, stream) for number, latencies in enumerate(by_second, start=1)
     )
@@ -219,7 +219,7 @@ def test_figures_agree_with_the_operations(seed):
 
 @pytest.mark.parametrize(("latency_ns", "wanted"), [(20_000_000, "pass"), (300_000_000, "fail")])
 def test_a_statistical_limit_is_decided_by_the_seconds(latency_ns, wanted):
-    """Nothing in the judge knows of observations."""
+    """Nothing in the judge depends on observations."""
     limits = [{"metric": "latency_p99", "max": "100 ms"}, {"metric": "latency_time_weighted_p99", "max": "100 ms"}]
     profile = load_profile({"name": "mine", "limits": limits, "qualifies": {"confidence": 0.95}})
     per_second = 10**9 // latency_ns

@@ -163,7 +163,7 @@ FILES = [
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parts[-3]}/{path.name}")
 def test_no_task_reads_an_option_by_itself(path):
-    """Extra variables override everything, so that only the lookup can clean what a survey answers."""
+    """Extra variables override everything, so only the lookup can normalize the answers of a survey."""
     of_users = {name for name, option in options().items() if option.written is not None} | set(OF_PLAYBOOKS)
     # Set by certify.yml itself, never by a user.
     of_users -= {"sweep_discovered", "workspace_host_facts", "workspace_collected"}

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The list of options is complete, and made from what the roles and playbooks are."""
+"""The list of options is complete, and derived from the roles and playbooks."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def dictionaries(node):
 
 
 def facts(path):
-    """Return what the tasks of a file set and register for hosts."""
+    """Return the variables that the tasks of a file set or register for hosts."""
     found = set()
     for node in dictionaries(read(path)):
         found.update([node["register"]] if "register" in node else [], node.get("ansible.builtin.set_fact", {}))

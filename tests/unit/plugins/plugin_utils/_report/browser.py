@@ -60,7 +60,7 @@ _FLAGS = (
     "--remote-debugging-pipe",
 )
 _QUIET = ("--disable-background-networking", "--disable-component-update", "--disable-sync")
-"""What keeps a browser from asking hosts of its maker."""
+"""Settings that keep a browser from contacting its vendor's hosts."""
 _SECONDS = 60
 _DRAWN = """
 new Promise(done => {
@@ -72,8 +72,7 @@ new Promise(done => {
 
 
 class Browser:
-    """Chromium with one page. messages is everything that the page said on the console,
-    problems of loading and exceptions included."""
+    """Chromium with one page. messages is the page's console output, including loading problems and exceptions."""
 
     def __init__(self):
         self.messages = []

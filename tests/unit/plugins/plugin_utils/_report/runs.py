@@ -304,7 +304,7 @@ def observation(
     base, names=("db01", "db02", "db03"), queue_manager="QM1", latency_ns=690_000, ending="", own_profile=True
 ):
     """A run that observed live queue managers: one is judged and slower than certified,
-    two are not judged unless all are, and one is gone."""
+    two are not judged unless all are, and one has disappeared."""
     place = str(base / "history.sqlite")
     open_history(place, create=True).close()
     tested = RunDirectory.create(str(base), fabricate.run_data(names[:2], history={"place": place}))

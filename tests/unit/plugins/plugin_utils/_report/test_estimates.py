@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The estimates of a volume in the report: which are shown, beside what was measured, and what is said against them."""
+"""The estimates of a volume in the report: which are shown, the measurements beside them, and the reservations about
+them."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def loud(make):
 
 @contextmanager
 def reworded(monkeypatch):
-    """Reword whatever turns findings into text, wherever it was imported."""
+    """Replace every function that turns findings into text, wherever it was imported."""
     makers = {}
     for name in [name for name in sys.modules if name.startswith(f"{ENGLISH}.")]:
         for key, value in vars(sys.modules[name]).items():
@@ -97,7 +97,7 @@ def reworded(monkeypatch):
 
 
 def said(record, say):
-    """Return a record whose sentences are said in another way; what the host said in them is as well."""
+    """Return a record whose sentences are worded differently, including the host's text in them."""
     error = record.error and {**record.error, "reason": say(record.error["reason"])}
     judgements = [{**judgement, "reason": say(judgement["reason"])} for judgement in record.judgements]
     lists = {key: [say(text) for text in getattr(record, key)] for key in ("reasons", "notes", "disturbances")}
@@ -107,8 +107,8 @@ def said(record, say):
 
 
 def decided(make, base, say=str):
-    """Make, judge and render a run whose records are said in a way, and return all that was decided about it,
-    and the reasons."""
+    """Create, judge and render a run whose records are worded in a certain way, and return all decisions about it, and
+    the reasons."""
     base.mkdir()
     directory = make(base)
     for folder in directory.records.folders():

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What volumes carry beside what they are asked to, in every format."""
+"""The carried load of volumes compared with the required load, in every format."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PROFILE = {
 
 
 def run(base, asked, rows=SAN):
-    """A run of hosts that are asked for that many messages per second, by name."""
+    """A run of hosts with that many required messages per second, by name."""
     targets = {
         host: {"target_message_bytes": 2048, "target_messages_per_s": rate, "target_clients": 60}
         for host, rate in asked.items()

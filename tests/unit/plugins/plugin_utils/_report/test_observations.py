@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What reports say about live queue managers: certified beside observed, how busy the logger is,
-and what the source cannot say."""
+"""Reports about live queue managers: certified beside observed figures, how busy the logger is, and the limits of the
+source."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def test_a_hostile_name_of_a_queue_manager_is_only_text(tmp_path):
 
 
 def changed(directory, **observation):
-    """Change what the record of db01 has of its observation, and render."""
+    """Change the observation in the record of db01, and render."""
     (folder,) = [folder for folder in directory.records.folders() if "db01" in folder]
     path = f"{directory.path}/{folder}/record.json"
     with open(path, encoding="utf-8") as file:
@@ -183,7 +183,7 @@ def test_a_record_with_a_misshapen_observation_is_an_error(tmp_path, broken, unu
 
 
 def test_live_logs_share_one_column_and_have_advice_of_their_own(tmp_path):
-    """Each log writes another mean size, which says nothing about the others."""
+    """Each log has a different mean write size, which is independent of the others."""
     directory = runs.observation(tmp_path, own_profile=False)
     render(directory)
     report = json.loads(runs.content(directory, "report.json"))

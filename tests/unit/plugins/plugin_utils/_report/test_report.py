@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The report: every format says the same as the tables do, and nothing that comes from a host does any harm in it."""
+"""The report: every format agrees with the tables, and no text from a host can do harm in it."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ WORDS = words_of("queue managers")
 
 
 def shown(directory):
-    """Return what the callback prints."""
+    """Return the callback's output."""
     finish(directory)
     return summary(directory)
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The run directory: what is filed stays whole, whoever files it and whatever it is called."""
+"""The run directory: filed data remains complete, whichever process files it and whatever its name."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Reports go to where somebody finds them, and it is known which directories are deleted with a job."""
+"""Reports are stored where users can find them, and directories that are deleted with a job are recognized."""
 
 from __future__ import annotations
 

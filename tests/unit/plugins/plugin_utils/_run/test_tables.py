@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The tester's tables: what is read, and everything that must not be believed."""
+"""The tester's tables: valid content, and everything that must be refused."""
 
 from __future__ import annotations
 

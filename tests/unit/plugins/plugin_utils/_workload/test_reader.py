@@ -28,7 +28,7 @@ def load(*streams, **more):
 
 
 def nearest_job(arguments):
-    """Return what the tester says to arguments. It reads all of them, and writes nothing."""
+    """Return the tester's answer to arguments. It reads all of them, and writes nothing."""
     return subprocess.run(
         [TESTER, *arguments, "--showFio", "--fileSize=64M", "--numFiles=16"],
         check=False,

@@ -16,7 +16,7 @@ OWN = made_up.entry("2026-12-31")
 
 def nights(kinds):
     """Return an entry for each night: n without a comparison, a accepted, i inconclusive, w worse, o non-inferior; the
-    last three against what came first."""
+    last three compared with the first ones."""
     outcomes = {"i": "inconclusive", "w": "worse", "o": "non-inferior"}
     found = []
     for day, kind in enumerate(kinds, start=1):

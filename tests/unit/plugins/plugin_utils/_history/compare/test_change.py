@@ -290,8 +290,8 @@ NIGHTS = [0.0, 0.01, -0.01]
 
 
 def test_earlier_runs_of_the_class_tell_how_noisy_each_host_is():
-    """Five of them are enough, in which eight hosts took part: h0 is noisy, so one change of it names nobody;
-    the same of another host does."""
+    """Five of them are enough, in which eight hosts took part: h0 is noisy, so a change of it is not named; the same
+    change of another host is."""
     rng = random.Random("noisy")
     earlier = [
         run_of([[night + rng.gauss(0, 0.2 if host == 0 else 0.01)] for host in range(8)])
@@ -396,7 +396,7 @@ def test_earlier_periods_may_lie_at_other_levels():
 
 
 def test_a_class_with_a_share_of_the_doubt_names_less_easily():
-    """The share is that of naming alone: what is shown to be non-inferior stays so."""
+    """The share only affects naming: a host that is shown to be non-inferior remains so."""
     before, after = (
         [run_of([[0.0]] * 9)] * 2,
         [run_of([[night] for night in (0, 0.01, -0.01, 0.02, -0.02, 0, 0.01, -0.01, 0.13)])] * 2,

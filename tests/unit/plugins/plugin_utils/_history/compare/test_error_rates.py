@@ -7,7 +7,7 @@
     .venv-dev/bin/pytest tests/unit -m trials -rP
 
 shows the rates. A host's rows have half of the variation between its runs in common, and all hosts have the nights in
-common, of which two differ by 3 % (standard deviation).
+common, two of which differ by 3 % (standard deviation).
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def runs_of(
 def compared(
     rng: random.Random, hosts: int, deviation: float, before: int, after: int, slower: float, share: float = 1.0
 ) -> dict[str, set[str]]:
-    """Return the hosts of a made-up class by outcome."""
+    """Return the hosts of a simulated class by outcome."""
     levels = [[rng.gauss(0, 0.1) for _ in range(ROWS)] for _ in range(hosts)]
     change = compare_class(
         runs_of(rng, levels, deviation, before), runs_of(rng, levels, deviation, after, slower), margin=0.1, share=share
@@ -140,7 +140,8 @@ def test_fleets_of_unequal_noise(before, after, deviation, noise_deviation, earl
 
 @pytest.mark.parametrize("runs", [1, 2, 3])
 def test_fleets_of_five_classes(runs):
-    """Each class has its share of the doubt, so that a fleet of several classes has a host that is named worse no more
+    """Each class has its share of the error probability, so that a fleet of several classes has a host that is named
+    worse no more
     often than one of a single class."""
     rng, fleets, classes = random.Random(f"five classes, {runs}"), 100, 5
     for deviation in (0.02, 0.05):
@@ -161,8 +162,8 @@ def test_fleets_of_five_classes(runs):
 
 @pytest.mark.parametrize(("deviation", "runs"), [(0.02, 2), (0.05, 3)])
 def test_c1(deviation, runs):
-    """One run against one finds few of them, since nothing beside a run shows whether it is far off:
-    see the fleets of twenty hosts."""
+    """Comparing one run with one finds few of them, because a single run cannot show whether it is an outlier: see the
+    fleets of twenty hosts."""
     rng, fleets = random.Random("C1"), 40
     named = sum(bool(compared(rng, 20, deviation, runs, runs, 0.0)[WORSE]) for _ in range(fleets))
     exactly = sum(compared(rng, 20, deviation, runs, runs, SLOWER)[WORSE] == SLOW_HOSTS for _ in range(fleets))
@@ -179,7 +180,8 @@ def test_c1(deviation, runs):
     [(0.02, 3, 3, 95), (0.05, 3, 3, 0), (0.05, 6, 3, 0), (0.02, 1, 1, 0)],
 )
 def test_fleets_of_four_hosts(deviation, before, after, found_at_least):
-    """Their own runs alone tell how much they differ; nights count in full, and one run against one names nobody."""
+    """Only their own runs show how much they differ; nights count in full, and comparing one run with one names no
+    host."""
     name = f"four hosts, {deviation:.0%}, {before} v {after}"
     rng, fleets = random.Random(name), 400
     named = sum(bool(compared(rng, 4, deviation, before, after, 0.0)[WORSE]) for _ in range(fleets)) / fleets

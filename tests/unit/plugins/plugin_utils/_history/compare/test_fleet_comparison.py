@@ -225,7 +225,7 @@ def test_what_changed_is_told_by_host_and_counted_for_the_fleet(compared):
 
 
 def test_rows_and_figures_that_not_all_have(compared):
-    """A row without the figure is left out for all; without any, nothing is known."""
+    """A row without the figure is left out for all volumes; if no row has it, nothing is known."""
     less = [certificate("h0", day, rows=BASE["rows"][:1]) for day in (1, 11)]
     comparison = compared(*less, *night(FEW[1:], 1), *night(FEW[1:], 11))
     assert host_of(comparison, "h1")["worst_row"]["block_size_bytes"] == BASE["rows"][0]["block_size_bytes"]

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""From certificates to the drift of volumes: which of them count, what is told about each,
-and what else changed when figures moved."""
+"""From certificates to the drift of volumes: which of them count, the results for each, and what else changed when
+figures moved."""
 
 from __future__ import annotations
 
@@ -126,8 +126,8 @@ def test_a_row_has_its_values_and_the_limit_that_the_newest_was_held_against(dri
 
 
 def test_when_figures_moved_is_told_with_what_else_changed_then(drift):
-    """The certificate at which the kernel changed was disturbed: the change is told with the first one
-    afterwards that counts."""
+    """The certificate at which the kernel changed was disturbed: the change is reported with the first one afterwards
+    that counts."""
     before = course("h", [1] * 8, environment={"kernel": "6.1"})
     after = course("h", [1] * 8 + [1.3] * 8, environment={"kernel": "6.12"})[9:]
     disturbed = certificate("h", 8, 1.3, environment={"kernel": "6.12"}, disturbances=["steal"])

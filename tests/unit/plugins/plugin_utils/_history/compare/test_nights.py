@@ -62,7 +62,7 @@ def test_fewer_than_four_earlier_certificates_draw_no_limit():
 
 
 def test_like_volumes_tell_how_much_certificates_differ():
-    """Their levels do not count, their scatter does; and what moved permanently is no scatter."""
+    """Their levels do not count, but their scatter does; a permanent change is not scatter."""
     wild = [[level + 0.1, level - 0.1, level + 0.1, level - 0.1] for level in (-3.0, 0.0, 3.0)]
     calm = [[level] * 4 for level in (-3.0, 0.0, 3.0)]
     assert [conspicuous([0.0] * 4 + [0.2], alike) for alike in ((), calm, wild, [[], [5.0]])] == [[4], [4], [], [4]]

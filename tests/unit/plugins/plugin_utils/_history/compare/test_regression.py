@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Runs are compared with their baseline by the gate: what is compared with what, and what becomes of verdict,
-report, certificate and history."""
+"""Runs are compared with their baseline by the gate: what is compared, and the effect on verdict, report, certificate
+and history."""
 
 from __future__ import annotations
 
@@ -347,7 +347,7 @@ def test_a_history_that_fails_never_loses_the_report_and_never_passes(four):
 
 
 def test_the_gate_compares_again_only_what_it_has_not_compared(four):
-    """A host whose tables were collected later is compared then; the others keep what the first gate said."""
+    """A host whose tables were collected later is compared then; the others keep the result of the first gate."""
     directory = four.measure()
     record, files = (
         directory.records.read("hosts/h0/log"),

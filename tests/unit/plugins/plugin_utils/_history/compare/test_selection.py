@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What users name by runs, directories, certificates and days; a mistake says what was not found."""
+"""Selections by runs, directories, certificates and days; the error names what was not found."""
 
 from __future__ import annotations
 

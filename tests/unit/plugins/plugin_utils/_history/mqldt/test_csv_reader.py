@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What IBM's mqldt writes with --csvFile, what editors and spreadsheets make of it,
-and everything that must not be believed."""
+"""The output of IBM's mqldt with --csvFile, its changes by editors and spreadsheets, and everything that must be
+refused."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def history(tmp_path):
 
 @pytest.fixture
 def imported(history, tmp_path):
-    """Import a file by its name and content with what the user says of it."""
+    """Import a file by its name and content, with the user's information about it."""
 
     def run(content, name="result.csv", origin=DB07):
         path = tmp_path / name

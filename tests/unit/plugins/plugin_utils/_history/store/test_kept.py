@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A run that the history keeps comes back anywhere, as it was."""
+"""A run that is stored in the history can be restored unchanged anywhere."""
 
 from __future__ import annotations
 

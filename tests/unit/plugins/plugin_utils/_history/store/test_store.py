@@ -272,7 +272,7 @@ def test_pruning_removes_the_old_and_changes_no_state(history):
 
 
 def opened(run_id, workflow="16", day=1):
-    """Return what run.json holds of a run of a job of a workflow."""
+    """Return the content of run.json for a run of a workflow's job."""
     return {
         "run_id": run_id,
         "created_at": f"2026-01-0{day}T10:00:00Z",

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The causes of a run: each once, with every host that it concerns, and with what follows from its figures."""
+"""The causes of a run: each once, with every host that it concerns, and with the consequences of its figures."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def stalls(starts_ms):
 
 
 def seen_on(tmp_path, host, metric, others=None, facts=None):
-    """Return what a report says was seen on a host that breaks a limit."""
+    """Return the symptoms that a report lists for a host that breaks a limit."""
     directory = fabricate.run_directory(tmp_path, {"db07": host, **(others or {})}, profile=PROFILE)
     note(directory, "db07", "log", [], facts)
     judge_run(directory, GATE)

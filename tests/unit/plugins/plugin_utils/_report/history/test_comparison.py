@@ -44,7 +44,7 @@ def host(name, outcome="non-inferior", **fields):
 
 
 def unknown(name, reason):
-    """Return a host of which it is not known how much its runs differ."""
+    """Return a host for which the variation between runs is unknown."""
     fields = ("lower_bound", "upper_bound", "beyond_class", "worst_row", "p_value", "smallest_named")
     return host(name, "inconclusive", **dict.fromkeys(fields), reason=reason)
 

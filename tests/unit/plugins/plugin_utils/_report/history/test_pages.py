@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """The pages of comparison and drift in a browser: they fit any window, can be read in either scheme, sort and filter,
-and say nothing on the console."""
+and print nothing on the console."""
 
 from __future__ import annotations
 

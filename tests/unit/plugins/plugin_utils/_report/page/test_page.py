@@ -1,8 +1,8 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The page in a browser: it says nothing on the console, sorts, filters, follows its anchors and the keyboard,
-prints, and can be read by everybody."""
+"""The page in a browser: it prints nothing on the console, sorts, filters, follows its anchors and the keyboard, can
+be printed, and is accessible."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def fleet(tmp_path_factory):
 
 @pytest.fixture
 def page(browser, fleet):
-    """The browser with the fleet's page; it must have nothing to say about it."""
+    """The browser with the fleet's page; it must not report any problem."""
     browser.messages.clear()
     browser.open(fleet)
     yield browser
