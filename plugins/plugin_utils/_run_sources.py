@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Where the runs of a workflow are found: in the directory of reports, and in the history, which keeps those of jobs
-whose own directory is deleted."""
+"""Finds the runs of a workflow: in the directory of reports, and in the history, which keeps those of jobs whose own
+directory is deleted."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _Found = TypeVar("_Found")
 
 class RunSources:
     """``report_dir`` and the history at ``place``, which need not exist.
-    What only the history has is brought to ``fetched_dir``.
+    Runs that are only in the history are restored to ``fetched_dir``.
 
     ``problems`` says what could not be read, one sentence each, and ``unopened`` why the history could not be opened.
     """

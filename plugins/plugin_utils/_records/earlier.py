@@ -63,7 +63,7 @@ def _of_cuts(cuts: Iterable[Mapping[str, Any]], reason: str) -> Finding:
 
 
 def _of_tester(tester: Mapping[str, Any], facts: Iterable[str], reason: str) -> Finding | None:
-    """Return how a tester ended that did not reach its end."""
+    """Return how a tester ended that did not finish."""
     status = tester.get("exit_status")
     if status == _IO_ERROR:
         return finding(kinds.RECORDED, FAIL, cause=kinds.IO_ERROR, text=reason)
@@ -97,8 +97,8 @@ def _cause(judgement: Mapping[str, Any], record: HostRecord) -> str:
 
 
 def _was_proven(judgement: Mapping[str, Any]) -> bool:
-    """Whether a limit was broken beyond chance, as far as its evidence says so:
-    only then did a disturbance leave it open."""
+    """Whether a limit was broken beyond chance according to its evidence: only then did a disturbance leave it
+    undecided."""
     evidence, confidence = judgement.get("log_evidence"), judgement.get("confidence")
     if evidence is not None and confidence:
         return evidence >= -math.log1p(-confidence)

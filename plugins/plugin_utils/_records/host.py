@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The record of a host: what is known of it, its verdict, and the sentences about both."""
+"""The record of a host: the facts about it, its verdict, and the sentences about both."""
 
 from __future__ import annotations
 
@@ -228,7 +228,7 @@ def collection_version() -> str:
 
 
 def blank(run: Mapping[str, Any], host: str, volume: str, kind: str, facts: dict[str, Any]) -> HostRecord:
-    """Return a record of which only the facts are known."""
+    """Return a record that contains only facts."""
     # A host knows neither the settings of its storage array nor its own purpose, so only the inventory can provide
     # them.
     own = {key: value for key, value in facts.items() if key not in TARGET_FACTS}

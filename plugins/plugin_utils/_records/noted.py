@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is noted in a record beside its verdict: as data, and in sentences."""
+"""The notes in a record: as data, and in sentences."""
 
 from __future__ import annotations
 

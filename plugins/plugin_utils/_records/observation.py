@@ -54,7 +54,7 @@ def observed(
     seen: Mapping[str, Any],
     today: datetime.date,
 ) -> HostRecord:
-    """Return the record of an observation: its tables as ``files``, and what only it has as ``seen`` (see
+    """Return the record of an observation: its tables as ``files``, and its own data as ``seen`` (see
     ``_observe/seen.py``).
 
     ``facts`` are those of the host and of the file system of LogPath, as those of a test, so that its certificate is
@@ -83,7 +83,7 @@ def observed(
 
 
 def _ending(seen: Mapping[str, Any]) -> list[Finding]:
-    """Return why it ended before its time. A verdict would say so as well."""
+    """Return why it ended early. A verdict would say so as well."""
     return [finding(INTERRUPTED, None, cause=OBSERVATION, text=seen["ending"])] if seen.get("ending") else []
 
 

@@ -24,8 +24,8 @@ def file_error(
     facts: Mapping[str, Any],
     verdict: str = ERROR,
 ) -> HostRecord | None:
-    """File the record of a volume with the reason, and return it; None if the volume already has a record, which says
-    more.
+    """File the record of a volume with the reason, and return it; None if the volume already has a record, which
+    contains more.
 
     Raises RunDirectoryError.
     """

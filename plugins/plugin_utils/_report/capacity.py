@@ -42,8 +42,8 @@ class ShownCapacity:
     and what to try next.
 
     metric is that of the deciding criterion: the one that the lowest load that did not pass broke, or else the one that
-    came closest. Both it and criterion, which is its limit in full, are empty if nothing was judged. is_asked_for says
-    that the load points were a search, or had a target.
+    came closest. Both it and criterion, which is its limit in full, are empty if nothing was judged. is_asked_for is
+    true if the load points were a search, or had a target.
     """
 
     words: Words
@@ -60,7 +60,7 @@ class ShownCapacity:
 
     @property
     def sentence(self) -> str:
-        """What the capacity is, and what comes next."""
+        """The capacity, and the next step."""
         highest, lowest = self.highest_passed, self.lowest_not_passed
         # Missing evidence is mentioned after the figure, because the figure alone would seem to keep the limit.
         is_open = any(point.verdict == INCONCLUSIVE for point in self.points if point.load_point == lowest)
@@ -80,7 +80,7 @@ class ShownCapacity:
         return self.words.load_text(load_point or 0)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what report.json says of it."""
+        """Return its data for report.json."""
         return {
             **{
                 key: getattr(self, key)

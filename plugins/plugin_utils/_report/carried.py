@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the volumes of a run carry, a line for each: their capacity, and their margin over what they are asked to."""
+"""The load that the volumes of a run carry, a line for each: their capacity, and their margin over the required
+load."""
 
 from __future__ import annotations
 

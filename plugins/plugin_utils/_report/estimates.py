@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which estimates a report shows of a volume, the same in every format: message sizes by clients, distances,
-request/reply, and what was measured."""
+"""The estimates that every format of a report shows for a volume: message sizes by clients, distances, request/reply,
+and the measured values."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MESSAGE_SIZES = (100, 1 << 10, 2 << 10, 10 << 10, 100 << 10, 1 << 20)
 CLIENTS = (1, 10, 100, 1000)
 DISTANCES_KM = (0, 10, 50, 100, 300)
 MESSAGE_BYTES, ROUND_TRIP_CLIENTS = 2 << 10, 60
-"""What distances and request/reply are estimated for if the volume has no target."""
+"""The load for which distances and request/reply are estimated if the volume has no target."""
 
 MOST_SIZES, MOST_CLIENTS = 10, 6
 """The largest numbers of message sizes and of clients for which estimates are shown; of more, the smallest,
@@ -36,7 +36,7 @@ class ShownEstimates:
     """The estimates of a volume: by message size and clients, by distance and clients for one message size,
     and of request/reply clients.
 
-    log_bytes_per_s is what the log can hold of commits that fill each of its writes.
+    log_bytes_per_s is the log's throughput with commits that fill each of its writes.
     reservations are those of the request/reply estimate.
     """
 

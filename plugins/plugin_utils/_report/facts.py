@@ -32,8 +32,7 @@ Hint = Callable[[Any, Mapping[str, Any]], str]
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A fact that is known here: its key in a record, its group, what people call it, how its value is written,
-    and what it hints at."""
+    """A fact that is known here: its key in a record, its group, its title, how its value is written, and its hint."""
 
     name: str
     group: str
@@ -73,7 +72,7 @@ def grouped_facts(
 
 
 def _unknown(name: str) -> Fact:
-    """Return what can be said of a fact by its name alone: a newer tester may have more of them."""
+    """Return a title for a fact made from its name alone: a newer tester may have unknown facts."""
     prefixes = {
         "filesystem_": FILE_SYSTEM,
         "mount_": FILE_SYSTEM,
@@ -131,7 +130,7 @@ def _offset(value: Any) -> str:
 
 
 def _choice(**texts: str) -> Callable[[Any], str]:
-    """Return what writes a value by a table of texts; a value that is not in it is written as it is."""
+    """Return a function that writes a value by a table of texts; a value that is not in it is written as it is."""
     return lambda value: texts.get(f"v{value}", _text(value))
 
 
@@ -159,8 +158,8 @@ def _barrier_hint(value: Any, facts: Mapping[str, Any]) -> str:
 
 
 def _flush_hint(value: Any, facts: Mapping[str, Any]) -> str:
-    """Return what a synchronous write does, by its median over that of a plain one.
-    Between the known cases nothing is said."""
+    """Return the effect of a synchronous write, from the ratio of its median to that of a plain one; empty between the
+    known cases."""
     number = _real(float(value)) if isinstance(value, str) and DECIMAL_PATTERN.match(value) else _real(value)
     if number is None:
         return ""

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a workload of streams asked for against what it achieved, as a table with a column for each load point."""
+"""The requested and the achieved values of a workload of streams, as a table with a column for each load point."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import si
 
 @dataclass(frozen=True, slots=True)
 class Achieved:
-    """What was achieved at a load point and what was requested, and whether they are far apart."""
+    """The achieved and the requested value at a load point, and whether they differ too much."""
 
     achieved: str
     asked: str

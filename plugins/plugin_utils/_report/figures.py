@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Figures as a report shows them to people, the same in every format."""
+"""Figures as every format of a report shows them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MARKS = {
     "error": "\u2715",
     "fail": "\u2717",
 }
-"""A sign for each verdict, so that colour is never all that tells them apart."""
+"""A sign for each verdict, so that verdicts never differ only in colour."""
 
 FIGURES = (
     ("Writes", "operations", _units.format_count),
@@ -89,7 +89,7 @@ def is_behind(figures: Mapping[str, Any]) -> bool:
 
 
 def shown_figures(host: Host) -> tuple[tuple[str, str, Any], ...]:
-    """Return what tables show of the rows of a host: title, column, formatter."""
+    """Return the columns that tables show for the rows of a host: title, column, formatter."""
     if not host.words.layout.paced:
         return FIGURES
     columns = {

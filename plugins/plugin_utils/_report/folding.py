@@ -36,7 +36,7 @@ def more_hosts(number: int) -> str:
 
 
 def natural(name: str) -> tuple[str, int, str, str]:
-    """Return what sorts names as people do: db9 before db10."""
+    """Return the sort key for names in natural order: db9 before db10."""
     start, number, end = _parts(name)
     return start, -1 if number is None else number, end, name
 

@@ -2,8 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The model of a report: everything that the renderers show, gathered once from a run directory and not judged
-again."""
+"""The model of a report: everything that the renderers show, read once from a run directory and not judged again."""
 
 from __future__ import annotations
 
@@ -73,10 +72,10 @@ NOT_MEASURED = CHECK_MODE.without_verdict
 """Takes the place of a verdict in check mode."""
 
 WORKLOAD_IS_NOT = "workload_is_not"
-"""The fact that says what the workload is not."""
+"""The fact with the disclaimer of the workload."""
 
 HOSTS_WITH_STALLS = 200
-"""The largest number of hosts whose slowest writes are looked at."""
+"""The largest number of hosts whose slowest writes are examined."""
 
 CHARTED_HOSTS = 40
 """The largest number of hosts for which the tables of intervals are read, for the charts."""
@@ -176,7 +175,7 @@ class Span:
 
 @dataclass(slots=True)
 class Host:
-    """What a report shows of one host's volume. Text is printable; nothing in it is escaped for any format.
+    """The data that a report shows for one host's volume. Text is printable; nothing in it is escaped for any format.
 
     findings are those of its record. notes are also those of its record, and what was noticed later, such as what it
     left behind. profile is the name of the profile that judged it, and profile_sha256 the SHA-256 of that, both empty
@@ -305,7 +304,7 @@ class Model:
         return [(f"{profile.text}: {text}" if several else text, limit) for profile, text, limit in texts]
 
     def judged_by(self, limit: Limit) -> str:
-        """What a limit judges, in words."""
+        """The rows that a limit judges, in words."""
         return judges_text(self.words, limit.rows_text, limit.metric.name, limit.hard)
 
     @property
@@ -349,12 +348,12 @@ class Model:
 
     @property
     def words(self) -> Words:
-        """What people call the workers of the workload that the hosts ran."""
+        """The displayed name of the workers in the workload that the hosts ran."""
         return next((host.words for host in self.hosts if host.rows), words_of("queue managers"))
 
     @property
     def subject(self) -> str:
-        """What the storage is for."""
+        """The purpose of the storage."""
         if not self.words.layout.described:
             return f"IBM MQ recovery logs{self.kind.view.subject}"
         names = dict.fromkeys(name for host in self.hosts if (name := _workload(host)))
@@ -362,7 +361,7 @@ class Model:
 
     @property
     def disclaimers(self) -> list[str]:
-        """What the workloads of streams are not."""
+        """The disclaimers of the workloads of streams."""
         found = dict.fromkeys(
             str(host.facts.get(WORKLOAD_IS_NOT) or "") for host in self.hosts if host.words.layout.described
         )
@@ -425,7 +424,7 @@ class Model:
 
     @property
     def _policy_statement(self) -> str:
-        """What decided instead of what the run recorded when it was opened, empty if nothing did."""
+        """The overrides of the recorded policy, empty if there are none."""
         policy = self.fleet["policy"]
         replaced = [
             f"gate_{key}: {_setting_text(policy.get(key))} instead of {_setting_text(value)}"
@@ -540,7 +539,7 @@ class _Reader:
         return list(dict.fromkeys(column for header in self._headers for column in header))
 
     def host(self, folder: str, record: HostRecord) -> Host:
-        """Return what the report shows of one record, with its tables."""
+        """Return the data that the report shows for one record, with its tables."""
         record = with_verdict(record, self._run_directory.is_check_mode)
         entry = host_entry(record)
         measured = bool(record.verdict) or not self._run_directory.is_check_mode

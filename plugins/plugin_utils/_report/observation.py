@@ -2,8 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a record keeps of an observation, made safe to be shown, and the sentences about it that several
-formats have."""
+"""The observation in a record, made safe for display, and the sentences about it that several formats use."""
 
 from __future__ import annotations
 
@@ -30,8 +29,8 @@ HIGH = 0.7
 
 
 def observation_lines(model: Model) -> list[str]:
-    """Return what was observed of each queue manager, in a line, and how it relates to its certificate,
-    in another one."""
+    """Return a line with the observed figures of each queue manager, and another one with the comparison with its
+    certificate."""
     observed = sorted(model.hosts_with_own, key=lambda host: -(ratio_of(host) or 0.0))
     lines = [
         f"{shorten(host.label)}: {text}"
@@ -42,7 +41,7 @@ def observation_lines(model: Model) -> list[str]:
 
 
 def figures_text(host: Host) -> str:
-    """Return what the log did, and how busy its logger was."""
+    """Return the activity of the log, and how busy its logger was."""
     figures = log_figures(host)
     busy = number(host.own.get("utilisation"), "share")
     elapsed_s = number(host.own, "elapsed_s")
@@ -81,7 +80,7 @@ def certificate_text(host: Host) -> str:
 
 
 def caveats(host: Host) -> list[str]:
-    """Return the reservations about it comparison."""
+    """Return the reservations about its comparison."""
     return list((host.own.get("certificate") or {}).get("caveats") or ())
 
 

@@ -53,7 +53,7 @@ def parameters_of(model: Model) -> list[tuple[str, str]]:
 
 
 def qualifies_of(model: Model) -> str:
-    """Return in a sentence for each profile what a run must be to certify."""
+    """Return a sentence for each profile with its conditions for certification."""
     if not model.can_certify:
         return ""
     several = len(model.profiles) > 1

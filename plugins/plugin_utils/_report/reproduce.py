@@ -4,7 +4,7 @@
 
 """Commands that repeat a host's measurement: with Ansible, and with the tester alone.
 
-What a host or an inventory said is quoted for a shell, and never becomes more than one word of a command.
+Text from a host or an inventory is quoted for a shell, and never becomes more than one word of a command.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _OF_A_RUN = re.compile(r"/logdisk-[^/]*(?:/[^/]*)?\Z")
 @dataclass(frozen=True, slots=True)
 class Reproduction:
     """The commands that repeat a measurement, and which variables the first one lacks because they vary.
-    A command is empty if it cannot be told."""
+    A command is empty if it is not known."""
 
     ansible: str
     varying: tuple[str, ...]
@@ -52,7 +52,8 @@ def reproduction(
     parameters: Mapping[str, Any],
     defaults: Mapping[str, Any],
 ) -> Reproduction:
-    """Return what repeats the measurement of a host. parameters are those of the run, defaults those of the options
+    """Return the commands that repeat the measurement of a host. parameters are those of the run, defaults those of
+    the options
     that a command repeats, and options are from run_options."""
     path = str(workspace.get("path") or "")
     own = {name: value for name, value in parameters.items() if name in defaults and value != defaults[name]}

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Series: what one line of a chart is about, a block size of the log's writes or a stream's operation."""
+"""Series: the subject of one line of a chart, a block size of the log's writes or a stream's operation."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SeriesKey = tuple[str | None, str | None]
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """The rows that belong together from step to step, and what charts call them."""
+    """The rows that belong together from step to step, and their name in charts."""
 
     stream: str
     operation: str
@@ -37,7 +37,7 @@ class Series:
 
 
 def stream_text(stream: str | None, operation: str | None) -> str:
-    """Return what people call the rows of a stream's operation: "database reads"."""
+    """Return the displayed name of a stream's operation: "database reads"."""
     if stream == ALL_WORKERS:
         return WHOLE
     name = shorten(str(stream), LONGEST_NAME)
@@ -45,7 +45,7 @@ def stream_text(stream: str | None, operation: str | None) -> str:
 
 
 def operations_text(stream: str | None, operation: str | None) -> str:
-    """Return what a sentence calls them: "database reads", "all operations of the workload"."""
+    """Return their name in a sentence: "database reads", "all operations of the workload"."""
     if stream == ALL_WORKERS:
         return "all operations of the workload"
     text = stream_text(stream, operation)

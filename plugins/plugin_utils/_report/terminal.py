@@ -22,10 +22,10 @@ UNWRAPPED = 100_000
 """A width that wraps nothing."""
 
 DETAIL = 15 * " "
-"""What the lines begin with that belong to the cause above them."""
+"""The beginning of lines that belong to the cause above them."""
 
 TABLE = "   "
-"""What the lines of a table begin with: one space more than what else begins with spaces."""
+"""The beginning of the lines of a table: one space more than other indented lines."""
 
 _HEAD_LINES, _DETAIL_LINES, _OTHER_LINES = 3, 4, 3
 """How many lines one thing may take."""

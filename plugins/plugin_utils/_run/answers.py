@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Texts that stand for other values. The answers of a survey are texts,
+"""Texts that represent other values. The answers of a survey are texts,
 and people write lists and dictionaries into them in several ways."""
 
 from __future__ import annotations

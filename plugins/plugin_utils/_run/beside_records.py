@@ -17,8 +17,8 @@ MAX_CERTIFICATE_BYTES = 16 << 20
 
 
 class Said:
-    """What something other than its limits said of the volume in a folder: ``name`` is the file,
-    ``what`` says what is in it."""
+    """A result about the volume in a folder that does not come from its limits: ``name`` is the file, ``what``
+    describes its content."""
 
     def __init__(self, files: RunFiles, name: str, what: str) -> None:
         self._files = files
@@ -26,7 +26,7 @@ class Said:
         self._what = what
 
     def write(self, folder: str, said: Mapping[str, Any]) -> None:
-        """Write what was said, and remove what is then out of date. Nothing is removed if the same was said before.
+        """Write the result, and remove data that is then out of date. Nothing is removed if the result is unchanged.
         Raises RunDirectoryError."""
         if self.read(folder) == said:
             return
@@ -35,7 +35,7 @@ class Said:
             self._files.outdate(folder)
 
     def read(self, folder: str) -> dict[str, Any] | None:
-        """Return what was said, None if nothing was. A file that cannot be read is empty, so it says nothing."""
+        """Return the result, None if there is none. A file that cannot be read counts as empty."""
         if not self._files.has(folder, self._name):
             return None
         try:
@@ -50,7 +50,7 @@ def comparisons(files: RunFiles) -> Said:
 
 
 def power_cuts(files: RunFiles) -> Said:
-    """Return what the history said about power cuts of volumes that were measured."""
+    """Return the results of power cuts in the history for measured volumes."""
     return Said(files, POWER_CUTS, "What is known of power cuts")
 
 

@@ -20,7 +20,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}\Z")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\Z")
 _MAX_BYTES = 1 << 20
 _NOWHERE = re.compile(r' in "<\w+ string>",')
-"""What PyYAML calls a text that it did not read from a file."""
+"""PyYAML's name for a text that it did not read from a file."""
 
 
 class DefinitionError(ValueError):
@@ -51,7 +51,7 @@ def read_yaml(path: str) -> Any:
 
 
 def parse_yaml(content: bytes | str, what: str = "The text") -> Any:
-    """Return what YAML, or JSON, stands for. Raises DefinitionError."""
+    """Return the value of a YAML or JSON text. Raises DefinitionError."""
     if len(content) > _MAX_BYTES:
         raise DefinitionError(f"{what} has more than {_MAX_BYTES} bytes.")
     try:

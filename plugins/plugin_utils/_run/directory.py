@@ -85,7 +85,7 @@ _SHAPE = Keys(
         **dict.fromkeys(_LISTS, Maybe(list)),
     }
 )
-"""What run.json may hold, for what is not a text that is only shown."""
+"""The structure of run.json, except texts that are only shown."""
 
 _JUDGED = Keys(
     {
@@ -110,7 +110,8 @@ _VERDICT = Keys(
 
 
 class RunDirectory:
-    """One run's directory: the entry to all that it stores. path is its absolute path, run is what run.json holds."""
+    """One run's directory: the entry to all that it stores. path is its absolute path, run is the content of
+    run.json."""
 
     def __init__(self, path: str, run: dict[str, Any]) -> None:
         self.path = path
@@ -128,7 +129,7 @@ class RunDirectory:
     def create(cls, base: str, run: Mapping[str, Any]) -> RunDirectory:
         """Create a new run directory under base, which is created if it does not exist, and point base/latest to it.
 
-        run is what run.json is to hold; schema, run_id and created_at are filled in if they are absent. Raises
+        run is the content for run.json; schema, run_id and created_at are filled in if they are absent. Raises
         RunDirectoryError, also if a directory for this run ID already exists.
         """
         run = {"schema": SCHEMA_VERSION, "run_id": new_run_id(), "created_at": utc_now(), **run}
@@ -198,7 +199,7 @@ class RunDirectory:
             write_file(self._files.path(VERDICT), encode(verdict))
 
     def verdict(self) -> dict[str, Any] | None:
-        """Return what verdict.json holds, None if the gate wrote none.
+        """Return the content of verdict.json, None if the gate wrote none.
         Raises RunDirectoryError if it cannot be read."""
         if not self._files.has(VERDICT):
             return None

@@ -39,7 +39,7 @@ class Volumes:
         """Note the volumes that a host is expected to report, each with its ``name`` and what else the plan knows of
         it. Raises RunDirectoryError.
 
-        Nothing is written if they are what a host reports of which nothing is noted: the default volume alone.
+        Nothing is written if they are only the default volume, which a host without a note is expected to report.
         """
         volumes = [dict(volume) for volume in volumes]
         folder = host_folder(host)
@@ -56,7 +56,7 @@ class Volumes:
         return self._files.path(host_folder(host), DISCOVERED)
 
     def noted(self, host: str) -> list[dict[str, Any]] | None:
-        """Return what was noted of the volumes that a host is expected to report, None if nothing was.
+        """Return the note about the volumes that a host is expected to report, None if there is none.
         Raises RunDirectoryError."""
         names = (host_folder(host), VOLUMES)
         if not self._files.has(*names):

@@ -2,21 +2,20 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Findings: why a volume has its verdict and what was seen beside it,
-as plain data that record.json and verdict.json keep.
+"""Findings: why a volume has its verdict, and notes about it, as plain data that record.json and verdict.json keep.
 
 A finding is a dict with these keys, of which only the first two are always there:
 
 - ``kind``: one of the kinds below.
-- ``verdict``: what this finding alone makes of the volume; None if it only explains.
+- ``verdict``: the verdict on the volume because of this finding alone; None if it only explains.
 - ``limit_id``: the id of the limit or the criterion that it is about.
 - ``cause``: which case of its kind it is.
 - ``text``: what a host or another program said. It is quoted and never interpreted.
 - ``finding``: another finding that this one is about.
 
 A finding of a limit has all keys of its judgement (limit, limit_id, row, figure and evidence), and
-``others``: how many more of its rows did not pass. ``details`` in it holds what else the sentence about it
-says: ``why`` a figure alone decides nothing, ``disturbance``, ``deviations``, ``waiver``. Other kinds have
+``others``: how many more of its rows did not pass. ``details`` in it holds further details of its sentence: ``why`` a
+figure alone decides nothing, ``disturbance``, ``deviations``, ``waiver``. Other kinds have
 figures of their own, with the unit in their names. Decisions are made from these keys. The sentences are
 made in ``_english`` alone, and are never parsed.
 """
@@ -33,9 +32,9 @@ Finding = dict[str, Any]
 LIMIT = "limit"
 IO_ERROR, SHORT_WRITE, WRONG_DATA = "io_error", "short_write", "wrong_data"
 HUNG, INTERRUPTED, NO_FIGURES = "hung", "interrupted", "no_figures"
-"""How a tester or an observation ended before its time."""
+"""How a tester or an observation ended early."""
 LOAD_TARGET, LOAD_POINT, ELSEWHERE = "load_target", "load_point", "elsewhere"
-"""A load that was not shown to be carried, a load point that proves nothing, and the finding of another volume in the
+"""A load that the volume was not shown to carry, an inconclusive load point, and the finding of another volume in the
 same search."""
 NO_TABLES, UNUSABLE_TABLES, UNMEASURED, SKIPPED, MISSING, UNREADABLE, NO_VERDICT = (
     "no_tables",
@@ -49,10 +48,10 @@ NO_TABLES, UNUSABLE_TABLES, UNMEASURED, SKIPPED, MISSING, UNREADABLE, NO_VERDICT
 """Why there is no measurement, or none that can be used."""
 POWER_CUT, TOO_FEW_CUTS = "power_cut", "too_few_cuts"
 BASELINE, POWER_CUTS_BEFORE, STANDING = "baseline", "power_cuts_before", "standing"
-"""What the history adds: the comparison with a baseline, what it knows of power cuts,
-and the facts against the volume."""
+"""Findings from the history: the comparison with a baseline, results of power cuts, and facts that count against the
+volume."""
 QUALIFICATION, DISTURBED, PLATEAU, PREFLIGHT = "qualification", "disturbed", "plateau", "preflight"
-"""What explains and has no verdict."""
+"""Findings that only explain and have no verdict."""
 CLOCK, SHARED_DISK, UNSTEADY, NO_FLUSH, UNKNOWN_SHARES, AS_THEY_STAND, TORN, VOLUME_LIMIT = (
     "clock",
     "shared_disk",
@@ -71,13 +70,13 @@ SEARCH_ENDED, CLIMBED_TOGETHER, LEFT_OUT, MOVED, RETAINED, TOLD = (
     "retained",
     "told",
 )
-"""What is noted beside a measurement: it has no verdict, is kept in ``noted`` of a record, and its sentence in
-``notes``. TOLD is what a source said."""
+"""Notes about a measurement: a note has no verdict, is kept in ``noted`` of a record, and its sentence in
+``notes``. TOLD is a message from a source."""
 NO_HOST, LEFTOVER, UNTESTED = "no_host", "leftover", "untested"
 """Findings that stop the gate regardless of the verdicts: no host reported, something was left on a host, all hosts
 left out a queue manager."""
 FORESEEN = "foreseen"
-"""What a plan can neither decide nor certify, by its cause."""
+"""The findings about what a plan can neither decide nor certify, by cause."""
 RECORDED = "recorded"
 """A reason of a record that an earlier version wrote, which has no findings: its sentence is quoted."""
 
@@ -111,7 +110,7 @@ _DEEPEST = 8
 
 
 def finding(kind: str, verdict: str | None, **data: Any) -> Finding:
-    """Return a finding; what is None is left out. It names the criterion that it is about, if that has an id."""
+    """Return a finding without keys whose value is None. It names the criterion that it is about, if that has an id."""
     of_criterion = CRITERIA.get((kind, data.get("cause")))
     return {
         "kind": kind,

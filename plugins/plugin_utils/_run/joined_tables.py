@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The tables of several rounds of a search as those of one run, so that everything else need not know of rounds.
+"""The tables of several rounds of a search as those of one run, so that other code does not have to handle rounds.
 
 Steps are numbered consecutively over all rounds. run.csv describes all rounds together: all load points, sums, and the
 worst disturbance.

@@ -19,7 +19,7 @@ class Layout:
     """The facts by which the tables of one workload differ from those of another.
     The defaults are those of a log's writes in steps of one size.
 
-    of_step: stream and operation of the row that stands for a step, and of what it has a size. mixed: rows have one
+    of_step: stream and operation of the row that stands for a step, and what its size refers to. mixed: rows have one
     size, which differs from host to host: the mean of what a live log wrote. of_mq: workers are queue managers, and
     every row is of a log. described: somebody described the workload and named it. by_stream: a row is known by its
     stream and operation, and has a size of its own. over_load: steps differ in their load, not in their size. adds_up:

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What run.json of a merged run says of its hosts: runs that were measured differently can be merged, and each host
-keeps what it was measured with."""
+"""The keys about hosts in run.json of a merged run: runs that were measured differently can be merged, and each host
+keeps its own settings."""
 
 from __future__ import annotations
 
@@ -26,10 +26,9 @@ COMMON = ("collection_version", "baseline")
 
 def merged_settings(runs: Sequence[Mapping[str, Any]], judged_by: Iterable[Mapping[str, Any] | None]) -> dict[str, Any]:
     """Return the keys of run.json that say how hosts were measured and by what they are judged,
-    as the newest run says it that expects the host.
+    from the newest run that expects the host.
 
-    ``runs`` are the run.json of the runs, oldest first; ``judged_by`` is what the merged records say of
-    their profiles.
+    ``runs`` are the run.json of the runs, oldest first; ``judged_by`` holds the profiles that the merged records name.
     """
     newest = {str(host): run for run in runs for host in run.get("expected_hosts") or []}
     profiles = of_hosts({host: profile_data(run, host) for host, run in newest.items()})

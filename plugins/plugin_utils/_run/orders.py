@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What was ordered from a host before its record exists, and the first results: orders, rounds of a search, and
+"""The data about a host before its record exists: orders, rounds of a search, and
 samples of an observation."""
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ _ORDER = Keys(
         ),
     }
 )
-"""What order.json may hold."""
+"""The structure of order.json."""
 
 
 class Orders:
-    """What each volume is ordered to measure, by all of it and by each round of a search."""
+    """The orders for each volume, in total and for each round of a search."""
 
     def __init__(self, files: RunFiles) -> None:
         self._files = files
@@ -56,7 +56,7 @@ class Orders:
             self._files.write_json(volume_folder(order["host"], order["volume"]), ORDER, order)
 
     def read(self, host: str, volume: str) -> dict[str, Any]:
-        """Return what a host was ordered to measure. Raises RunDirectoryError, also if nothing was."""
+        """Return the order for a host. Raises RunDirectoryError, also if there is none."""
         order = self._files.read_json(volume_folder(host, volume), ORDER)
         check(order, _ORDER, lambda part: RunDirectoryError(f"The {ORDER} of {host!r} has no usable {part}."))
         return order
@@ -70,14 +70,14 @@ class Orders:
                 self._files.write(folder, name, content)
 
     def read_round(self, host: str, volume: str, number: int, names: Iterable[str]) -> dict[str, bytes]:
-        """Return those tables of a round that there are. Raises RunDirectoryError if one cannot be read."""
+        """Return the tables of a round that exist. Raises RunDirectoryError if one cannot be read."""
         folder = round_folder(host, volume, number)
         tables = {name: self._files.read("", MAX_TABLE_BYTES, folder, name) for name in names}
         return {name: content for name, content in tables.items() if content is not None}
 
 
 class Samples:
-    """What the source of an observation said of each volume, bytes unchanged."""
+    """The output of an observation's source for each volume, bytes unchanged."""
 
     def __init__(self, files: RunFiles) -> None:
         self._files = files
@@ -91,7 +91,7 @@ class Samples:
 
     def add(self, host: str, volume: str, content: bytes) -> None:
         """Append what an observer has written since the last time. Raises RunDirectoryError,
-        also if it is more than an observer writes."""
+        also if there is more than an observer can write."""
         folder = volume_folder(host, volume)
         if self.size(host, volume) + len(content) > MAX_SAMPLES_BYTES:
             raise RunDirectoryError(f"The observer of {host!r} sent more than {MAX_SAMPLES_BYTES >> 20} MiB.")

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """The options that hosts were measured with: run.json has those that all hosts share,
-and of each host those in which hosts differ."""
+and for each host those in which hosts differ."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ VARIES = "differs between hosts"
 
 def parameters_of_hosts(values: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
     """Return the keys of run.json for the options of each host, by host and name.
-    What is None is computed on the host, and left out."""
+    Values of None are computed on the host, and left out."""
     common: dict[str, Any] = {}
     for own in values.values():
         for name, value in own.items():

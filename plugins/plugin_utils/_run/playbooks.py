@@ -6,7 +6,7 @@
 otherwise by their name in the collection.
 
 All sentences name a playbook of this collection as ``playbooks/status.yml``.
-What prints or renders them calls ``as_started``.
+Code that prints or renders them calls ``as_started``.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _PLAIN = re.compile(r"[\w./+-]+")
 
 def has_playbooks(directory: str) -> bool:
     """Whether a directory has the playbooks of this collection. In a project of AWX,
-    it is another copy than the one whose plugins run."""
+    it is a different copy from the one whose plugins run."""
     return bool(_PLAIN.fullmatch(directory)) and os.path.isdir(directory) and set(os.listdir(directory)) >= _PLAYBOOKS
 
 
 def as_started(text: str, directory: Any) -> str:
-    """Return a text that names playbooks as the command did that was started like this.
+    """Return a text in which playbooks are named as in the command that was started.
     Anything but such a directory leaves the text unchanged."""
     if not isinstance(directory, str) or FOLDER not in text or (directory and not _PLAIN.fullmatch(directory)):
         return text

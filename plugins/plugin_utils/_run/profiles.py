@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which profile a host is to be judged by, as run.json says it, and which one has judged it, as its record says it.
+"""Which profile a host is to be judged by, according to run.json, and which one has judged it, according to its record.
 
 run.json contains ``profile``, that of most hosts, and ``host_profiles``, those of all other hosts. A merged run also
 has ``other_profiles``: those that have judged a volume whose host another run was to judge by another one.
@@ -17,7 +17,7 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import fingerprint
 
 NOT_RECORDED = "a profile that is not recorded"
-"""What has judged a volume in a run that was merged before records named their profile."""
+"""Stands for the profile of a volume in a run that was merged before records named their profile."""
 
 
 def profile_data(run: Mapping[str, Any], host: str) -> dict[str, Any]:
@@ -27,7 +27,7 @@ def profile_data(run: Mapping[str, Any], host: str) -> dict[str, Any]:
 
 
 def profile_key(profile: Mapping[str, Any]) -> dict[str, str]:
-    """Return what a record, a verdict and a certificate say of a profile: its name,
+    """Return what identifies a profile in a record, a verdict and a certificate: its name,
     its version and the SHA-256 of its canonical text."""
     return {
         "name": str(profile.get("name") or ""),
@@ -39,7 +39,7 @@ def profile_key(profile: Mapping[str, Any]) -> dict[str, str]:
 def profile_sha256(profile: Mapping[str, Any]) -> str:
     """Return the SHA-256 of a profile in its canonical text without the ids of its limits.
 
-    An id names a limit and asks for nothing: a profile that gains ids is the one that earlier certificates name.
+    An id only names a limit, so a profile to which ids are added is still the one that earlier certificates name.
     """
     limits = profile.get("limits")
     if isinstance(limits, list):
@@ -71,5 +71,5 @@ def of_hosts(profiles: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def profile_text(judged_by: Mapping[str, Any] | None) -> str:
-    """Return name and version of the profile that has judged a volume; judged_by is what its record says."""
+    """Return name and version of the profile that has judged a volume; judged_by is the value in its record."""
     return f"{judged_by.get('name')} {judged_by.get('version')}".strip() if judged_by else NOT_RECORDED

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The record of one host's volume: what was measured there, or why nothing was. It is what record.json holds."""
+"""The record of one host's volume: what was measured there, or why nothing was. It is the content of record.json."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ DISK_SHARED_WITH = "disk_shared_with_volumes"
 """The fact that names the volumes of the same host on the same disk that were measured at the same time."""
 
 ERROR = "error"
-"""The kind of a record that only says why there is nothing."""
+"""The kind of a record that only states why there is no result."""
 
 
 class _Judgement(Keys):
@@ -86,12 +86,13 @@ class HostRecord:
 
     ``kind`` is ``measurement``, ``error`` (nothing was measured; ``error`` holds stage, verdict and reason),
     ``preflight`` (nothing was to be measured; there is no verdict), ``observation`` (a live queue manager was watched;
-    there is a verdict only if the profile asks for one, and never a certificate) or ``durability`` (its power was cut
-    while it wrote). ``own`` is what only records of its kind hold, which record.json has under the kind's ``own_key``.
-    ``power_cuts`` is what the history said of power cuts of a volume that was measured. ``tables`` holds the size and
-    the SHA-256 of each table by its name. ``comparison`` is what holding it against a baseline said, and
-    ``limits_verdict`` in it is the verdict without that; None if no comparison was requested. ``capacity`` says what
-    each load point came to, and which load is the highest that passes; None if there is one load point only.
+    there is a verdict only if the profile requires one, and never a certificate) or ``durability`` (its power was cut
+    while it wrote). ``own`` is the data that only records of its kind have, which is in record.json under the kind's
+    ``own_key``.
+    ``power_cuts`` holds the results of power cuts in the history for a measured volume. ``tables`` holds the size and
+    the SHA-256 of each table by its name. ``comparison`` is the result of the comparison with a baseline, and
+    ``limits_verdict`` in it is the verdict without that; None if no comparison was requested. ``capacity`` holds the
+    result of each load point, and the highest load that passes; None if there is one load point only.
     ``profile`` is the name, the version and the SHA-256 of the profile that the volume was judged by, None if it is not
     known. ``volume_facts`` are those of ``_run/volume_facts.py`` that it shows; None in a record of a version that did
     not note them. ``findings`` are those of ``_run/findings.py``, None in a record of a version that had only
@@ -130,7 +131,7 @@ class HostRecord:
 
     @property
     def label(self) -> str:
-        """What people call the host's volume: by the host alone if the volume is the default one."""
+        """The displayed name of the host's volume: only the host's name if the volume is the default one."""
         return host_label(self.host, self.volume)
 
     @property
@@ -139,7 +140,7 @@ class HostRecord:
         return self.workspace.get("queue_managers") or []
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what record.json is to hold."""
+        """Return the content for record.json."""
         data: dict[str, Any] = {"schema": SCHEMA_VERSION}
         for each in dataclasses.fields(self):
             data.update(by_own_key(self.kind, self.own) if each.name == _OWN else {each.name: getattr(self, each.name)})
@@ -147,7 +148,7 @@ class HostRecord:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> HostRecord:
-        """Return the record that ``data``, which is untrusted, holds. Raises RecordError."""
+        """Return the record in ``data``, which is untrusted. Raises RecordError."""
         if data.get("schema") != SCHEMA_VERSION:
             raise RecordError(f"is not a record of schema {SCHEMA_VERSION}")
         check(data, _SHAPE, lambda part: RecordError(f"has no usable {part}"))
@@ -162,7 +163,7 @@ class HostRecord:
 
 
 def host_label(host: str, volume: str) -> str:
-    """Return what people call a host's volume: by the host alone if the volume is the default one."""
+    """Return the displayed name of a host's volume: only the host's name if the volume is the default one."""
     return host if volume == DEFAULT_VOLUME else f"{host}/{volume}"
 
 
@@ -190,4 +191,4 @@ _SHAPE = Keys(
         "capacity": Maybe(_CAPACITY),
     }
 )
-"""What record.json may hold, but for what only records of its kind do."""
+"""The structure of record.json, without the data that only records of one kind have."""

@@ -87,12 +87,13 @@ class Records:
             ) from None
 
     def note_leftovers(self, host: str, volume: str, left: Iterable[str]) -> bool:
-        """Add to a filed record what of the run is left on the host; False if no record is filed.
+        """Add to a filed record what the run left behind on the host; False if no record is filed.
         Raises RunDirectoryError."""
         return self.amend(host, volume, lambda record: replace(record, leftovers=[str(item) for item in left]))
 
     def note_own(self, host: str, volume: str, more: Mapping[str, Any]) -> bool:
-        """Add to what only a filed record's kind holds; False if no record is filed. Raises RunDirectoryError."""
+        """Add to the data that only the kind of a filed record has; False if no record is filed. Raises
+        RunDirectoryError."""
         return self.amend(host, volume, lambda record: replace(record, own={**(record.own or {}), **more}))
 
     def note_standing(self, host: str, volume: str, reason: str) -> bool:
@@ -152,7 +153,7 @@ class Records:
         return record
 
     def unreadable(self, folder: str, cause: str) -> HostRecord:
-        """Return the record that stands for one in a folder that cannot be used."""
+        """Return a record in place of an unusable one in a folder."""
         host, volume = folder.split(os.sep)[1:]
         reason = f"its record cannot be read: {cause}"
         return HostRecord(
@@ -190,14 +191,14 @@ class Records:
         return {safe_name(str(name)): str(name) for name in self._run.get("expected_hosts") or []}
 
     def _profile_key_of(self, host: str) -> dict[str, str] | None:
-        """Return what records say of the profile that a host is to be judged by, None if run.json contains none."""
+        """Return how records identify the profile that a host is to be judged by, None if run.json contains none."""
         if host in (self._run.get("host_profiles") or {}):
             return profile_key(profile_data(self._run, host))
         return self._common_profile_key
 
     @cached_property
     def _common_profile_key(self) -> dict[str, str] | None:
-        """What records say of the profile of most hosts, because a large fleet has many of them."""
+        """How records identify the profile of most hosts, stored once because a large fleet has many records."""
         return profile_key(self._run["profile"]) if self._run.get("profile") else None
 
 

@@ -24,9 +24,9 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import (
 )
 
 MAX_JSON_BYTES = 16 << 20
-"""The size of a file of JSON about one volume."""
+"""The largest size of a JSON file about one volume."""
 MAX_RUN_BYTES = 64 << 20
-"""The size of a file of JSON about the whole run."""
+"""The largest size of a JSON file about the whole run."""
 MAX_TABLE_BYTES = 64 << 20
 
 
@@ -47,12 +47,12 @@ class RunFiles:
         return os.path.lexists(self.path(*names))
 
     def write(self, folder: str, name: str, content: bytes) -> None:
-        """Write a file into a folder, which is made. Raises OSError."""
+        """Write a file into a folder, which is created if needed. Raises OSError."""
         self.make_folder(folder)
         write_file(self.path(folder, name), content)
 
     def write_json(self, folder: str, name: str, data: Mapping[str, Any]) -> None:
-        """Write plain data into a file in a folder, which is made. Raises OSError."""
+        """Write plain data into a file in a folder, which is created if needed. Raises OSError."""
         self.write(folder, name, encode(data))
 
     def read_json(self, *names: str, most: int = MAX_JSON_BYTES) -> dict[str, Any]:
@@ -60,13 +60,13 @@ class RunFiles:
         return read_json(self.path(*names), most)
 
     def remove(self, *names: str) -> None:
-        """Remove files, those of them that exist. Raises OSError."""
+        """Remove those of the files that exist. Raises OSError."""
         for name in names:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(self.path(name))
 
     def outdate(self, folder: str) -> None:
-        """Remove what follows from the record in a folder: its certificate, the verdict,
+        """Remove everything derived from the record in a folder: its certificate, the verdict,
         the report and the signature. Raises OSError."""
         self.remove(VERDICT, SUMMARY, os.path.join(folder, CERTIFICATE))
         self.remove_signature()
@@ -128,7 +128,7 @@ def encode(data: Mapping[str, Any]) -> bytes:
 
 
 def _finite(data: Any) -> Any:
-    """Return data with None in the place of figures that JSON cannot hold."""
+    """Return data with None in place of figures that JSON cannot represent."""
     if isinstance(data, Mapping):
         return {str(key): _finite(value) for key, value in data.items()}
     if isinstance(data, (list, tuple)):

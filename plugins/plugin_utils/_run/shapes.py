@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The shapes of untrusted plain data: what a file may hold under which key,
-declared once beside what reads it.
+"""The shapes of untrusted plain data: the allowed content of a file under each key, declared once beside the code that
+reads it.
 
 A shape is a type, a tuple of types, or one of the classes below. An absent key counts as None.
 """
@@ -16,13 +16,13 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 
 _LARGEST = 1 << 64
-"""The largest figure that anything needs: others are too large to be computed with."""
+"""The largest figure that is needed: larger ones cannot be used in computations."""
 
 _LONGEST_PATH = 100
 
 
 class Shape:
-    """What a value must be like."""
+    """A condition on a value."""
 
     def misfit(self, value: Any) -> str | None:
         """Return which part of a value has another shape, as its path, which is empty for the value itself;

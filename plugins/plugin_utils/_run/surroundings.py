@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Where the controller runs: by hand, under ansible-runner, or in a job of AWX,
+"""Where the controller runs: in a shell, under ansible-runner, or in a job of AWX,
 whose container is deleted with everything in it."""
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ def in_awx() -> bool:
 
 
 def report_directory(named: str) -> str:
-    """Return the absolute path of the directory of reports that gate_report_dir names. Without a name, ansible-runner's
-    files are those that come back."""
+    """Return the absolute path of the directory of reports that gate_report_dir names. Without a name, it is the
+    directory whose files ansible-runner returns."""
     artifacts = os.environ.get(_ARTIFACTS)
     return absolute(named or (os.path.join(artifacts, "logdisk") if artifacts and not in_awx() else REPORTS))
 
 
 def vanishes(path: str) -> bool:
-    """Whether a path is deleted with the job: it lies in the job's own directory,
-    or in the container outside of whatever is mounted there."""
+    """Whether a path is deleted with the job: it is in the job's own directory, or in the container outside its
+    mounts."""
     if not in_awx():
         return False
     private = os.path.realpath(os.path.join(os.environ[_ARTIFACTS], os.pardir, os.pardir))

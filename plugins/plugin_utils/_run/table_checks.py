@@ -109,7 +109,7 @@ def _check_whole(step: int, streams: dict[tuple[str, str], list[Row]]) -> None:
 
 def _check_mean(column: str, step: int, whole: Row, parts: list[tuple[Row, int]]) -> None:
     """Check a mean of the whole workload against those of its streams,
-    each with the number of operations that it is of."""
+    each with the number of its operations."""
     total = sum(count for dummy, count in parts)
     mean_ns = sum((row.get(column) or 0) * count for row, count in parts) / total if total else 0
     if abs((whole[column] or 0) - mean_ns) > _ROUNDING_NS:
@@ -143,8 +143,8 @@ def _check_workers(place: str, rows: list[Row]) -> None:
 
 
 def check_fidelity(rows: list[Row], results: list[Row]) -> None:
-    """Refuse rows of fidelity.csv that occur twice or cannot be, and a step of which a stream is missing:
-    what is missing would go unnoticed."""
+    """Refuse rows of fidelity.csv that occur twice or are impossible, and a step without one of its streams, which
+    would go unnoticed."""
     seen = set()
     for number, row in enumerate(rows, start=2):
         key = (row["step"], row["stream"], row["property"], row["item"])
@@ -165,8 +165,8 @@ def check_fidelity(rows: list[Row], results: list[Row]) -> None:
 def check_over(
     rows: list[Row], thresholds_ns: tuple[int, ...], worker_thresholds_ns: tuple[int, ...], counted: list[Row]
 ) -> None:
-    """Refuse rows of over.csv that cannot be counted: a row too many would be slow operations that never were,
-    and one too few would hide some.
+    """Refuse rows of over.csv that cannot be counted: an extra row would add slow operations that never happened, and
+    a missing one would hide some.
 
     counted are the rows of results.csv whose slow operations it has. Single workers are counted at some of the
     thresholds, and only if there are several.

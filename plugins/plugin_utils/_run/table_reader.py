@@ -78,8 +78,8 @@ class TablesError(ValueError):
 
 
 def printable(text: str) -> str:
-    """Return text with everything that cannot be seen, or changes how the rest is seen,
-    as an escape such as \\x1b or \\u202e."""
+    """Return text in which invisible characters, and those that change how others are shown, are replaced with an
+    escape such as \\x1b or \\u202e."""
     if text.isprintable() and (text.isascii() or not _INVISIBLE.search(text)):
         return text
     return "".join(
@@ -129,7 +129,7 @@ def _column(name: str, texts: tuple[str, ...]) -> list[Any]:
 
 
 def _fault(name: str, header: list[str], lines: list[list[str]], filled: tuple[str, ...]) -> TablesError:
-    """Return what is wrong with the first line of which something is."""
+    """Return the problem with the first wrong line."""
     for number, line in enumerate(lines, start=2):
         for column, text in zip(header, line, strict=True):
             try:
@@ -195,6 +195,6 @@ def lines_of(name: str, content: bytes) -> list[list[str]]:
 
 
 def quoted(text: str) -> str:
-    """Return text that a host sent for a message: shortened, printable and in quotation marks."""
+    """Return text from a host in a form for messages: shortened, printable and in quotation marks."""
     shortened = text if len(text) <= 60 else text[:60] + "..."
     return '"' + printable(shortened) + '"'

@@ -89,7 +89,7 @@ class Tables:
 
     @cached_property
     def words(self) -> Words:
-        """What people call the workers of the workload."""
+        """The displayed names of the workload's workers."""
         if self.of_observation:
             return LIVE_WORDS
         return words_of(self.run.get("load_unit", ""), is_of_streams(self.run))
@@ -101,7 +101,7 @@ class Tables:
 
     @property
     def layout(self) -> Layout:
-        """What their rows are of."""
+        """The meaning of their rows."""
         return self.words.layout
 
     @property
@@ -163,7 +163,7 @@ class Tables:
 
     @cached_property
     def fidelity(self) -> list[Row]:
-        """Rows of fidelity.csv: what the streams of each step asked for, and what they achieved.
+        """Rows of fidelity.csv: the requested and the achieved values of each step's streams.
         Only a workload of streams has them, and must."""
         if not self.layout.by_stream:
             return []
@@ -179,7 +179,7 @@ class Tables:
 
     @cached_property
     def worker_thresholds_ns(self) -> tuple[int, ...]:
-        """Those of them that it counts for single workers as well, in the same way."""
+        """Those of the thresholds that it also counts for single workers, in the same way."""
         return self._thresholds("over_worker_ns")
 
     def _thresholds(self, key: str) -> tuple[int, ...]:
@@ -199,12 +199,13 @@ class Tables:
         return self.worker_thresholds_ns if row.get(_COUNTED) == 1 else ()
 
     def knows_workers(self, row: Row) -> bool:
-        """Whether the tester that wrote a row counts what single workers did in parts of a step. Older ones do not."""
+        """Whether the tester that wrote a row counts the operations of single workers in parts of a step. Older ones
+        do not."""
         return row.get(_COUNTED) is not None
 
     @property
     def counts_over(self) -> bool:
-        """Whether the tables say of each second how many operations took longer than the thresholds;
+        """Whether the tables contain, for each second, how many operations took longer than the thresholds;
         raises TablesError if only some of them do."""
         counted = bool(self.over_thresholds_ns)
         if counted != ("over.csv" in self._files):
@@ -284,7 +285,7 @@ class Tables:
 
     @cached_property
     def streams_together(self) -> list[Row]:
-        """A row for each step and stream with what its reads and writes come to together: counts and rates. That of a
+        """A row for each step and stream with the sums of its reads and writes: counts and rates. That of a
         stream with one operation is its own."""
         found: dict[tuple[Any, ...], list[Row]] = {}
         for row in self.results:
@@ -370,7 +371,7 @@ def _by(key: Callable[[Row], tuple[Any, ...]], rows: list[Row]) -> dict[tuple[An
 
 
 def _together(rows: list[Row]) -> Row:
-    """Return what the operations of a stream come to together."""
+    """Return the sum of the operations of a stream."""
     row = {
         **rows[0],
         **dict.fromkeys((*rows[0].keys() - {*KEY_COLUMNS}, "operations_per_s", "operations_not_started")),

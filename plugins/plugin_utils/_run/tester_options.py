@@ -105,7 +105,7 @@ OPTIONS = (
     ),
     Option("startAt", "", "number", "option_start_at_epoch_s", "", "start", compared=False, of_one_run=True),
 )
-"""The options that are ordered, so that what run.csv repeats of them is compared with the order."""
+"""The options that are part of an order, so their values in run.csv are compared with it."""
 
 ALL = (
     *OPTIONS,
@@ -160,7 +160,7 @@ def told(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def command_line(options: Mapping[str, Any]) -> list[str]:
-    """Return the tester's arguments for what it is told. A list of numbers is one argument,
+    """Return the tester's arguments for its options. A list of numbers is one argument,
     and a list of texts is one for each."""
     return [
         f"--{name}" if text is True else f"--{name}={text}" for name, value in options.items() for text in _texts(value)

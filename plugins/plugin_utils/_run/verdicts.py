@@ -22,7 +22,7 @@ GOOD = (PASS, WARN)
 """Verdicts that let a gate through unless the policy says otherwise."""
 
 UNQUALIFIED = "unqualified"
-"""What a policy names to stop a run that passes but does not certify."""
+"""The word in a policy for stopping a run that passes but does not certify."""
 
 DEFAULT_FAIL_ON = tuple(verdict for verdict in WORST_FIRST if verdict not in GOOD)
 FAIL_ON_CHOICES = (*(verdict for verdict in WORST_FIRST if verdict != PASS), UNQUALIFIED)

@@ -7,7 +7,7 @@ power cuts and observations.
 
 A volume is a machine, a name and a mount point. Another mount point is another volume. What the mount point holds,
 known by the UUID of the file system and the identifiers of its disks, can be replaced: the volume is then the same, and
-the replacement needs a pass of its own. Its size says nothing, because a file system can grow.
+the replacement needs a pass of its own. Its size is not used, because a file system can grow.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _OF_ITS_DISK = ("device_ids", "filesystem_uuid")
 
 @dataclass(frozen=True)
 class VolumeIdentity:
-    """The identity of a volume: the SHA-256 of what makes it that volume and of what it holds at present,
-    and its mount point."""
+    """The identity of a volume: the SHA-256 of its defining facts and of those of its present content, and its mount
+    point."""
 
     volume_id: str
     disk_id: str

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What people call the workers, load points and sizes of a workload. Decisions that depend on its rows are in
+"""The displayed names of a workload's workers, load points and sizes. Decisions that depend on its rows are in
 layout.py."""
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _LONGEST_UNIT = 32
 
 @dataclass(frozen=True)
 class Words:
-    """What people call a worker of the workload, several of them, a load point, and the size of a step;
+    """The displayed names for a worker of the workload, several of them, a load point, and the size of a step;
     loads is what a load point counts.
 
     operation is that of the rows whose figures stand for a step, empty if there are only rows of writes.
@@ -123,11 +123,11 @@ def words_of(load_unit: str, by_stream: bool | None = None) -> Words:
 
 
 def size_text(block_size_bytes: int | None) -> str:
-    """Return a block size for people; a stream with a size mix of its own has none."""
+    """Return a block size as text; a stream with its own size mix has none."""
     return "own sizes" if block_size_bytes is None else _units.format_size(block_size_bytes)
 
 
 def mean_size_text(size_bytes: float) -> str:
-    """Return a mean size for people, which is hardly ever a whole number of anything."""
+    """Return a mean size as text, which is hardly ever a whole number of a unit."""
     unit, name = (1 << 20, "MiB") if size_bytes >= 1 << 20 else (1 << 10, "KiB")
     return f"{_units.format_number(size_bytes / unit)} {name}"

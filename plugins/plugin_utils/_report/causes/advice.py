@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What to do next and whom to ask, by what was seen. `make reference` writes docs/next_steps.md from it."""
+"""Next steps and whom to ask, by symptom. `make reference` writes docs/next_steps.md from it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ STORAGE, SYSTEM, VIRTUAL, MQ = "storage", "operating system", "virtualization or
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """What was seen, in words that a sentence can contain; what to do next; and who else can help with it."""
+    """The symptom, as a part of a sentence; the next step; and who else can help with it."""
 
     seen: str
     next_step: str
@@ -153,8 +153,8 @@ DISTURBANCES = {
         (VIRTUAL,),
     ),
 }
-"""What to do about a host that was disturbed, by what was seen; what SYMPTOMS says of it is for records that do not
-name the kind."""
+"""The advice for a disturbed host, by kind of disturbance; the entry in SYMPTOMS is for records that do not name the
+kind."""
 
 OTHERS = {
     "open": Advice(
@@ -268,7 +268,7 @@ OTHERS = {
         (SYSTEM,),
     ),
 }
-"""What else can be the cause."""
+"""Other possible causes."""
 
 NOTHING_ELSE: Mapping[str, str] = {}
 
@@ -320,7 +320,7 @@ def key_of(finding: Mapping[str, Any], stage: str) -> str:
 
 
 def other(key: str, instead: Mapping[str, str] | None = None) -> str:
-    """Return what to do next about one of the other causes."""
+    """Return the next step for one of the other causes."""
     return (instead or NOTHING_ELSE).get(key) or OTHERS[key].text
 
 

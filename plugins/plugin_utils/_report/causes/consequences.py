@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a broken limit means for queue managers, in figures that follow from the measured ones.
+"""The consequence of a broken limit for queue managers, in figures computed from the measured ones.
 docs/causes.md has the same with its sources."""
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Excess:
 
 
 def consequence_of(excess: Excess) -> str:
-    """Return what the figures mean for queue managers, empty if nothing follows from them."""
+    """Return the consequence of the figures for queue managers, empty if there is none."""
     if not excess.values:
         return ""
     percentile = _PERCENTILE.match(excess.metric)
@@ -55,8 +55,7 @@ def consequence_of(excess: Excess) -> str:
 
 
 def consequence_of_stream(excess: Excess, words: Words) -> str:
-    """Return what the figures of a stream mean for those who wait for its operations,
-    empty if nothing follows from them."""
+    """Return the consequence of a stream's figures for those who wait for its operations, empty if there is none."""
     if not excess.values:
         return ""
     if excess.metric == "capacity":
@@ -143,7 +142,7 @@ def _of_percentile(excess: Excess, match: re.Match[str]) -> str:
 
 
 def _of_commits(excess: Excess, match: re.Match[str] | None) -> str:
-    """Return what is known of commits, which are measured as an application sees them."""
+    """Return the figures of commits, which are measured as an application sees them."""
     longest = _units.format_duration(max(excess.values))
     if match and not match[1]:
         share = 100 - float(match[2].replace("_", "."))
@@ -211,7 +210,7 @@ def _of_headroom(excess: Excess) -> str:
 
 def _least(excess: Excess) -> tuple[str, float, str]:
     """Return who wrote when the figure was least, the figure, and the block size.
-    What one queue manager reaches is not a bound for several."""
+    The throughput of one queue manager is not a bound for several."""
     row = min((row for rows in excess.rows for row in rows if row.value is not None), key=lambda row: row.value or 0.0)
     who = "one queue manager" if row.load_point == 1 else f"{row.load_point} queue managers together"
     text = who if len(excess.rows) == 1 else f"on the worst of these hosts, {who}"
@@ -227,7 +226,7 @@ _WAITING = {
     (True, "write"): ", and commits of the database or queue manager that this log belongs to wait for them",
     (False, "read"): ", and users wait for what is read",
 }
-"""Who waits for an operation, by whether it is of a log and by its kind.
+"""Who waits for an operation: by its kind, and by whether it belongs to a log.
 Nothing waits immediately for a write that is not part of a commit."""
 
 _CONSEQUENCES: dict[str, Callable[[Excess], str]] = {

@@ -68,11 +68,11 @@ if TYPE_CHECKING:
     from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.view import View
 
 LIMIT, BASELINE, QUALIFICATION, LEFTOVERS = "limit", "baseline", "qualification", "leftovers"
-"""Kinds of causes. A tester that did not get to its end and a host without a measurement have others, and so have kinds
-of runs: their views say which."""
+"""Kinds of causes. A tester that did not finish and a host without a measurement have other causes, and so have kinds
+of runs, whose views define them."""
 
 SHOWN_SYMPTOMS = 2
-"""How many symptoms of the hosts of a cause are told, those of most hosts first."""
+"""How many symptoms of a cause's hosts are listed, the most frequent first."""
 
 LONGEST_TEXT = 400
 """How much of a text that came from a host is shown."""
@@ -87,8 +87,8 @@ class Cause:
 
     verdict is the verdict on these hosts because of it, also for what does not certify (pass) and in check mode ("not
     measured"). statement says in one sentence what is wrong and which hosts it concerns; detail is the full sentence of
-    the host that is worst, empty if the statement says as much. consequence says what follows for MQ, seen what the
-    figures of the hosts look like, next_step what to do; each is empty if nothing is known.
+    the host that is worst, empty if the statement says as much. consequence says what follows for MQ, seen the
+    symptoms in the figures of the hosts, next_step what to do; each is empty if nothing is known.
     hosts are the labels of the hosts, worst first. key is for anchors and the same in each rendering of a run.
     limit is the limit that the statement begins with, None if it begins with none. limit_id is the id of the criterion
     if no limit of a profile holds it, else empty.
@@ -312,8 +312,8 @@ def _of_limits(model: Model) -> Iterator[Cause]:
 def _is_told(host: Host, limit: dict[str, Any], ends: Sequence[Mapping[str, Any]]) -> bool:
     """Whether another cause of the host says more than a limit does.
 
-    If its tester did not get to its end (ends says why), that is why nothing was measured for a limit, and a write that
-    did not return is the slowest one. A limit that is open because the host was disturbed does not matter if another
+    If its tester did not finish (ends says why), that explains limits without a measurement, and a write that did not
+    return is the slowest one. A limit that is open because the host was disturbed does not matter if another
     one on the same figure is broken nevertheless.
     """
     why = limit["worst"]["cause"]
@@ -341,8 +341,8 @@ def _badness(limit: dict[str, Any]) -> float:
 
 
 def _joined(groups: Iterable[_Broken]) -> list[_Broken]:
-    """Return the groups with those made one that say the same of the same hosts: about one metric, such as a limit and
-    a hard limit, or that they are open.
+    """Return the groups, merging those with the same statement about the same hosts: about one metric, such as a limit
+    and a hard limit, or that they are undecided.
 
     A statement names the rows of its first limit, so a limit that is broken at none of them is a cause of its own.
     """
@@ -426,7 +426,7 @@ _ADVICE_BY_METRIC = {NOT_STARTED: "pace", "capacity": "capacity", "target_operat
 
 
 def _look(model: Model, group: _Broken, medians: Medians) -> tuple[str, str]:
-    """Return what the figures of the hosts look like, and what to do next because of that."""
+    """Return the symptoms in the figures of the hosts, and the resulting next steps."""
     if group.why == NO_ROW and model.words.layout.by_stream:
         return "", advice.OTHERS["no_stream"].text
     if group.why in _ADVICE:
@@ -447,7 +447,7 @@ def _look(model: Model, group: _Broken, medians: Medians) -> tuple[str, str]:
 
 
 def _advice_on_symptom(key: str, on: Sequence[tuple[Host, str]]) -> list[advice.Advice]:
-    """Return the advice on a symptom of some hosts; on a disturbance, by what was seen."""
+    """Return the advice for a symptom of some hosts; for a disturbance, by its kind."""
     disturbances = [
         each
         for host, dummy in on
@@ -460,7 +460,7 @@ def _advice_on_symptom(key: str, on: Sequence[tuple[Host, str]]) -> list[advice.
 
 
 def _seen(model: Model, group: _Broken, key: str, on: Sequence[tuple[Host, str]]) -> str:
-    """Return what was seen on some hosts, with the figures of the first, which is the worst."""
+    """Return the symptom of some hosts, with the figures of the first, which is the worst."""
     text = advice.SYMPTOMS[key].seen.replace("writes", model.words.timed)
     if len(on) < len(group.on):
         text += f" on {fold_names(host.label for host, figures in on)}"

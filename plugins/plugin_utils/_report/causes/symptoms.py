@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the figures of a host that does not keep a limit look like. It is a hint for the search, and never changes a
-verdict."""
+"""The symptoms in the figures of a host that does not keep a limit. They are hints for finding the cause, and never
+change a verdict."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SLOW_FIRST_PASS = 1.5
 DEPARTS = 1.5
 """From this ratio to the median of its class on, a volume departs from it."""
 FEWEST_ALIKE = 5
-"""The smallest class whose median says anything."""
+"""The smallest class whose median is used."""
 
 Medians = Mapping[str, "Median"]
 
@@ -99,8 +99,8 @@ class Suspect:
 def symptoms_of(
     host: Host, limit: Mapping[str, Any], decisive: Sequence[JudgedRow], medians: Medians
 ) -> list[tuple[str, str]]:
-    """Return what was seen as (key, figures): what explains best why a limit is not kept,
-    and whether the volume departs from its class."""
+    """Return symptoms as (key, figures): the best explanation of why a limit is not kept, and whether the volume
+    departs from its class."""
     steps = {row.step for row in decisive}
     rows = [row for row in _all_rows(host) if _step(row) in steps]
     suspect = Suspect(host, limit, rows)

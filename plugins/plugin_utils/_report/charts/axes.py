@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What charts share: the frame with its text alternative, logarithmic axes, ticks and lines,
+"""Code that charts share: the frame with its text alternative, logarithmic axes, ticks and lines,
 and labels that do not overlap."""
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What commits come to over the size of their messages: MB/s and messages per second, up to what the log can hold."""
+"""The throughput of commits over the size of their messages: MB/s and messages per second, up to what the log can
+hold."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ class Mark:
 class Strip:
     """A step: its title, the hosts that measured it, and the tightest limits on p99 and mean, None if there is none.
 
-    subtitle says of which stream it is, and figures what its marks are if not latencies.
+    subtitle says of which stream it is, and figures what its marks show if not latencies.
     """
 
     title: str
@@ -81,7 +81,7 @@ class Strip:
         return [mark for mark in known if mark.fails or (mark.p99_ns or 0) > far]
 
     def sentence(self) -> str:
-        """Return what the strip shows, in a sentence."""
+        """Return a sentence on what the strip shows."""
         known = sorted(mark.p99_ns for mark in self.marks if mark.p99_ns)
         title = ", ".join(filter(None, (self.title, self.subtitle, self.figures)))
         if not known:
@@ -169,7 +169,7 @@ def _strip(strip: Strip, axis: LogAxis, top: float, size: int, labels: bool) -> 
 
 
 def _aside(words: str, y: float) -> Markup:
-    """Return what is said of a strip beside its title."""
+    """Return the text beside the title of a strip."""
     return Markup('<text class="axis" x="0" y="{:.1f}">{}</text>').format(y, brief(words, _NAME))
 
 

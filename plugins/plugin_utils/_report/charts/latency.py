@@ -116,7 +116,7 @@ def _fitted(means: Sequence[tuple[int, float]]) -> Line | None:
 
 
 def line_sentence(fitted: Line) -> str:
-    """Return what a line says of the writes, and how well they follow it."""
+    """Return a line's prediction for the writes, and how well they follow it."""
     per_us = 1000 * fitted.bytes_per_ns
     amount = f"{_units.format_number(per_us / 1000)} KB" if per_us >= 1000 else f"{_units.format_number(per_us)} B"
     return (
@@ -147,7 +147,7 @@ def _limits(host: Host, sizes: Sequence[int]) -> list[tuple[str, float, int, int
 
 
 def _covers(tighter: tuple[str, float, int, int], limit: tuple[str, float, int, int]) -> bool:
-    """Whether a limit says no more than another one on the same line."""
+    """Whether a limit is covered by another one on the same line."""
     return tighter[0] == limit[0] and tighter[1] <= limit[1] and tighter[2] <= limit[2] and limit[3] <= tighter[3]
 
 

@@ -45,8 +45,7 @@ Points = Sequence[tuple[int, float]]
 
 @dataclass(frozen=True, slots=True)
 class _Bound:
-    """A limit in nanoseconds, what it is on (empty if on every line), its class,
-    and from which load point to which one it judges."""
+    """A limit in nanoseconds, its line (empty if every line), its class, and the load points that it judges."""
 
     value: float
     on: str
@@ -60,7 +59,7 @@ class _Bound:
 
 
 def capacity_chart(host: Host) -> Markup:
-    """Return the chart of what decides the capacity, or of the mean if that is not a latency;
+    """Return the chart of the metric that decides the capacity, or of the mean if that is not a latency;
     empty if it has no figures at two load points."""
     return load_chart(host, _capacity_metric(host)) if host.climbed else Markup("")
 
@@ -85,7 +84,7 @@ def load_charts(host: Host) -> list[Markup]:
 
 
 def _title(metric: str) -> str:
-    """Return what people call a metric: "Mean latency", "p99.9 of the response"."""
+    """Return the displayed name of a metric: "Mean latency", "p99.9 of the response"."""
     kind, dummy, figure = metric.partition("_")
     name = figure.replace("time_weighted_", "time-weighted ").replace("_", ".")
     return f"Mean {kind}" if name == "mean" else f"{name} of the {kind}"

@@ -50,7 +50,7 @@ _LIMIT_VERDICTS = (FAIL, INCONCLUSIVE, WARN, PASS)
 
 @dataclass(frozen=True)
 class _Finding:
-    """A cause, the reasons of the waivers that cover it (empty if none does), and whether a waiver could."""
+    """A cause, the reasons of the waivers that cover it (empty if none does), and whether a waiver could cover it."""
 
     cause: Cause
     waiver: str
@@ -177,7 +177,7 @@ def _what_loads_count(words: Words) -> str:
 
 
 def _scope(model: Model) -> list[tuple[str, str]]:
-    """Return what the run was about, and what of it was not measured."""
+    """Return the scope of the run, and the parts that were not measured."""
     unmeasured = [host for host in model.hosts if not host.rows]
     loads = and_list([str(load) for load in sorted({step[0] for step in model.steps})])
     if model.words.layout.described:
@@ -232,7 +232,7 @@ def _names(names: Iterable[str]) -> str:
 
 
 def _method(model: Model) -> list[tuple[str, str]]:
-    """Return with which versions of what was measured."""
+    """Return the versions of the software that measured."""
     testers = Counter(host.method for host in model.hosts if host.method)
     used = "; ".join(
         f"{method} ({_units.format_count(count)} of {model.size})" for method, count in testers.most_common(3)

@@ -96,7 +96,7 @@ def _sections(model: Model, hosts: Sequence[Host]) -> list[Markup]:
 
 
 def _causes(model: Model, detailed: int) -> dict[str, Any]:
-    """Return what the causes' part shows; hosts are linked to their sections, of which there are that many."""
+    """Return the content of the causes' part; hosts are linked to their sections, of which there are that many."""
     found = causes(model)
     numbers = {host.label: number for number, host in enumerate(model.hosts[:detailed], 1)}
     return {
@@ -107,7 +107,7 @@ def _causes(model: Model, detailed: int) -> dict[str, Any]:
 
 
 def _fleet(model: Model, shown: Sequence[Host], detailed: int) -> dict[str, Any]:
-    """Return what the fleet's part shows; the matrix has the shown hosts,
+    """Return the content of the fleet's part; the matrix has the shown hosts,
     and the first of them are linked to their sections."""
     steps, titles = steps_of(model)
     filters = filters_of(model.hosts)
@@ -135,7 +135,7 @@ def _fleet(model: Model, shown: Sequence[Host], detailed: int) -> dict[str, Any]
 
 
 class _Each:
-    """What is made of each host, made again for each pass, so that a large fleet is never in memory twice."""
+    """The rendered data of each host, made again for each pass, so that a large fleet is never in memory twice."""
 
     def __init__(self, make: Callable[[int], Any], count: int) -> None:
         self._make = make

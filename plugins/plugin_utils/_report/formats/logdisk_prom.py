@@ -34,7 +34,7 @@ _OF_STREAMS = (
     "Latency of a stream's operations, or of the whole workload (all).",
     "Bytes per second of a stream, or of the whole workload (all).",
 )
-"""What the figures are of."""
+"""The labels of the figures."""
 
 
 def render(model: Model) -> Iterator[str]:

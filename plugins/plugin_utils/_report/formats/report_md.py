@@ -83,7 +83,7 @@ def _list_of(title: str, found: Sequence[str]) -> list[str]:
 
 def _list_of_causes(found: Sequence[Cause], most: int) -> list[str]:
     """Return the causes in that many lines: as many as fit, and then what follows from the first ones.
-    What several have in common is said once."""
+    Text that several have in common is written only once."""
     if not found:
         return []
     shown = found if len(found) + 3 <= most else found[: most - 4]

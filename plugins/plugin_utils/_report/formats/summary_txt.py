@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""summary.txt: the summary after the play recap, one line for each thought.
+"""summary.txt: the summary after the play recap, one line per statement.
 The printing code wraps it (see terminal.py)."""
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def _hosts(model: Model) -> str:
 
 
 def _causes(model: Model) -> Iterator[str]:
-    """Yield each cause with what follows from it. What several causes have in common is said once."""
+    """Yield each cause with its consequences. Text that several causes have in common is written only once."""
     said: set[str] = set()
     for cause in causes(model):
         if cause.kind == QUALIFICATION and cause.statement.partition(": ")[2] in _headline(model):
@@ -107,7 +107,7 @@ def _causes(model: Model) -> Iterator[str]:
 
 
 def _passes(host: Host) -> Iterator[str]:
-    """Yield what is known of the limits that the only host of a run keeps."""
+    """Yield the results of the limits that the only host of a run keeps."""
     for limit in host.limits:
         if limit["verdict"] == PASS and not limit["hard"]:
             yield head(PASS, limit["worst"]["reason"])

@@ -75,7 +75,7 @@ def comparison_text(comparison: Mapping[str, Any], statement: str, page: str) ->
 
 
 def class_sentence(part: Mapping[str, Any]) -> str:
-    """Return in one sentence what is said about a class as a whole."""
+    """Return the result for a class as a whole in one sentence."""
     if not part["hold_against_class"]:
         return "fewer than 8 volumes were in every run, so each one is held against its own runs"
     worse = f"{part['worse_hosts']} worse; " if part["worse_hosts"] else ""

@@ -124,7 +124,7 @@ def drift_text(drift: Mapping[str, Any], page: str) -> str:
 
 
 def label_of(volume: Mapping[str, Any]) -> str:
-    """Return what people call a volume."""
+    """Return the displayed name of a volume."""
     return host_label(volume["host"], volume["volume"])
 
 

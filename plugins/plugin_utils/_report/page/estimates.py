@@ -23,7 +23,8 @@ _MARKS = "abcd"
 
 
 class EstimateSection:
-    """What the page shows of a volume's estimates. Nothing but the sentence about its line is shown in the report of a
+    """The estimates of a volume that the page shows. Nothing but the sentence about its line is shown in the report of
+    a
     large fleet."""
 
     def __init__(self, host: Host) -> None:
@@ -53,8 +54,8 @@ class EstimateSection:
 
     @property
     def headroom(self) -> list[tuple[str, str]]:
-        """What the volume carries beside what it is asked to, as pairs;
-        empty if it is not asked for anything or that is not known."""
+        """The carried and the required load of the volume, as pairs; empty if no load is required or the carried one
+        is not known."""
         found = self._host.headroom
         if found is None:
             return []
@@ -77,7 +78,7 @@ class EstimateSection:
 
     @property
     def model(self) -> str:
-        """What is estimated, in a sentence."""
+        """A sentence on what is estimated."""
         load = self._basis.load
         puts = f"{load.puts_per_commit} messages" if load.puts_per_commit > 1 else "one message"
         delay = (

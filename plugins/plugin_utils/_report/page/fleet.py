@@ -39,7 +39,7 @@ _LATENCY, _RESPONSE = "latency", "response"
 
 @dataclass(frozen=True)
 class Filter:
-    """What the page can filter hosts by beside their names and verdicts: its name, its title,
+    """The filters for hosts, besides names and verdicts: its name, its title,
     the values that occur, and the value of a host."""
 
     name: str
@@ -91,7 +91,7 @@ class FleetRow:
 
     @property
     def comparison(self) -> str:
-        """What the comparison with the baseline said, in a few words."""
+        """The result of the comparison with the baseline, in a few words."""
         outcome, change = self.of.comparison.get("outcome"), self.of.comparison.get("change")
         if not outcome:
             return "not compared"

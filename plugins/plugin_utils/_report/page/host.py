@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A host's section of the page: what its template shows, each part made when the template asks for it."""
+"""A host's section of the page: the parts that its template shows, each made on demand."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class HostSection:
 
     @property
     def summary(self) -> str:
-        """What to show of a closed host: its first reason."""
+        """The text for a closed host: its first reason."""
         reasons = self.of.reasons
         more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
         return reasons[0] + more if reasons else ""
@@ -102,13 +102,13 @@ class HostSection:
 
     @property
     def of_its_kind(self) -> Markup | str:
-        """What only runs of its kind show, empty if there is nothing."""
+        """The part that only runs of its kind have, empty if there is none."""
         return self.of.of_kind.view.section(self.of)
 
     @property
     def drift(self) -> dict[str, Any]:
-        """What holding the host against its earlier certificates said, and its picture if the change is known;
-        empty if it was not asked for."""
+        """The result of comparing the host with its earlier certificates, and its picture if the change is known;
+        empty if no comparison was requested."""
         said = self.of.comparison
         if not said:
             return {}
@@ -123,7 +123,7 @@ class HostSection:
 
     @property
     def initial_write(self) -> str:
-        """What formatting the test files cost, in one sentence, empty if it is not known."""
+        """The cost of formatting the test files, in one sentence, empty if it is not known."""
         if not self.of.initial_write:
             return ""
         rate, slowest_ns = self.of.initial_write
@@ -173,7 +173,7 @@ class HostSection:
 
     @property
     def estimates(self) -> EstimateSection | None:
-        """What queue managers can expect of the volume, None if nothing wrote to a log."""
+        """The estimates for queue managers on the volume, None if nothing wrote to a log."""
         return EstimateSection(self.of) if self.of.basis else None
 
     @property
@@ -192,7 +192,7 @@ class HostSection:
 
     @property
     def reproduction(self) -> Reproduction | None:
-        """What repeats the measurement, None if nothing was measured."""
+        """The commands that repeat the measurement, None if nothing was measured."""
         if not self.of.rows or self.of.of_kind.is_live:
             return None
         return reproduction(self.of.host, self.of.workspace, self.of.options, self._parameters, self._defaults)
