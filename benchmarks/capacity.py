@@ -269,8 +269,8 @@ def limited_disk(work: Path, service_s: float) -> Iterator[Path]:
         undo.callback(server.terminate)
         while not socket.exists():
             time.sleep(0.1)
-        # Many connections, because a request waits for the reply to the one before on its connection;
-        # without a URI there would be only one.
+        # Many connections, because a request waits for the reply to the previous one on its connection; without a URI
+        # there would be only one.
         fuse = subprocess.Popen([*FIFO, "2", "nbdfuse", "--connections=32", str(disk), f"nbd+unix:///?socket={socket}"])
         undo.callback(fuse.wait)
         undo.callback(subprocess.call, ["fusermount3", "-u", str(disk)])

@@ -158,8 +158,8 @@ static void close_outputs(struct run *run) {
     run->thread_hangs |= !job_thread_end(&run->files) || !job_thread_end(&run->work);
 }
 
-// If a standard stream is closed, the next file opened would take its number, and what is meant for the screen would
-// go into it. The stand-in is open for reading only, so that writing to it still fails.
+// If a standard stream is closed, the next file opened would get its number, and output for the screen would go into
+// it. The stand-in is open for reading only, so that writing to it still fails.
 static bool fill_standard_descriptors(void) {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != fd) {

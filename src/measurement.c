@@ -1,7 +1,7 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// A measurement, from top to bottom: what is to be measured, the plan, the preparation, the steps, and the end.
+// A measurement, from top to bottom: its options, the plan, the preparation, the steps, and the end.
 #include "base/units.h"
 #include "output/console.h"
 #include "run.h"

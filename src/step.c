@@ -64,7 +64,7 @@ static bool wait_for_plan(struct run *run) {
     return !stopped;
 }
 
-// --monitor shows what a log writes, or its commits; of --stream, places.
+// --monitor shows the writes or the commits of a log; for --stream, it shows places.
 static bool is_monitored(const struct run *run, const struct stream_step *stream, int operation) {
     const struct stream *of = stream->stream;
     int monitored =

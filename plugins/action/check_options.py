@@ -132,7 +132,7 @@ class ActionModule(ControllerAction):
         """Return the variables that the play, or the playbook that imports it, sets for all hosts: they differ from
         those of the host of this task."""
         first = task_vars["hostvars"][task_vars["inventory_hostname"]]
-        own = evaluated(names, first, None, [])  # what is wrong with them is found with the other hosts
+        own = evaluated(names, first, None, [])  # problems with them are found together with those of the other hosts
         # The defaults of a role that a play imports are among the variables of its tasks.
         written = {name: option.written for name, option in options().items()}
         set_by_play = (

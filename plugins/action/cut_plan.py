@@ -131,7 +131,7 @@ def check(asked: Mapping[str, Any], host: str) -> None:
             if asked["cut_command"]
             else (
                 "it is not specified how the power is cut: set cut_command, a command on the controller, or "
-                "cut_task_file, a file of tasks"
+                "cut_task_file, a task file"
             )
         )
     if asked["workspace_discover"]:

@@ -103,7 +103,7 @@ class ActionModule(RemoteAction):
         """Return the host's answer over a new connection, because the previous one may have died with the host
         unnoticed."""
         renew(self._connection)
-        # The directory of the last call may be gone.
+        # The directory of the last call may no longer exist.
         self._connection._shell.tmpdir = None
         try:
             return super().call(arguments, task_vars)

@@ -57,7 +57,7 @@ class ActionModule(ControllerAction):
         if recorded and recorded != place:
             self._display.warning(
                 f"this run was opened with gate_history {recorded}, but its certificates are stored in "
-                f"{place}, as this command says"
+                f"{place}, according to this command"
             )
         if self._task.check_mode:  # nothing is filed in this case, so there is nothing to show
             return {"run": run}

@@ -176,7 +176,7 @@ def _observe(observation, source, duration_s, samples):
     os.chdir("/")
     stopped = _Stopped()
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    # A source that hangs is killed, and what it started ends with it.
+    # A source that hangs is killed, and the programs that it started end with it.
     signal.setitimer(signal.ITIMER_REAL, duration_s + GRACE_S)
     end, reason = _watched(observation, source, time.monotonic() + duration_s, samples, stopped)
     signal.setitimer(signal.ITIMER_REAL, 0)
@@ -209,7 +209,7 @@ def _watched(observation, source, end_monotonic, samples, stopped):
                     return DEADLINE, "the source did not end in time"
     except (SourceError, _TooLarge) as error:
         return FAILED, str(error)
-    except Exception as error:  # whatever it is, the controller reports it
+    except Exception as error:  # any exception is reported by the controller
         return FAILED, "the observer failed: %s: %s" % (type(error).__name__, error)
     return FINISHED, ""
 

@@ -407,7 +407,7 @@ class _Making:
                     os.unlink(_marks.MARK_NAME, dir_fd=descriptor)
                 os.rmdir(os.path.basename(path), dir_fd=parent)
             except OSError:
-                # it contains somebody else's entry by now, so it is kept; the error says why the workspace
+                # it contains a foreign entry by now, so it is kept; the error says why the workspace
                 # was not created
                 pass
 

@@ -94,8 +94,8 @@ status:
   returned: success
   type: int
 tables:
-  description: The tables of the tester by name, compressed and in base64. The action plugin stores
-    and does not return them.
+  description: The tables of the tester by name, compressed and in base64. The action plugin stores them and does not
+  return them.
   returned: success
   type: dict
 said:

@@ -72,7 +72,7 @@ state:
 samples:
   description:
     - The lines of the samples from O(offset) on, compressed and in base64. If there are more of them, RV(more) is true.
-    - The action plugin stores and does not return them.
+    - The action plugin stores them and does not return them.
   returned: if O(ask) is V(poll) or V(finish)
   type: str
 more:

@@ -20,7 +20,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.witness 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 
-# The connection of the witness is its own: one that is shared would break later. It notices a host without power within
+# The witness has its own connection, because a shared one would break later. It notices a host without power within
 # three seconds. Of options that are given twice, ssh takes the first.
 SSH_OPTIONS = (
     "ControlMaster=no",

@@ -289,7 +289,7 @@ static bool parse_number(const struct rule *rule, const char *text, uint64_t *va
     return true;
 }
 
-// An element of a list; "first-last" stands for several of them.
+// An element of a list; "first-last" is a range of them.
 static bool parse_element(const struct rule *rule, char *text, struct number_list *list) {
     char *dash = rule->kind == KIND_RANGES ? strchr(text, '-') : NULL;
     uint64_t first, last;

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What the user asked for. Each option is declared once, in options.c. options_parse reads a command line into a
+// The user's options. Each option is declared once, in options.c. options_parse reads a command line into a
 // complete, checked set of options, or says in one message what is wrong: the option, its value, what is allowed, and
 // what to try.
 #pragma once
@@ -41,7 +41,7 @@ struct options {
     // as given: one directory, or a comma-separated list with one for each queue manager or place
     const char *dir;
     const char *file_prefix;
-    const char *csv_file, *tables_dir, *progress_file;      // NULL if not asked for
+    const char *csv_file, *tables_dir, *progress_file;      // NULL if not requested
     uint64_t workload;                  // enum workload_kind
     bool workload_given;
     struct number_list block_sizes;     // bytes
@@ -55,7 +55,7 @@ struct options {
     struct number_list loads;           // load points of streams
     const char *load_unit;              // of them
     struct text_list stop_above;        // as given: measure/stop_above.h reads them
-    const char *trace_file;             // NULL if not asked for
+    const char *trace_file;             // NULL if not requested
     uint64_t trace_operations;          // at most
     bool show_fio;
     struct number_list over_asked;      // ns: those of --over alone, in rising order, each once

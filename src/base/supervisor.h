@@ -71,5 +71,5 @@ bool job_thread_end(struct job_thread *thread);
 bool job_run(struct job_thread *thread, struct supervisor *supervisor, void (*work)(void *), void *argument,
              uint64_t patience_ns);
 
-// A thread with a small stack. False if the kernel gives no more threads, or no memory for the stack.
+// A thread with a small stack. False if the kernel cannot create another thread, or has no memory for its stack.
 bool thread_start(pthread_t *thread, void *(*work)(void *), void *argument);

@@ -44,7 +44,7 @@ static void put_counts(struct acknowledge *acknowledge) {
     }
 }
 
-// False if standard output takes no more.
+// False if standard output accepts no more.
 static bool send(struct acknowledge *acknowledge) {
     struct outlet *outlet = &acknowledge->outlet;
     outlet->error = outlet->text.incomplete ? ENOMEM : outlet->error;

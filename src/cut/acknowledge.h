@@ -45,7 +45,7 @@ bool acknowledge_start(struct acknowledge *acknowledge, const struct workers *wo
 // Call it when every worker has finished or is abandoned.
 void acknowledge_end(struct acknowledge *acknowledge, const char *how);
 
-// For supervisor_await: true if the line `end` was written, or if standard output takes no more.
+// For supervisor_await: true if the line `end` was written, or if standard output accepts no more.
 bool acknowledge_is_drained(void *acknowledge);
 
 // Waits for that. False, with a complaint, if the end could not be written: the reader is too slow, or has disappeared.

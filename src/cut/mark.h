@@ -42,6 +42,6 @@ int mark_open(struct mark *mark, int dir_fd, const char *file_prefix);
 // `end` is sent. Then only the mark shows that it was not a power cut. False and errno if that fails.
 bool mark_note_end(int fd);
 
-// Makes the names in a directory survive a power cut, and those of the directory and of what is above it on its file
-// system. Stops at a parent directory that may not be read, unless names_own is true (this run created the directory).
+// Makes the names in a directory survive a power cut, and those of the directory and its parents on the file system.
+// Stops at a parent directory that may not be read, unless names_own is true (this run created the directory).
 bool mark_sync_directories(int dir_fd, bool names_own);

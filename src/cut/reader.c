@@ -136,7 +136,7 @@ static bool read_file(struct reader *reader, int dir_fd, struct spot at) {
 
 // Directories.
 
-// *fd is -1 if it is gone.
+// *fd is -1 if it no longer exists.
 static bool open_directory(struct reader *reader, uint32_t worker, int *fd) {
     char path[PATH_MAX] = "";
     (void)options_directory(reader->options, worker, path, sizeof path);

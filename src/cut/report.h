@@ -1,7 +1,7 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What a check found, for people.
+// Prints the findings of a check.
 #pragma once
 
 #include "cut/reader.h"

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What the files of --acknowledge need in addition: a mark in each directory (cut/mark.h), and names that are on the
+// Additional parts of the files of --acknowledge: a mark in each directory (cut/mark.h), and names that are on the
 // disk before the run is ready.
 #pragma once
 

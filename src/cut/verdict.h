@@ -1,7 +1,7 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What a queue manager's ring proves after a power cut, given how many of its writes were acknowledged. No I/O.
+// Judges a queue manager's ring after a power cut, given how many of its writes were acknowledged. No I/O.
 //
 // A queue manager has one write outstanding. So all writes up to A had returned, of which A acknowledgements arrived;
 // and so had all writes before any write W that is found, because W was issued only after them. On honest storage all
@@ -47,7 +47,7 @@ struct durability {
     struct evidence first;              // FINDING_NONE: kept
 };
 
-// What was read of one queue manager, position after position. Equal neighbours are stored once: a ring of honest
+// The content read for one queue manager, position by position. Equal neighbours are stored once: a ring of honest
 // storage has at most five stretches.
 struct stretch {
     uint64_t position;                  // the first of it
@@ -81,7 +81,7 @@ uint32_t ring_owner(const struct ring *ring);
 // All positions were added. writing_ns: how long the run wrote; 0: unknown.
 void ring_judge(const struct ring *ring, uint64_t acknowledged, uint64_t writing_ns, struct durability *durability);
 
-// The mark or a file is gone, or too short; file: number of the first such file.
+// The mark or a file is missing, or too short; file: number of the first such file.
 void durability_lose_metadata(struct durability *durability, uint32_t worker, uint64_t file);
 
 // Adds the row of a queue manager to the row of all.

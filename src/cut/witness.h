@@ -1,7 +1,7 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What a witness kept of the lines that `logdisk --acknowledge` sends: the line `ready`, and then in any order, and any
+// The lines from `logdisk --acknowledge` that a witness stored: the line `ready`, and then in any order, and any
 // number of times, `ack QUEUE_MANAGER COUNT` and `tick NANOSECONDS`, and `end REASON` at most once. Counts only grow,
 // so the greatest one of each queue manager is all that is needed. The time from the first to the last tick is that of
 // writing. Anything else is refused, because a disk must not be judged by text that is only partly understood.

@@ -59,7 +59,7 @@ static inline void distribution_add(struct distribution *distribution, uint64_t 
     distribution->buckets[distribution_bucket(ns)]++;
 }
 
-// Adds that many operations of one duration, of which the first has that ordinal.
+// Adds that many operations of one duration; the first has that ordinal.
 static inline void distribution_add_equal(struct distribution *distribution, uint64_t ns, uint64_t ordinal,
                                           uint64_t count) {
     distribution_add(distribution, ns, ordinal);

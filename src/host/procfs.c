@@ -139,7 +139,7 @@ bool mount_of(int fd, struct mount *mount) {
     return found;
 }
 
-// An overlay shows the times and the owner of what lies in its upper directory; the number of the inode may be its own.
+// An overlay shows the times and the owner of the file in its upper directory; the number of the inode may be its own.
 static bool same_attributes(int one, int other) {
     struct stat a, b;
     return fstat(one, &a) == 0 && fstat(other, &b) == 0 && a.st_mode == b.st_mode && a.st_uid == b.st_uid &&

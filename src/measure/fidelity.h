@@ -1,7 +1,8 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Compares what a step did with what --place and --stream ask for: shares of capacity, reads, sizes and operations,
+// Compares the operations of a step with those that --place and --stream request: shares of capacity, reads, sizes and
+// operations,
 // and rates. Whoever reads the table judges the differences.
 #pragma once
 

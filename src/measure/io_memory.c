@@ -11,7 +11,7 @@
 
 #define TOUCHES_PER_PAGE 4              // 2 % of the pages are still touched in the order of their addresses
 
-// The kernel gives one page after the other to whoever touches them, so they are touched in random order.
+// The kernel hands out pages in the order in which they are touched, so they are touched in random order.
 static void scatter(unsigned char *pages, size_t bytes, size_t page_bytes, bool locked) {
     size_t count = bytes / page_bytes;
     uint64_t random = (uintptr_t)pages;

@@ -1,7 +1,8 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What the measuring loops share. Each kind of stream has its own loop, so that no loop does work that only another
+// Code that the measuring loops share. Each kind of stream has its own loop, so that no loop does work that only
+// another
 // one needs:
 // log_loop.c, commit_loop.c and stream_loop.c.
 #pragma once
@@ -27,7 +28,7 @@ void loop_pass_own_cut(struct worker *worker);
 void loop_note_first_pass(struct worker *worker);
 // Ends the step at that instant.
 void loop_finish(struct worker *worker, uint64_t end_ns);
-// Ends the step instead of an operation that would start then; the one before ended at end_ns. False if main has
+// Ends the step instead of starting an operation; the previous one ended at end_ns. False if main has
 // abandoned the worker, which is in a call.
 bool loop_end(struct worker *worker, uint64_t start_ns, uint64_t end_ns);
 // Ends the step of all workers. Cold, so that it takes no registers from the loops.

@@ -16,7 +16,7 @@ struct limit {
     uint64_t ns;
 };
 
-// Copies what is before the next colon; NULL if it is missing or too long.
+// Copies the text before the next colon; NULL if it is missing or too long.
 static const char *take(const char *text, char part[PART_BYTES]) {
     size_t length = strcspn(text, ":");
     if (length == 0 || length >= PART_BYTES || text[length] != ':') {

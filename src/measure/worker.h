@@ -49,7 +49,7 @@ struct batch_sums {
 
 struct stream_step;
 
-// What a worker measured of one operation in a step. For all workers of a stream together, only the distributions and
+// A worker's measurements of one operation in a step. For all workers of a stream together, only the distributions and
 // stalls are filled in.
 struct figures {
     struct distribution slot;           // what completed since the last cut
@@ -160,7 +160,7 @@ static inline bool worker_sizes_vary(const struct worker *worker) {
     return worker->commits != NULL || stream_is_described(worker->stream->stream);
 }
 
-// Where the operation in flight, or the next, lies in what its descriptor has open.
+// The offset of the operation in flight, or of the next, in its open descriptor.
 static inline uint64_t worker_offset(const struct worker *worker) {
     const struct pattern *pattern = &worker->pattern;
     return place_offset(worker->target, worker->first_file + pattern->file, pattern->offset_bytes);

@@ -129,7 +129,7 @@ static uint64_t bar_from_ns(unsigned bar) {
     return ns;
 }
 
-// What is in each bar, as exact as the buckets of the distribution; returns how many bars there are.
+// Fills in the count of each bar, as exact as the buckets of the distribution; returns the number of bars.
 static unsigned fill_bars(const struct distribution *step, uint64_t bars[BARS_MAX]) {
     uint64_t left = step->count;
     unsigned count = 0;

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// A standard stream that never blocks its writer, unless it is a regular file:
-// what it does not take at once waits as text.
+// A standard stream that never blocks its writer, unless it is a regular file: text that it does not accept at once is
+// kept.
 #pragma once
 
 #include "base/text.h"

@@ -20,7 +20,8 @@ struct progress {
     struct text line;
 };
 
-// Refuses, before the test, a name that something other than a progress file of this user has, and a directory in which
+// Refuses, before the test, a name that belongs to something other than a progress file of this user, and a directory
+// in which
 // the file cannot be created.
 bool progress_open(struct progress *progress, const char *path, struct failure *failure);
 

@@ -76,7 +76,7 @@ bool tables_open(struct tables *tables, const char *path, enum tables_kind kind,
 void tables_discard(struct tables *tables);
 
 void tables_add(struct tables *tables, enum table table, const struct table_row *row);
-// For durability.csv, of which the caller writes the header and the rows. NULL if the table was not requested.
+// For durability.csv, whose header and rows the caller writes. NULL if the table was not requested.
 struct csv *tables_rows(struct tables *tables, enum table table);
 
 // Hands collected rows over to the thread that writes files, and reports tables that could not be written.

@@ -1,7 +1,8 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What people see: the options, a live line while it measures (plain lines if the output is not a terminal), and after
+// The output for people: the options, a live line while it measures (plain lines if the output is not a terminal), and
+// after
 // each step mqldt's figures under mqldt's names, and percentiles.
 #pragma once
 
@@ -31,6 +32,6 @@ void screen_stream(const struct result *all);
 void screen_commits(const struct result *all);
 void screen_log_of_commits(const struct result *all);
 
-// All steps once more at the end, one row each, as the last lines of a log.
+// Prints all steps again at the end, one row each, as the last lines of a log.
 void screen_summarize(struct screen *screen, const struct result *all);
 void screen_summary(const struct screen *screen);

@@ -24,7 +24,7 @@ struct commit_group {
 struct group_commit {
     // Constant while a step runs:
     struct commit_terms terms;
-    uint64_t message_bytes, record_bytes;       // of a commit; and what that is in the log
+    uint64_t message_bytes, record_bytes;       // of a commit; and its size in the log
     struct commit_group *groups;        // a ring; an application is in exactly one of them
     uint32_t room;                      // of the ring
     // What changes:

@@ -18,7 +18,7 @@ enum pattern_kind { PATTERN_RING, PATTERN_RANDOM, PATTERN_WALK, PATTERN_RUNS, PA
 extern const char *const pattern_names[];       // by kind, of those of --stream
 
 // A hierarchical random walk over the leaves of a region, of eight blocks each, as in goioworkload's spc1.c (HRRW_V2).
-// Each step goes to a leaf of the subtree that holds the leaf before and is WALK_HEIGHT_MIN high; with WALK_CLIMB_PPM
+// Each step goes to a leaf of the subtree that holds the previous leaf and is WALK_HEIGHT_MIN high; with WALK_CLIMB_PPM
 // it is one higher, and so on up to the top; beyond the region it is drawn again from there. Writes go to every eighth
 // leaf only. Reads take the blocks of a leaf in turn, whichever worker reads; half of the writes go to the block that
 // was read last. Of the writes, WALK_REWRITE_PPM are followed by a rewrite: the next write goes to the same block.

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // The data that is written: incompressible, and different in every write. Each worker has a pool of pseudo-random
-// bytes, of
-// which every write takes the next window, so that no bytes repeat within 32 KiB, or within a block. Before each
+// bytes, and every write takes the next window of it, so that no bytes repeat within 32 KiB, or within a block. Before
+// each
 // write, each 512 bytes of the window get a new 64-bit stamp. Stamps are a Weyl sequence (a counter times an odd
 // constant),
 // so no two are equal in 2^64, across workers as well; pools differ by seed and worker. The bytes of write number n of
-// a step can be made again afterwards (payload_expect), which is what --verify compares with.
+// a step can be generated again afterwards (payload_expect), which is what --verify compares with.
 //
 // With passes (payload_start_passes), each place has the same window in every pass over the files,
 // and in pass p (from 0)

@@ -75,7 +75,7 @@ static int pin_node(struct opening *opening) {
     return -1;
 }
 
-// Reads past the page cache, for what is on the device itself.
+// Bypasses the page cache, to read the device itself.
 static bool open_pinned(struct opening *opening, int pin, int flags) {
     char path[64];
     struct device_use use;

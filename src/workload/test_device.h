@@ -7,9 +7,9 @@
 // descriptor, which is opened exclusively, so it cannot be mounted, mapped or used for swapping during the test. There
 // is no list of signatures: the first and the last DEVICE_END_BYTES must hold nothing but zeros,
 // because partition tables, file systems, volume managers and RAIDs have their marks there. Tests never write to these
-// two regions, so the next test finds them as this one did, whatever ended it.
+// two regions, so the next test finds them unchanged, however this one ends.
 //
-// What it cannot see: a process or virtual machine that uses the device without claiming it and keeps both ends empty,
+// It cannot detect a process or virtual machine that uses the device without claiming it and keeps both ends empty,
 // and other hosts that have the device.
 #pragma once
 

@@ -187,7 +187,7 @@ static bool first_on_its_file_system(const struct workspace *workspace, uint32_t
     return i == number - 1;
 }
 
-// What all places on that file system take together. Returns bytes.
+// The total space of all places on that file system. Returns bytes.
 static uint64_t footprint_on(const struct workload *workload, dev_t device, uint64_t *files) {
     uint64_t footprint = 0;
     *files = 0;

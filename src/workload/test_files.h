@@ -35,7 +35,7 @@ struct initial_write {
     uint64_t slowest_part_ns;           // of up to 1 MiB
 };
 
-// What files need in addition if they must survive a power cut (cut/survival.h). Called for each place.
+// Additional requirements of files that must survive a power cut (cut/survival.h). Called for each place.
 struct survival {
     void *context;
     // Marks the directory before the first byte is written to its files, so that they can be recognized even if the

@@ -15,7 +15,8 @@
 #define LOG_PAGE_BYTES UINT64_C(4096)
 #define MESSAGE_OVERHEAD_BYTES UINT64_C(1464)   // in the log, of a message's put and get together
 
-// When operations are due. Closed loop: the next one after the one before has ended, and a pause. Open loop: operation
+// When operations are due. Closed loop: the next operation starts after the previous one has ended, and after a pause.
+// Open loop: operation
 // n (from 0, warm-up included) is due at origin + n / rate, rounded down to a nanosecond. That plan is arithmetic, so
 // the operations that a stall kept from starting can be counted after the step without a loop over them.
 
@@ -99,7 +100,7 @@ struct place {
     int mark;                           // descriptor of what marks its files (struct survival); 0: none
 };
 
-// Where an offset of a file lies in what its descriptor has open. All devices of a place have as many files.
+// Translates an offset in a file to the offset in its open descriptor. All devices of a place have as many files.
 static inline uint64_t place_offset(const struct place *place, uint64_t file, uint64_t offset_bytes) {
     return place->is_device ? DEVICE_END_BYTES + file % place->files * place->file_bytes + offset_bytes : offset_bytes;
 }
@@ -145,7 +146,7 @@ struct stream {
 struct workload {
     const char *name;
     const char *load_unit;              // such as "queue managers"
-    const char *step_size, *step_title; // of what a step has a size: "block" or "message"; and in a sentence
+    const char *step_size, *step_title; // what the size of a step refers to: "block" or "message"; and in a sentence
     const struct number_list *sizes;    // the steps: every size at every load point
     const struct number_list *load_points;
     const char *write_option;           // the option that names the sizes of writes
@@ -194,7 +195,7 @@ static inline enum operation stream_next(const struct stream *stream, uint64_t *
     return splitmix64(random) % OPERATION_PPM < stream->read_ppm ? OPERATION_READ : OPERATION_WRITE;
 }
 
-// The next operation of a stream of --stream: what it is, which of the stream's sizes it has, and where it goes. Only
+// The next operation of a stream of --stream: its type, its size, and its place. Only
 // the pattern and the random numbers change, so a stream can be drawn without a disk.
 enum operation
 stream_draw(const struct stream *stream, struct pattern *pattern, uint64_t *random, uint32_t *size_index);

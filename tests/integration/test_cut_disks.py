@@ -68,7 +68,7 @@ def test_each_liar_is_named_and_no_honest_disk_is(
     named, besides = NAMES.get(character, (None, ()))
     for _ in range(5):
         host = start(HostSpec("h1", disk="cut", character=character, file_system=file_system))["h1"]
-        # On a busy machine a small cache could lose no more than what was acknowledged too late.
+        # On a busy machine, a small cache might lose only writes whose acknowledgements were late.
         # An honest disk is cut while it works.
         witnessed = write_until_cut(host, tester, tmp_path, seed=number, settled=named is not None)
         status, found = check(host, witnessed)

@@ -240,7 +240,7 @@ def test_volumes_on_one_disk_are_measured_together_or_in_turn(
     measured = [(host.name, name) for host in bed for name in "ab"]
     planned = {volume: planned_start_s(run.joinpath("hosts", *volume)) for volume in measured}
     assert planned["both", "a"] == planned["both", "b"] == planned["each", "a"] == planned["each", "b"] - 6
-    # A busy machine may begin late, and shortens what it then measures.
+    # A busy machine may begin late, and then measures for a shorter time.
     rows = {volume: read_csv(run.joinpath("hosts", *volume, "results.csv"))[0] for volume in measured}
     began = {volume: float(row["start_time_epoch_s"]) for volume, row in rows.items()}
     assert began["each", "b"] >= began["each", "a"] + int(rows["each", "a"]["elapsed_ns"]) / 1e9

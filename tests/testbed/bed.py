@@ -128,7 +128,7 @@ class Bed:
 
         wait_for(all_answer, "every host's sshd answers")
 
-    # What a controller needs to know
+    # The information that a controller needs
 
     def inventory(
         self, path: Path, hosts: Iterable[Host] | None = None, variables: dict[str, object] | None = None

@@ -309,7 +309,7 @@ class Host:
     def let_go(self) -> None:
         """Undo everything that would keep the host's processes and file system from ending."""
         self.disk.heal()
-        with suppress(TestbedError, OSError):  # not running any more, or never was
+        with suppress(TestbedError, OSError):  # no longer running, or never started
             for mount_point in ("/fut", *self.spec.more):
                 self.thaw(mount_point)
 

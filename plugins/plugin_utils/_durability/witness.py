@@ -204,7 +204,7 @@ class _Witness:
 
     def _why_no_more(self) -> bool:
         if time.monotonic() > self._end_s:
-            self._problem = "the tester wrote for longer than it may"
+            self._problem = "the tester wrote for longer than allowed"
         return bool(self._told_to_end or self._problem or not is_alive(self._parent_pid))
 
     def _write(self, name: str) -> None:

@@ -33,7 +33,8 @@ def mean_commit_wait_ns(line: Line, load: Load, commits_per_s: float, variation:
     if rate >= most:
         return None
     alone = estimate_commits(line.latency_ns, replace(load, applications=1)).commit_latency_ns
-    # What each additional commit adds to a write. A commit that is larger than the log buffer needs separate writes.
+    # The bytes that each additional commit adds to a write. A commit that is larger than the log buffer needs separate
+    # writes.
     more = load.record_bytes / line.bytes_per_ns if load.record_bytes <= load.buffer_bytes else 1 / most
     fixed, variance = max(0.0, alone - more), (variation * alone) ** 2
     idle = 1.0

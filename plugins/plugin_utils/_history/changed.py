@@ -36,7 +36,7 @@ def key_of(line: Status) -> Line:
 
 
 def changed_since(history: History, lines: Sequence[Status]) -> dict[Line, Since]:
-    """Return for the first lines what changed from the last certificate before to what was judged last.
+    """Return, for the first lines, the changes from the previous certificate to the latest judgement.
     Raises HistoryError."""
     pairs = {key_of(line): pair for line in lines[:MOST_LINES] if (pair := _pair(history, line))}
     wanted = list(dict.fromkeys(entry.sha256 for pair in pairs.values() for entry in pair))

@@ -49,7 +49,7 @@ class Seen:
     ``waited_s`` is how long nothing has been running."""
 
     job: Object
-    claim: Object  # empty if it was not asked for
+    claim: Object  # empty if it was not requested
     pods: Sequence[Object]
     events: Sequence[Object]
     waited_s: float

@@ -288,7 +288,7 @@ _FACTS = {
         Fact("storage_reclaim_policy", FILE_SYSTEM, "Reclaim policy", _text),
         Fact("filesystem_type", FILE_SYSTEM, "Type", _text, _KIND_HINT),
         Fact("backing_filesystem_type", FILE_SYSTEM, "Where its writes end", _text, _KIND_HINT),
-        Fact("backing_unknown", FILE_SYSTEM, "What could not be seen of that", _text),
+        Fact("backing_unknown", FILE_SYSTEM, "What could not be determined about that", _text),
         Fact("mount_point", FILE_SYSTEM, "Mount point", _text),
         Fact("mount_source", FILE_SYSTEM, "Source", _text),
         Fact("mount_options", FILE_SYSTEM, "Mount options", _text, _barrier_hint),

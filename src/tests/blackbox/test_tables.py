@@ -185,7 +185,7 @@ def replaced_progress_file_keeps_its_mode(place):
 
 
 def printed_tables(screen):
-    """The tables that --tables=- printed among other lines, and how many it says that there are."""
+    """The tables that --tables=- printed among other lines, and the number of tables that it announced."""
     tables, name, count = {}, None, None
     for line in screen.splitlines(True):
         head = re.match(r"\|= (\S+) (\d+)(?: ([0-9a-f]{8}))?\n", line)

@@ -82,7 +82,7 @@ void test_stamps(void) {
     }
 }
 
-// Every write of the writer can be made again, and at each place only the bytes of the stamps may equal those of
+// Every write of the writer can be reproduced, and at each place only the bytes of the stamps may equal those of
 // another pass.
 void test_content_of_passes(void) {
     enum { POSITIONS = 12, PASSES = 256, BYTES = 4096 };
@@ -303,7 +303,7 @@ void test_damage(void) {
     memcpy(place_of(1, 18), &image[1][2][0], BLOCK);                    // another queue manager's preformat
     found = judge(1, 20);
     CHECK(finds(&found, FINDING_MISDIRECTED, 1) && found.first.from.worker == 2 && found.first.found == 0);
-    memcpy(place_of(1, 18), place_of(1, 17), BLOCK);    // and a second one, of which the first is in flight
+    memcpy(place_of(1, 18), place_of(1, 17), BLOCK);    // and a second one; the first of the two is in flight
     memcpy(place_of(1, 15), place_of(1, 17), BLOCK);
     found = judge(1, 20);
     CHECK(finds(&found, FINDING_MISDIRECTED, 1) && found.first.expected == 18 && found.first.found == 17);

@@ -110,7 +110,7 @@ void test_progress_file(void) {
     CHECK(symlink("p", in_directory("link")) == 0 && !progress_open(&link, in_directory("link"), &failure));
     CHECK(mkfifo(in_directory("pipe"), 0600) == 0 && !progress_open(&pipe, in_directory("pipe"), &failure));
     CHECK(!progress_open(&folder, directory, &failure));
-    // A file of another origin that appears during the run is kept.
+    // A file that another program creates during the run is kept.
     struct progress progress = {0};
     static struct job_thread files;
     CHECK(unlink(path) == 0 && progress_open(&progress, path, &failure) && job_thread_start(&files));

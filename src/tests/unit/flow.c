@@ -234,7 +234,7 @@ void test_rounds(void) {
     CHECK(rising.round_spread_share < 0.2 && fabs(rising.late_to_early_ratio - 2280.0 / 2040) < 1e-9);
 }
 
-// The closed forms against a loop over the writes that they stand for.
+// The closed forms compared with a loop over the same writes.
 void test_schedule(void) {
     static const uint64_t rates_micro[] = {1000, 333333, 1000000, 7000001, UINT64_C(1000000000), UINT64_C(3141592653),
                                            UINT64_C(1000000000000)};
@@ -338,7 +338,7 @@ void test_content(void) {
     }
     CHECK(memcmp(written[0] + 8, written[1] + 8, 504) != 0 && memcmp(written[0] + 8, written[3] + 8, 504) != 0);
     CHECK(memcmp(payload[0].pool + 8, payload[1].pool + 8, 504) != 0);
-    payload_start_step(&payload[0], 700, 512);      // an odd size: the last, short sector carries a stamp as well
+    payload_start_step(&payload[0], 700, 512);      // an odd size: the last, short sector also has a stamp
     const unsigned char *odd = payload_next(&payload[0]);
     CHECK(memcmp(payload_expect(&payload[0], 0), odd, 700) == 0 && payload[0].stamps_a_block == 2);
     free(pools[0]);

@@ -302,7 +302,7 @@ void test_walk(void) {
     close_streams(&w);
 }
 
-// A region that is not a power of two is drawn from evenly enough, and never left.
+// If the size of a region is not a power of two, draws are still even enough and never leave it.
 void test_walk_of_any_width(void) {
     static struct workload w;
     for (int leaves = 1; leaves < 400; leaves = leaves * 3 + 1) {
@@ -360,7 +360,7 @@ void test_runs(void) {
     close_streams(&w);
 }
 
-// A ring of sizes that differ goes round like mq-log's, and each step begins in the next file.
+// A ring with different sizes goes round like mq-log's, and each step begins in the next file.
 void test_ring_of_sizes(void) {
     static struct workload w;
     uint64_t random = 4, next = 0, moved = 0;

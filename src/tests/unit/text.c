@@ -122,7 +122,7 @@ static const char *over_of(const struct options *options) {
     return over;
 }
 
-// In rising order and each once, whatever is requested; the last --over counts.
+// In rising order and each once, regardless of the request; the last --over counts.
 void test_options_over(void) {
     static struct options o;
     CHECK(parse(&o, "--bsize=4K") == OPTIONS_RUN);

@@ -30,7 +30,7 @@ static bool before_files(void *argument, struct failure *failure) {
     return workers_create(&workers, workspace, failure);
 }
 
-// A step of 100 ms, of which the first 20 are the warm-up.
+// A step of 100 ms; the first 20 ms are the warm-up.
 static void run_step(uint64_t block_bytes, uint32_t load_point) {
     struct step_plan *plan = &workers.plan;
     workers_prepare_step(

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// The entry points of the MQI that a stand-in for its library has. The calling thread sets what a call does.
+// The entry points of the MQI in a stand-in for its library. The calling thread sets what a call does.
 #pragma once
 
 struct behaviour {

@@ -29,7 +29,7 @@ _UNLESS_IN_URL = {
     "tcp_user_timeout": 60_000,
 }
 """Makes a network that drops all packets an error after a minute, not after hours."""
-_MIGRATION_LOCK = 0x6C6F676469736B  # any number that nobody else locks
+_MIGRATION_LOCK = 0x6C6F676469736B  # any number that no other program locks
 _SERVER = r"(\[[^\]@/?#]*\]|[^\[\]:@/?#,]*)(:[0-9]+)?"
 # Stricter than libpq, which also finds a password in text that looks like a host, a path or options.
 _URL = re.compile(rf"postgres(ql)?://([^:@/?#]*@)?{_SERVER}(,{_SERVER})*(/[^@?#]*)?(\?(?P<options>[^@#]*))?\Z")

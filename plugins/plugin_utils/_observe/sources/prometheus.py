@@ -65,7 +65,7 @@ _ELEMENTS = {
     "bytes_max": MOST,
 }
 """The name of an element between the prefix and the unit."""
-# mq_prometheus divides the slowest write by a million as well, although the name of some levels says no unit.
+# mq_prometheus divides the slowest write by a million as well, although the name has no unit in some levels.
 _NS = {"_seconds": 1e9, "_milliseconds": 1e6, "_microseconds": 1e3, "": 1e9}
 _DURATIONS = (LATENCY, SLOWEST)
 _BYTES = (PHYSICAL, LOGICAL)

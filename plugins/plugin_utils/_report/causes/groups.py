@@ -173,9 +173,7 @@ def _findings(host: Host) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
         if finding["kind"] in OF_HISTORY:
             of_runs = next((cause for cause, view in _views().items() if view.remembered == finding["kind"]), BASELINE)
             yield of_runs, finding["verdict"], finding
-    if (
-        host.verdict in GOOD and host.qualification and not host.stage
-    ):  # or else it was left out, and its reason says so
+    if host.verdict in GOOD and host.qualification and not host.stage:  # or else it was left out, as its reason states
         why = next((finding for finding in host.findings if finding["kind"] == NOT_CERTIFIED), None)
         yield (
             QUALIFICATION,

@@ -165,7 +165,7 @@ def full_server(disk, reports):
 
 def test_a_disk_that_fills_up_below_the_server(tmp_path):
     with tempfile.TemporaryDirectory() as disk:
-        os.chmod(disk, 0o755)  # the server may run as somebody else
+        os.chmod(disk, 0o755)  # the server may run as another user
         small_disk.on_a_small_disk(disk, full_server, str(tmp_path / "reports"), size_bytes=128 << 20)
 
 

@@ -135,7 +135,7 @@ def test_a_run_that_is_collected_decides_as_it_recorded_and_is_stored_where_the_
     run, (warning,) = reopening(
         path=directory.path, report_dir="", history=place, policy={"gate_report_only": False, "gate_fail_on": ["warn"]}
     )
-    assert warning.endswith(f"its certificates are stored in {place}, as this command says")
+    assert warning.endswith(f"its certificates are stored in {place}, according to this command")
     gated(directory, history=run["history"], policy=run["policy"])
     with open_history(place) as history:
         assert [entry.run_id for entry in history.newest()] == [directory.run["run_id"]] and history.kept_run(

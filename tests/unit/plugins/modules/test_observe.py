@@ -171,7 +171,7 @@ def test_observations_are_ended_and_removed_by_their_run_or_all(running):
     assert observed.answer({**other, "ask": "end"}, False) == {"changed": False, "stopped": []}
     assert observed.answer({**running, "run_id": "", "ask": "end"}, True) == {"changed": True, "stopped": [RUN]}
     assert observed.answer({**running, "run_id": "", "ask": "end"}, False) == {"changed": True, "stopped": [RUN]}
-    # What still waits for its collection is kept, unless it is named.
+    # Results that have not been collected are kept, unless they are named.
     assert observed.answer({**running, "run_id": "", "ask": "remove"}, False)["removed"] == []
     assert observed.answer({**other, "ask": "remove"}, False)["removed"] == []
     assert observed.answer({**running, "ask": "remove"}, True)["removed"] == [path] and os.path.exists(path)

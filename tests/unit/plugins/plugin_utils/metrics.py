@@ -9,8 +9,8 @@ from __future__ import annotations
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as open_metrics
 from prometheus_client.parser import text_string_to_metric_families as prometheus
 
-# Types of the older format of Prometheus. The parser of node_exporter (expfmt of prometheus/common)
-# refuses a file with another one.
+# Types of the older format of Prometheus. The parser of node_exporter (expfmt of prometheus/common) refuses a file
+# with any other type.
 _KNOWN_TYPES = {"counter", "gauge", "histogram", "summary", "untyped"}
 
 

@@ -35,7 +35,7 @@ MAY_IMPORT = {
         "_judge",
         "_records",
         "_history",
-    },  # what is imported is judged again
+    },  # imported runs are judged again
     "_numerics": {"_numerics"},
     "_signing": {"_run", "_signing"},
     "_kubernetes": {"_kubernetes"},

@@ -93,7 +93,7 @@ def test_a_host_that_lies_is_read_no_further(files):
 
 def test_it_ends_at_its_longest_time(files):
     witness.start(shell(f"{said(READY_LINE)}; exec sleep 600"), ASKED, files, 0, os.getpid())
-    assert "longer than it may" in over(files).problem
+    assert "longer than allowed" in over(files).problem
 
 
 def test_it_ends_with_ansible(files):

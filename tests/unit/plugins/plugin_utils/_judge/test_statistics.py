@@ -48,7 +48,7 @@ def digits(value):
     return f"{value:.12g}"
 
 
-# The vectors: what is printed there was computed with exact fractions.
+# The vectors: the values printed there were computed with exact fractions.
 
 
 def test_a_clean_run_passes_from_139_s_on():
@@ -253,7 +253,7 @@ def test_lopsided_parts_widen_the_bound_of_a_mean():
     assert batch_means(STANDSTILLS, [1] * 60, 0, "min").episode_s == 6  # a limit that nothing breaks
 
 
-# The oracles: the specification once more, slowly and in exact fractions, and scipy.
+# The oracles: a second implementation of the specification, slow and in exact fractions, and scipy.
 
 
 def exact_lag_1(values):
@@ -518,7 +518,7 @@ def test_a_share_is_what_is_written():
 def test_slow_operations_in_flight_count_in_the_last_second():
     usual = operations([2500] * 30 + [1], [3] * 30 + [1])
     assert operations([2500] * 30 + [0], [3] * 30 + [0], in_flight_over=1) == usual
-    assert operations([1010] * 30, [1010] * 30, in_flight_over=1).value == 1  # more than can end is valid
+    assert operations([1010] * 30, [1010] * 30, in_flight_over=1).value == 1  # valid, although impossible
 
     frozen = statistics.share_of_time(
         [SECOND] * 54 + [0] * 6, [0] * 60, P99, 1, alpha=0.05, judgements=1, in_flight_age_ns=6 * SECOND

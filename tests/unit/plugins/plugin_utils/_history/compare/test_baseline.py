@@ -40,7 +40,7 @@ def numbers(entries, kept):
     [
         ("", []),
         ("nnn", [0, 1, 2]),
-        ("nnniwoi", [0, 1, 2]),  # what was compared with a baseline never becomes one
+        ("nnniwoi", [0, 1, 2]),  # a run that was compared with a baseline never becomes one
         ("nnnoon", [0, 1, 2, 5]),
         ("nnnia", [4]),  # accepted manually; then it is the only one
         ("nnniaonn", [4, 6, 7]),

@@ -91,7 +91,7 @@ def test_one_run_of_eight_hosts_against_one():
     assert {f"{host.smallest_named:.1%}" for host in change.hosts} == {"6.7%"}
 
 
-# The oracle: the specification once more, with numpy and scipy.
+# The oracle: a second implementation of the specification, with numpy and scipy.
 
 
 def moderated(variances, degrees, hosts):

@@ -34,7 +34,7 @@ BETTER_KNOWN = {
     ("lost-unplaced", "log", "mq-log-silver"): "failed",  # nothing shows that the loss was on another volume
     ("moved", "log", "mq-log-silver", "/var/mqm/log"): "failed",  # the next run measured another mount point
     ("moved", "log", "mq-log-silver", "/"): "valid",
-    ("weaker", "log", "mq-log-gold"): "failed",  # the newest run asked for more than bronze
+    ("weaker", "log", "mq-log-gold"): "failed",  # the newest run required more than bronze
 }
 """The states that were wrong."""
 
