@@ -310,7 +310,10 @@ def action(module, answer, interpreter=None, **arguments):
     plugin._discovered_interpreter_key = "discovered_interpreter_python" if interpreter else None
     plugin._discovered_interpreter = interpreter
     plugin._task = types.SimpleNamespace(args=arguments, check_mode=False)
-    plugin._display = types.SimpleNamespace(warning=lambda text: plugin.warned.append(text))
+    plugin._connection = types.SimpleNamespace(become=False)
+    plugin._display = types.SimpleNamespace(
+        display=lambda *dummy, **keys: None, warning=lambda text: plugin.warned.append(text)
+    )
     plugin.warned = []
     return plugin
 

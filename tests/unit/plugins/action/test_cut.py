@@ -23,6 +23,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.terms im
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import role_defaults
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
+from ansible_collections.mqops.logdisk.tests.unit.plugins.action.test_actions import action
 
 ASKED = {
     **role_defaults(),
@@ -171,22 +172,14 @@ def power(monkeypatch, tmp_path, answer, states=(witness.WRITING, witness.WRITIN
     """Return the result of the task that cuts the power, and whether it ran its command. ``answer`` is the host's
     answer; ``states`` are those of the witness before and after it."""
 
-    class Answering(cut_power.ActionModule):
-        def _execute_module(self, **dummy):
-            if isinstance(answer, Exception):
-                raise answer
-            return dict(answer)
-
     before, after = (witness.State(name) for name in states)
     monkeypatch.setattr(witness, "wait", lambda *dummy: before)
     monkeypatch.setattr(witness, "look", lambda files: after)
     monkeypatch.setattr(
         RunDirectory, "open", lambda path: SimpleNamespace(folder_of=lambda host, volume: str(tmp_path))
     )
-    plugin = Answering.__new__(Answering)
-    plugin._connection, plugin._discovered_interpreter_key = Connection("local"), None
-    plugin._task = SimpleNamespace(check_mode=False)
-    plugin._display = SimpleNamespace(display=lambda *dummy, **keys: None, warning=lambda text: None)
+    plugin = action(cut_power, answer)
+    plugin._connection = Connection("local")
     started = {"number": 1, "ready_epoch_s": 0.0, "problem": ""}
     arguments = {
         "run_path": "r",

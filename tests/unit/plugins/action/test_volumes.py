@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import time
-import types
 
 import pytest
 from ansible.errors import AnsibleConnectionFailure
@@ -25,6 +24,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reade
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import TOLD, finding
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.reader import load_workload
+from ansible_collections.mqops.logdisk.tests.unit.plugins.action.test_actions import action
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
 WORKLOADS = str(fabricate.PROJECT / "roles/sweep/files/workloads")
@@ -55,23 +55,6 @@ def directory(tmp_path):
 def planned(order=TOGETHER, names=NAMES):
     volumes = read_volumes([{"name": name, "path": f"/{name}/ws"} for name in names], DEFAULTS)
     return plan_host(volumes, SWEEP, {}, 0, order)
-
-
-def action(module, answer, **arguments):
-    """Return an action whose host gives the answer, or cannot be reached if that is an exception."""
-
-    class Answering(module.ActionModule):
-        def _execute_module(self, **dummy):
-            if isinstance(answer, Exception):
-                raise answer
-            return answer
-
-    plugin = Answering.__new__(Answering)
-    plugin._discovered_interpreter_key = None
-    plugin._task = types.SimpleNamespace(args=arguments, check_mode=False)
-    plugin._connection = types.SimpleNamespace(become=False)
-    plugin._display = types.SimpleNamespace(warning=lambda text: None)
-    return plugin
 
 
 def result_of(plugin):

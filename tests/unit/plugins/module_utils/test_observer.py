@@ -17,6 +17,7 @@ import pytest
 from ansible_collections.mqops.logdisk.plugins.module_utils import _observer, _runs
 from ansible_collections.mqops.logdisk.plugins.module_utils._sources import child
 from ansible_collections.mqops.logdisk.plugins.module_utils._sources.source_error import SourceError
+from ansible_collections.mqops.logdisk.tests.unit.plugins.module_utils._sources.test_child import wait_until
 
 RUN = "20261122T104935Z-1f0c2a"
 LIMIT_S = 90
@@ -49,13 +50,6 @@ def observation(tmp_path):
     made = _observer.Observation(str(tmp_path / "state"), RUN, "log")
     yield made
     made.remove()
-
-
-def wait_until(condition):
-    end = time.monotonic() + LIMIT_S
-    while not condition() and time.monotonic() < end:
-        time.sleep(0.02)
-    assert condition()
 
 
 def start(observation, source, duration_s=900, lease_s=900):

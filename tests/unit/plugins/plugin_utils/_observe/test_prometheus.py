@@ -13,6 +13,7 @@ import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.interval import LOG, Maximum, Options
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.samples import Sample
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.sources.prometheus import read
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._observe.test_amqsrua import figures
 
 FIXTURES = Path(__file__).parents[4] / "fixtures/observe"
 QM1 = Options("QM1")
@@ -35,13 +36,6 @@ def exposition(qmgr="QM1", kind="gauge", suffix="", **figures):
     return text + "".join(
         f'ibmmq_qmgr_log_{name}{{platform="UNIX",qmgr="{qmgr}"}} {value}\n' for name, value in figures.items()
     )
-
-
-def figures(observation):
-    return [
-        (each.operations, each.bytes, each.latency_mean_ns, each.write_size_mean_bytes)
-        for each in observation.intervals
-    ]
 
 
 def test_gauges_begin_anew_with_each_get():
