@@ -14,7 +14,11 @@ from ansible_collections.mqops.logdisk.plugins.module_utils._sources.source_erro
 
 AUTO = "auto"
 BPFTRACE = "bpftrace"
-SOURCES = (("prometheus", prometheus.Source), ("amqsrua", amqsrua.Source), (BPFTRACE, bpftrace.Source))
+SOURCES = (
+    ("prometheus", prometheus.Source),
+    ("amqsrua", amqsrua.Source),
+    (BPFTRACE, bpftrace.Source),
+)
 """The sources in the order in which they are tried: those first that need the least privilege."""
 
 
