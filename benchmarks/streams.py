@@ -48,7 +48,8 @@ def trace(directory, load, reads_column):
         "--sync=none",
         "--shareDevice",
     ]
-    # More room than operations: a full trace lacks those that waited longest, and with them their arrivals.
+    # More room than operations, because a full trace would lose the operations that waited longest, with their
+    # arrivals.
     command += [
         "--duration=%d" % (OPERATIONS / IOPS_A_BSU / load + 2),
         "--trace=" + path,

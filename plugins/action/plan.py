@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Works out what the sweep will do on the volumes of a host, of which the queue managers may have been discovered.
+"""Plans the sweep for the volumes of a host, whose queue managers may have been discovered.
 Nothing is sent to the host."""
 
 from __future__ import annotations

@@ -55,7 +55,8 @@ options:
   revoke:
     description:
       - The certificate to withdraw, as its SHA-256 or the beginning of its SHA-256.
-      - Or a volume that is no longer wanted, as host and mount point such as V(db07:/mnt/old), or V(db07/data:/mnt/old)
+      - Alternatively, a volume that is no longer wanted, as host and mount point such as V(db07:/mnt/old), or
+        V(db07/data:/mnt/old)
         for the volume C(data). All its entries are withdrawn, so that it no longer needs to be certified.
     type: str
   reason:

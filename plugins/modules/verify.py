@@ -10,7 +10,7 @@ short_description: Verify signed runs
 description:
   - Verifies with C(ssh-keygen) who signed a run, compares every file in its directory with what was signed, and prints
     the result. No host is contacted.
-  - Fails if a run is not signed, if its signature does not hold, if no allowed signer made it, or if a file was
+  - Fails if a run is not signed, if its signature is not valid, if no allowed signer made it, or if a file was
     changed, added or removed since then.
 version_added: 1.0.0
 author: mqops contributors (@mqops)

@@ -11,7 +11,7 @@
 #include "cut/verdict.h"
 
 struct reader {
-    const struct options *options;      // with the queue managers of the run, of which the directories' names are made
+    const struct options *options;      // with the queue managers of the run, which determine the directories' names
     const struct mark *mark;            // as the witness has it
     const uint64_t *counts;             // of acknowledged writes, by queue manager from 1
     uint64_t writing_ns;

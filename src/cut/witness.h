@@ -22,7 +22,7 @@ struct witness {
     char reason[WITNESS_REASON_BYTES];  // of the end; empty: the run was cut off
 };
 
-// Takes the next line, of which the line feed is a part; false if it is wrong: then failure says why.
+// Takes the next line, including its line feed; false if it is wrong: then failure says why.
 bool witness_take(struct witness *witness, const char *line, struct failure *failure);
 
 // After the last line: false if nothing can be concluded from them.

@@ -25,7 +25,7 @@ struct disturbance {
     uint64_t begin_ns, elapsed_ns;
     // Of the writers, which fill these in themselves:
     uint64_t own_bytes;                 // written, warm-up included
-    uint64_t own_device_bytes;          // of these to the file system of which the disk is sampled
+    uint64_t own_device_bytes;          // of these, to the file system whose disk is sampled
     uint64_t own_device_read_bytes;     // read from there
     uint64_t run_queue_wait_ns, writers_elapsed_ns;
     uint64_t involuntary_switches;

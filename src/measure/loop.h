@@ -55,8 +55,7 @@ static inline bool leave_call(struct worker *worker) {
 }
 
 // The functions of libc are cancellation points, which costs two atomic operations per call inside the timed interval.
-// So the kernel is called directly. The offset is passed as two longs, of which the kernel takes what
-// it needs.
+// So the kernel is called directly. The offset is passed as two longs; the kernel uses what it needs.
 static inline ssize_t transfer(const struct worker *worker, int fd, uint64_t offset_bytes, void *block) {
     struct iovec vector = {.iov_base = block, .iov_len = worker->pattern.block_bytes};
     long call = worker->operation == OPERATION_READ ? SYS_preadv : SYS_pwritev;

@@ -158,8 +158,8 @@ def test_reboot(start: Start) -> None:
 
 @pytest.mark.parametrize("file_system", FILE_SYSTEMS)
 def test_a_power_cut(start: Start, file_system: str) -> None:
-    """Another process cuts the power: synchronised data is there afterwards. (What was not may be:
-    others on this machine synchronise, too.)"""
+    """Another process cuts the power: synchronised data is there afterwards. (Other data may have reached it as well,
+    because other programs on this machine also synchronise.)"""
     bed = start(HostSpec("h1", disk="cut", file_system=file_system))
     host = bed["h1"]
     boot_id = bed.ssh(host, "cat /proc/sys/kernel/random/boot_id")

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Reservations about an estimate: where the model does not hold."""
+"""Reservations about an estimate: cases in which the model is not valid."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def choose_blocks(spare: Sequence[int]) -> Blocks:
 
 
 def _longest(seconds: int) -> int:
-    """Return the longest block, a power of two, of which there are enough in that many seconds."""
+    """Return the longest block, a power of two, that fits often enough into that many seconds."""
     block_s = 1
     while -(-seconds // (2 * block_s)) >= _FEWEST:
         block_s *= 2
@@ -61,7 +61,7 @@ def _longest(seconds: int) -> int:
 
 
 def cut(seconds: int, block_s: int, first: int) -> list[int]:
-    """Return the offsets of blocks of that many seconds, of which the first one may be shorter."""
+    """Return the offsets of blocks of that many seconds; the first one may be shorter."""
     return [0, *range(first or block_s, seconds, block_s), seconds]
 
 

@@ -369,7 +369,7 @@ def _unlike_workload(record: HostRecord, tables: Tables, profile: Profile) -> _W
 
 
 def _unlike(checks: _Checks, run: Mapping[str, str]) -> _Why:
-    """Return the first check that does not hold, None if all do. A key that run.csv does not contain proves nothing."""
+    """Return the first check that fails, None if all succeed. A key that run.csv does not contain proves nothing."""
     for key, holds in checks:
         value = run.get(key)
         if value is None or (not value and not holds(value)):

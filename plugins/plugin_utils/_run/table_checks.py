@@ -115,7 +115,7 @@ def _check_mean(column: str, step: int, whole: Row, parts: list[tuple[Row, int]]
     if abs((whole[column] or 0) - mean_ns) > _ROUNDING_NS:
         raise TablesError(
             f"results.csv has another {column} in the row of the whole workload of step {step} than "
-            "its streams come to together."
+            "its streams together."
         )
 
 

@@ -324,7 +324,7 @@ class Tables:
         columns = ("load_point", "stream", "operation", "block_size_bytes", "latency_upper_ns", "operations")
         header, *lines = lines_of("histogram.csv", self._files["histogram.csv"])
         if len({*header}) != len(header) or not {*columns} <= {*header}:
-            raise TablesError("histogram.csv does not have the columns that a histogram has.")
+            raise TablesError("histogram.csv does not have the columns of a histogram.")
         load_at, stream_at, operation_at, size_at, upper_at, count_at = map(header.index, columns)
         texts: dict[tuple[str, str, str, str], dict[str, int]] = {}
         try:

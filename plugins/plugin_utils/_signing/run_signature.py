@@ -25,7 +25,7 @@ _MOST_SIGNATURE_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class SignedRun:
-    """A run whose signature holds: who signed it, how many files, and what the signed files say about the run."""
+    """A run with a valid signature: who signed it, how many files, and what the signed files say about the run."""
 
     signer: Signer
     files: int
@@ -59,7 +59,7 @@ def sign_run(directory: RunDirectory, key: str) -> None:
 def verify_run(path: str, signers: str, principal: str = "", moment: str = "") -> tuple[SignedRun | None, list[str]]:
     """Verify the signature of a run directory and every file in it; the arguments are those of ssh_keygen.verify.
 
-    Returns the run, None if its signature does not hold, and a sentence for each problem.
+    Returns the run, None if its signature is not valid, and a sentence for each problem.
     A run without problems is as it was signed.
     """
     if not os.path.isdir(path):

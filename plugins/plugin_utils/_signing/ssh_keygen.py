@@ -43,7 +43,7 @@ _MOST_LETTERS = 500
 
 
 class SigningError(OSError):
-    """A signature that cannot be made or does not hold; the message is one sentence."""
+    """A signature that cannot be made or is not valid; the message is one sentence."""
 
 
 @dataclass(frozen=True)

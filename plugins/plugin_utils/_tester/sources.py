@@ -51,7 +51,7 @@ def compiler_flags(sources: dict[str, bytes], extra: str) -> list[str]:
 
 
 def build_name(parts: list[str]) -> str:
-    """Return the folder name of a build: the start of the SHA-256 of everything that decides what comes out."""
+    """Return the folder name of a build: the start of the SHA-256 of everything that affects the result."""
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
 

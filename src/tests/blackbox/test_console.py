@@ -297,7 +297,7 @@ def screen_in_a_file_on_the_file_system_under_test(place):
 
 @test
 def slow_reader_gets_everything(place):
-    """What is on the screen at the end comes out completely, however late it is read."""
+    """All output for the screen is delivered completely, however late it is read."""
     reader, writer = os.pipe()
     fcntl.fcntl(writer, 1031, 4096)
     process = subprocess.Popen(

@@ -17,7 +17,7 @@ struct outcome {
     uint64_t idle_ns;
 };
 
-// Simulates that many writes, of which the first 10 are not counted.
+// Simulates that many writes; the first 10 are not counted.
 static struct outcome simulate(const struct commit_terms *terms, uint64_t applications, uint64_t message_bytes,
                                uint64_t writes) {
     struct group_commit commits;

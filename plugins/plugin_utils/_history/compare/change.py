@@ -50,7 +50,8 @@ second run to show that a single one is an outlier."""
 _DEGREES_OF_ONE_CHANGE = 3
 _POWER = 0.8
 _MOST_RUNS = 20
-"""A host that would need more runs before and after lies at the margin: no number of runs decides it."""
+"""If a host would need more than this many runs before and after, it is too close to the margin for any number of runs
+to decide."""
 
 
 @dataclass(frozen=True)

@@ -282,8 +282,8 @@ class _Fleet:
         return comparisons
 
     def _members(self, asked: Sequence[_Volume]) -> list[_Volume]:
-        """Return the volumes of which the same is asked, and those of their class that have the same runs, whatever
-        they are compared with themselves."""
+        """Return the volumes with the same comparison, and those of their class with the same runs, regardless of what
+        those are compared with."""
         example, found, known = asked[0], list(asked), set(asked)
         for volume in self._volumes.values():
             if volume not in known and volume.alike == example.alike and not why_unusable(volume.content):

@@ -96,7 +96,7 @@ def _sections(model: Model, hosts: Sequence[Host]) -> list[Markup]:
 
 
 def _causes(model: Model, detailed: int) -> dict[str, Any]:
-    """Return the content of the causes' part; hosts are linked to their sections, of which there are that many."""
+    """Return the content of the causes' part; hosts are linked to their sections, if they have one."""
     found = causes(model)
     numbers = {host.label: number for number, host in enumerate(model.hosts[:detailed], 1)}
     return {

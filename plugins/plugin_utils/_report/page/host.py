@@ -135,7 +135,7 @@ class HostSection:
     @property
     def latency_charts(self) -> list[Any]:
         """Charts of what was measured over block sizes and percentiles, as safe markup,
-        for hosts of which the tables were read."""
+        for hosts whose tables were read."""
         if not self.of.intervals:
             return []
         over_size = (

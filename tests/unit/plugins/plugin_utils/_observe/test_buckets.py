@@ -60,9 +60,7 @@ def test_the_thresholds_are_the_testers():
     asked = dict(line.split(",", 1) for line in (MEASURED / "run.csv").read_text(encoding="utf-8").splitlines())[
         "option_over_ns"
     ]
-    assert asked.split()[2:] == [
-        str(threshold) for threshold in THRESHOLDS_NS
-    ]  # the first two are the ones it was requested
+    assert asked.split()[2:] == [str(threshold) for threshold in THRESHOLDS_NS]  # the first two are the requested ones
 
 
 @pytest.mark.parametrize("over_ns", [1000, 20000])
