@@ -99,7 +99,7 @@ def parse_ratio(value):
 
 def parse_number(value):
     """Return a plain, not negative number without a unit as a float: 3, 1.5, "1.5"."""
-    return float(_read(value, "number", {"": 1}, "a plain number"))
+    return float(_read(value, "number", {"": 1}, ""))
 
 
 def parse_count(value):
@@ -185,7 +185,8 @@ def _read(value, kind, units, allowed, fold=False):
     if fold:
         unit = unit.lower()
     if number is None or unit not in units:
-        raise UnitError("%s is not a %s: write a number and one of %s" % (_quoted(value), kind, allowed))
+        wanted = "a number and one of %s" % allowed if allowed else "a number without a unit"
+        raise UnitError("%s is not a %s: write %s" % (_quoted(value), kind, wanted))
     result = number * units[unit]
     if result > LARGEST:
         raise UnitError("%s is too large for a %s: the largest is %d in base units" % (_quoted(value), kind, LARGEST))

@@ -65,7 +65,7 @@ def ratio_of_batches(x: Sequence[float], y: Sequence[float], seconds: int, quest
     """Test it with x and y of equal parts of that many seconds. Raises ValueError if y holds nothing to divide by."""
     total_x, total_y, count = sum(x), sum(y), len(x)
     if not total_y > 0:
-        raise ValueError("There is nothing to compute a mean from.")
+        raise ValueError("there is nothing to compute a mean from")
     ratio = total_x / total_y
     facts = {
         "allowed": question.limit,
