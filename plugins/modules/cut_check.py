@@ -95,7 +95,7 @@ status:
   type: int
 tables:
   description: The tables of the tester by name, compressed and in base64. The action plugin stores them and does not
-  return them.
+    return them.
   returned: success
   type: dict
 said:
