@@ -171,7 +171,7 @@ static void say_end(struct run *run) {
     }
     acknowledge_end(&run->acknowledge, how);
     if (strcmp(how, "signal") == 0 && !run->thread_hangs) {
-        run_job(run, survival_note_end, &run->workload, SUPERVISOR_PATIENCE_NS);
+        run_job(run, marked_files_note_end, &run->workload, SUPERVISOR_PATIENCE_NS);
     }
 }
 

@@ -86,8 +86,8 @@ static void *work(void *argument) {
 }
 
 void acknowledge_prepare(struct acknowledge *acknowledge, struct workspace *workspace) {
-    survival_open(&acknowledge->survival, &acknowledge->mark, workspace->options);
-    workspace->survival = &acknowledge->survival;
+    marked_files_open(&acknowledge->marked_files, &acknowledge->mark, workspace->options);
+    workspace->marked_files = &acknowledge->marked_files;
 }
 
 bool acknowledge_start(struct acknowledge *acknowledge, const struct workers *workers) {

@@ -14,13 +14,13 @@
 #pragma once
 
 #include "base/supervisor.h"
-#include "cut/survival.h"
+#include "cut/marked_files.h"
 #include "measure/worker.h"
 #include "output/outlet.h"
 
 struct acknowledge {
     struct mark mark;
-    struct survival survival;
+    struct marked_files marked_files;
     const struct worker *workers;
     uint32_t count;
     uint64_t *sent;                     // by worker: the last count

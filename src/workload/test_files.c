@@ -147,7 +147,7 @@ static bool enough_descriptors(struct workspace *workspace) {
     struct rlimit limit;
     for (uint32_t i = 0; i < workspace->workload->places_count; i++) {
         const struct place *place = &workspace->workload->places[i];
-        needed += place->files + 1 + (workspace->survival != NULL);
+        needed += place->files + 1 + (workspace->marked_files != NULL);
         largest_bytes = place->file_bytes > largest_bytes ? place->file_bytes : largest_bytes;
     }
     workspace->descriptors = needed;
@@ -368,8 +368,8 @@ static void close_files(struct workspace *workspace, bool remove_names) {
                 place->fds[file] = -1;
             }
         }
-        if (workspace->survival != NULL) {
-            workspace->survival->close_mark(workspace->survival->context, place, remove_names);
+        if (workspace->marked_files != NULL) {
+            workspace->marked_files->close_mark(workspace->marked_files->context, place, remove_names);
         }
     }
 }
@@ -522,21 +522,21 @@ static bool for_each_file(struct workspace *workspace, bool (*step)(struct works
 
 static bool mark_place(struct workspace *workspace, uint32_t number) {
     (void)begin_activity(workspace, "openat", number, NO_FILE, 0);
-    return workspace->survival->mark(
-        workspace->survival->context, &workspace->workload->places[number - 1], &workspace->failure);
+    return workspace->marked_files->mark(
+        workspace->marked_files->context, &workspace->workload->places[number - 1], &workspace->failure);
 }
 
 static bool sync_place(struct workspace *workspace, uint32_t number) {
     (void)begin_activity(workspace, "fsync", number, NO_FILE, 0);
-    return workspace->survival->sync(&workspace->workload->places[number - 1], &workspace->failure);
+    return workspace->marked_files->sync(&workspace->workload->places[number - 1], &workspace->failure);
 }
 
 static bool mark_places(struct workspace *workspace) {
-    return workspace->survival == NULL || for_each(workspace, mark_place);
+    return workspace->marked_files == NULL || for_each(workspace, mark_place);
 }
 
 static bool sync_places(struct workspace *workspace) {
-    return workspace->survival == NULL || for_each(workspace, sync_place);
+    return workspace->marked_files == NULL || for_each(workspace, sync_place);
 }
 
 // Devices.
@@ -593,7 +593,7 @@ static bool format_files(struct workspace *workspace) {
 // Not on a device, which is opened once, and not if every block must be one of the run's own.
 static bool probe_sync(struct workspace *workspace) {
     const struct place *place = &workspace->workload->places[0];
-    if (!place->direct || place->is_device || workspace->survival != NULL || atomic_load(workspace->stop)) {
+    if (!place->direct || place->is_device || workspace->marked_files != NULL || atomic_load(workspace->stop)) {
         return true;
     }
     const char *path = begin_activity(workspace, "the sync probe", 1, 0, 0);
@@ -611,7 +611,7 @@ static bool before_files(struct workspace *workspace) {
 
 void workspace_prepare(void *argument) {
     struct workspace *workspace = argument;
-    bool keep = workspace->options->keep_files, survives = workspace->survival != NULL;
+    bool keep = workspace->options->keep_files, survives = workspace->marked_files != NULL;
     bool good = for_each(workspace, open_place) && enough_descriptors(workspace) &&
                 for_each(workspace, enough_space) && before_files(workspace) && for_each_file(workspace, create_file) &&
                 mark_places(workspace);

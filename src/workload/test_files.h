@@ -35,8 +35,8 @@ struct initial_write {
     uint64_t slowest_part_ns;           // of up to 1 MiB
 };
 
-// Additional requirements of files that must survive a power cut (cut/survival.h). Called for each place.
-struct survival {
+// Additional requirements of files that must survive a power cut (cut/marked_files.h). Called for each place.
+struct marked_files {
     void *context;
     // Marks the directory before the first byte is written to its files, so that they can be recognized even if the
     // power fails meanwhile.
@@ -57,7 +57,7 @@ struct workspace {
     const atomic_bool *stop;            // the supervisor's
     struct initial_write initial_write;
     struct payload payload;             // of preformatting
-    const struct survival *survival;    // NULL: the files need not survive a power cut
+    const struct marked_files *marked_files;    // NULL: the files need not survive a power cut
     struct sync_probe sync_probe;       // of the first place
     pthread_mutex_t activity_lock;      // while the preparing thread writes the activity, or main reads it
     struct activity activity;

@@ -97,7 +97,7 @@ struct place {
     dev_t device;                       // that the directory is on, or the device itself
     ino_t inode;
     bool made;                          // the directory, by --createDirs
-    int mark;                           // descriptor of what marks its files (struct survival); 0: none
+    int mark;                           // descriptor of what marks its files (struct marked_files); 0: none
 };
 
 // Translates an offset in a file to the offset in its open descriptor. All devices of a place have as many files.

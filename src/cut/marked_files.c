@@ -1,6 +1,6 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "cut/survival.h"
+#include "cut/marked_files.h"
 
 #include <unistd.h>
 
@@ -39,13 +39,13 @@ static void close_mark(void *context, struct place *place, bool remove_name) {
     }
 }
 
-void survival_open(struct survival *survival, struct mark *mark, const struct options *options) {
+void marked_files_open(struct marked_files *marked_files, struct mark *mark, const struct options *options) {
     mark_of_run(mark, options);
-    *survival =
-        (struct survival){.context = mark, .mark = create_mark, .sync = sync_directories, .close_mark = close_mark};
+    *marked_files =
+        (struct marked_files){.context = mark, .mark = create_mark, .sync = sync_directories, .close_mark = close_mark};
 }
 
-void survival_note_end(void *argument) {
+void marked_files_note_end(void *argument) {
     const struct workload *workload = argument;
     for (uint32_t i = 0; i < workload->places_count; i++) {
         int mark = workload->places[i].mark;

@@ -9,8 +9,8 @@
 #include "workload/test_files.h"
 
 // Creates the mark, and arranges for it to be used when the files are prepared.
-void survival_open(struct survival *survival, struct mark *mark, const struct options *options);
+void marked_files_open(struct marked_files *marked_files, struct mark *mark, const struct options *options);
 
 // A job of a thread, because disks may hang: notes in all marks that the run was told to end. If the
 // mark cannot be changed, the line `end` may have been sent nevertheless.
-void survival_note_end(void *workload);
+void marked_files_note_end(void *workload);
