@@ -8,10 +8,11 @@ Nobody vouches for it."""
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.interval import LOG, Options
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.interval import LOG, Observation, Options
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.samples import read_samples
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.sources import SOURCES
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import as_dict
@@ -33,11 +34,9 @@ class WriteSizes:
 def read_write_sizes(queue_manager: str, observed: Any) -> WriteSizes:
     """Return what ``_sources/window.py`` of the host answered about a queue manager."""
     answer = as_dict(observed)
-    source, samples = SOURCES.get(str(answer.get("source"))), answer.get("samples")
-    if source is None or not isinstance(samples, list):
+    observation = _averages(queue_manager, answer)
+    if observation is None:
         return WriteSizes(problem=printable(str(answer.get("problem") or "the host did not answer")[:_LONGEST]))
-    lines = b"".join(json.dumps(each, default=str).encode() + b"\n" for each in samples)
-    observation = source.read(read_samples(lines).samples, Options(queue_manager))
     intervals = [each for each in observation.intervals if each.stream == LOG]
     sizes = tuple(each.write_size_mean_bytes for each in intervals if each.write_size_mean_bytes and each.bytes != 0)
     idle = bool(intervals) and all(each.bytes == 0 for each in intervals)
@@ -46,3 +45,13 @@ def read_write_sizes(queue_manager: str, observed: Any) -> WriteSizes:
         sizes,
         "" if sizes else NOT_WRITTEN if idle else " ".join(observation.problems) or "no write size was published",
     )
+
+
+def _averages(queue_manager: str, answer: Mapping[str, Any]) -> Observation | None:
+    """Return the averages in an answer; None if it has none. The discovery asks only sources of averages."""
+    source, samples = SOURCES.get(str(answer.get("source"))), answer.get("samples")
+    if source is None or not isinstance(samples, list):
+        return None
+    lines = b"".join(json.dumps(each, default=str).encode() + b"\n" for each in samples)
+    observation: Observation = source.read(read_samples(lines).samples, Options(queue_manager))
+    return observation if observation.facts.get("operations_are_estimated") else None

@@ -14,6 +14,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.buckets imp
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.interval import Maximum, Options, Over
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.samples import Sample
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.sources import bpftrace
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.write_sizes import WriteSizes, read_write_sizes
 
 S, MS = 1_000_000_000, 1_000_000
 BASE = 500 * S
@@ -298,3 +299,10 @@ def test_what_does_not_fit_changes_nothing(text):
 
 def test_nothing_at_all():
     assert read().seconds == ()
+
+
+def test_the_discovery_takes_no_write_sizes_from_it():
+    texts = [WATCHED, START, *(second(number, 2 * MS) for number in range(3))]
+    samples = [{"epoch_s": EPOCH, "monotonic_ns": BASE, "text": json.dumps(text)} for text in texts]
+    answer = {"source": "bpftrace", "samples": samples}
+    assert read_write_sizes("QM1", answer) == WriteSizes(problem="the host did not answer")
