@@ -11,7 +11,7 @@
 #include "output/tables.h"
 
 struct check {
-    struct options *options;            // once the acknowledgements are read, with those of the run that was cut off
+    struct options *options;            // after the acknowledgements are read, including the interrupted run's
     const atomic_bool *stop;
     struct tables *tables;
     atomic_bool *tables_opened;

@@ -13,7 +13,7 @@
 #include <sys/types.h>
 
 #define LOG_PAGE_BYTES UINT64_C(4096)
-#define MESSAGE_OVERHEAD_BYTES UINT64_C(1464)   // in the log, of a message's put and get together
+#define MESSAGE_OVERHEAD_BYTES UINT64_C(1464)   // the log records of a message's put and get together
 
 // When operations are due. Closed loop: the next operation starts after the previous one has ended, and after a pause.
 // Open loop: operation

@@ -43,8 +43,7 @@ _Item = TypeVar("_Item")
 
 @dataclass(frozen=True, slots=True)
 class LogAxis:
-    """A logarithmic axis that holds values from low to high between two places on the page,
-    the first of which is that of low."""
+    """A logarithmic axis for values from low to high between two places on the page; the first place is that of low."""
 
     low: float
     high: float
