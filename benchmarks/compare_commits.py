@@ -9,8 +9,7 @@ instructions per write (callgrind), resident memory with 1 and 1,000 queue manag
 controller per host, remote calls per host, time beyond measuring, and the first certification, which brings the tester
 to the hosts. Both commits are measured by this checkout's benchmarks and with its ansible-core. Rounds are paired and
 alternate in order, so that other load on the machine affects both equally; the figures are medians, and the ratios
-medians
-of the ratios of the rounds.
+medians of the ratios of the rounds.
 This is not a test: it ends with status 0 whatever the ratios are.
 """
 

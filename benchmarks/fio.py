@@ -15,12 +15,10 @@ WORKLOAD is one of WORKLOADS below, or one of the collection with streams (etcd-
 at its first load point.
 
 Each round runs fio, the tester, and fio again, in alternating order, each on files of the same size which the tester
-has
-just written in full with random data: a disk with a cache behaves differently some time after that. The ratio of fio
-to fio is
-the noise. It prints medians over the rounds, with the smallest and largest ratio in parentheses. The processor time is
-that of all threads of the process during the measured time, the kernel's part included. Needs a C compiler and fio
-(Debian's package).
+has just written in full with random data: a disk with a cache behaves differently some time after that. The ratio of
+fio to fio is the noise. It prints medians over the rounds, with the smallest and largest ratio in parentheses. The
+processor time is that of all threads of the process during the measured time, the kernel's part included. Needs a C
+compiler and fio (Debian's package).
 """
 
 from __future__ import annotations

@@ -147,8 +147,7 @@ static void start_workers(struct run *run) {
 }
 
 // While workers work: main passes cuts for those in a call, takes over finished slots, shows the progress of the step,
-// and
-// abandons workers whose calls do not return when the run is to end.
+// and abandons workers whose calls do not return when the run is to end.
 
 // Passes a cut for a worker that has not; false if it is running or its grace lasts.
 static bool pass_for(struct worker *worker, const struct cut *cut, uint64_t now) {

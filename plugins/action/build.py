@@ -44,8 +44,7 @@ class ActionModule(RemoteAction):
 
     def take_in(self, answer: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         """Return the facts of the host, updated with the build result. A ready-made binary reports the hash of its
-        sources now
-        that it is installed."""
+        sources now that it is installed."""
         return {**self._known, **answer, "source_hash": self._known.get("source_hash") or answer.get("source_hash", "")}
 
     def _binary(self, arguments: dict[str, Any], sources: dict[str, bytes], architecture: str) -> bytes:

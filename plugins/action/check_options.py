@@ -207,8 +207,7 @@ def given_by_command(names: Iterable[str], said: Said) -> dict[str, Any]:
 
 def of_all_hosts(problems: Mapping[str, list[str]]) -> dict[str, list[str]]:
     """Return, by host, the problems that exist on every host. Problems on some hosts only are left to their own tasks,
-    which
-    read the options that they need."""
+    which read the options that they need."""
     under_test = {host: found for host, found in problems.items() if host != CONTROLLER} or problems
     common = set.intersection(*map(set, under_test.values())) if under_test else set()
     return {host: [problem for problem in found if problem in common] for host, found in under_test.items()}

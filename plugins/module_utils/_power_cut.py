@@ -70,8 +70,7 @@ def _facts_of(path):
 
 def sync_marks(directories):
     """Write the marks of directories to the disk, so that files that survive a power cut can be recognized as ours.
-    The tester
-    does the same for the directories.
+    The tester does the same for the directories.
 
     Raises OSError if that fails or takes too long.
     """

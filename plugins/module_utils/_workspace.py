@@ -34,8 +34,7 @@ LEFTOVER_FILE = re.compile(
     r"\A(\.nfs[0-9A-Fa-f]+|%s(\.[A-Za-z0-9._-]{1,32})?\.([0-9]{4,6}|acknowledge))\Z" % TEST_FILE_PREFIX
 )
 """Files that a crash may leave in the directory of a queue manager or a place: NFS's silly-renamed files, a test file
-between
-its creation and its unlinking, and the files of a test with a power cut, which survive it."""
+between its creation and its unlinking, and the files of a test with a power cut, which survive it."""
 
 STARTING_S = 3600
 """A workspace whose run is not known on this host belongs to a run that is about to start,
@@ -391,8 +390,7 @@ class _Making:
 
     def give(self):
         """Change the owner of everything created to the user: the innermost first, and each mark before its directory,
-        so that nothing
-        is touched in a directory that already belongs to another user."""
+        so that nothing is touched in a directory that already belongs to another user."""
         held = [descriptor for dummy, dummy, descriptor in self.made if descriptor is not None]
         for descriptor in reversed(held if self.user else []):
             if _marks.MARK_NAME in os.listdir(descriptor):

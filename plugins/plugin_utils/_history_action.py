@@ -86,8 +86,7 @@ class FleetAction(HistoryAction):
         task_vars: dict[str, Any],
     ) -> dict[str, Any]:
         """Return the artifacts, and which hosts fail. The failure of a host that is not in the play becomes a problem
-        of the
-        fleet."""
+        of the fleet."""
         elsewhere = [failures[host] for host in sorted(set(failures) - set(play_hosts))]
         return {
             "artifacts": artifacts(task_vars, self.kind, outcome),

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // Which write each sector of an acknowledged run holds, according to the sector's own stamp. Writes of a queue manager
-// are
-// numbered from 1; 0 stands for the preformat. Write w goes to position (w - 1) mod R of the queue manager's ring,
+// are numbered from 1; 0 stands for the preformat. Write w goes to position (w - 1) mod R of the queue manager's ring,
 // where R is the number of positions, that is of the writes in a pass.
 #pragma once
 

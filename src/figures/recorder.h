@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // Groups single operations into seconds, batches and rounds while the workers continue to write. One recorder serves
-// all workers of a
-// stream and one operation. A recorder that is all zeros (calloc) can start its first step.
+// all workers of a stream and one operation. A recorder that is all zeros (calloc) can start its first step.
 //
 // A step's time is cut into slots (see struct cut). Every worker counts its operations in a slot of its own. When one
 // completes past the slot's end, the worker adds the slot to the pending slot that all workers share: atomic additions
@@ -19,8 +18,8 @@
 #include "figures/distribution.h"
 
 // The cuts of a step. The measured time is divided into whole seconds and into 30 equal batches, so that every stretch
-// between two cuts (a "slot") belongs to exactly one second and one batch. Cut 0 is the warm-up,
-// which ends when the measured time begins; after the measured time only seconds cut, and batch 30 continues.
+// between two cuts (a "slot") belongs to exactly one second and one batch. Cut 0 is the warm-up, which ends when the
+// measured time begins; after the measured time only seconds cut, and batch 30 continues.
 // Pure arithmetic; all instants are nanoseconds of CLOCK_MONOTONIC.
 
 #define TIMELINE_BATCHES 30

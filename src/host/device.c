@@ -202,8 +202,7 @@ static uint64_t number_fact(const char *directory, const char *name) {
 }
 
 // The path belongs to the namespace that set up the loop device, so it is used only if a file of the device's size
-// exists
-// there.
+// exists there.
 static int open_backing_file(const char *loop) {
     char path[PATH_MAX];
     struct stat status;

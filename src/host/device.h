@@ -86,9 +86,8 @@ bool device_find_use(struct block_number number, struct device_use *use);
 // device_lock.c.
 
 // Two testers on one disk would measure each other's load. Each holds, for every disk under its directories, an
-// abstract
-// socket that is named mqops-logdisk/<major:minor>/<pid>.<instant>/<run id>, and looks for those of other runs. It
-// needs no root, and the kernel releases it with the process, however that ends. It works within a network
+// abstract socket that is named mqops-logdisk/<major:minor>/<pid>.<instant>/<run id>, and looks for those of other
+// runs. It needs no root, and the kernel releases it with the process, however that ends. It works within a network
 // namespace: it does not see another container or another host with the same disk.
 
 #define INSTANCE_BYTES 24

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // Compares the operations of a step with those that --place and --stream request: shares of capacity, reads, sizes and
-// operations,
-// and rates. Whoever reads the table judges the differences.
+// operations, and rates. Whoever reads the table judges the differences.
 #pragma once
 
 #include "measure/worker.h"

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // Code that the measuring loops share. Each kind of stream has its own loop, so that no loop does work that only
-// another
-// one needs:
+// another one needs:
 // log_loop.c, commit_loop.c and stream_loop.c.
 #pragma once
 

@@ -125,8 +125,7 @@ static void count_own_not_started(struct worker *worker, uint64_t until_ns, uint
 }
 
 // For a stream with a common plan: the operations that the worker had taken, and those that no worker has taken. The
-// worker that ends first
-// counts them.
+// worker that ends first counts them.
 static void count_common_not_started(struct worker *worker, uint64_t until_ns, uint64_t end_ns) {
     struct arrival_plan *arrivals = &worker->stream->arrivals;
     uint64_t start_ns = worker->stream->plan->timeline.start_ns, due_ns = worker->due_ns;

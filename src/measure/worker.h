@@ -199,8 +199,7 @@ struct workers {
 };
 
 // Requires a workspace whose alignment is known. False: not enough memory or threads, or a processor of --cpu that
-// cannot be
-// used; failure says which.
+// cannot be used; failure says which.
 bool workers_create(struct workers *workers, const struct workspace *workspace, struct failure *failure);
 
 // Prepares a step. The caller then sets the instants of workers->plan and starts the step.

@@ -3,9 +3,8 @@
 //
 // Text for standard output and standard error, used by the main thread only. Output that they do not accept at once
 // waits in a buffer that grows, so a full pipe, a stopped terminal or a reader that has disappeared never blocks the
-// tester. Only
-// a
-// regular file can block, so if one is on a file system under test, its text is held until the tables are in place.
+// tester. Only a regular file can block, so if one is on a file system under test, its text is held until the tables
+// are in place.
 #pragma once
 
 #include "base/standard.h"

@@ -21,8 +21,7 @@ struct progress {
 };
 
 // Refuses, before the test, a name that belongs to something other than a progress file of this user, and a directory
-// in which
-// the file cannot be created.
+// in which the file cannot be created.
 bool progress_open(struct progress *progress, const char *path, struct failure *failure);
 
 // The line to fill; NULL if it is to be left out: not requested, or an earlier one is still being written.

@@ -3,9 +3,8 @@
 //
 // The full result as CSV tables in a directory; docs/columns.md explains every column. The files are created
 // exclusively at the start. run.csv gets its name last: if it exists, the tables are complete, and it names those that
-// could not be written. Such a table is given up at once and does not affect the others. results.csv and run.csv,
-// which are
-// small, have their space reserved from the start.
+// could not be written. Such a table is given up at once and does not affect the others. results.csv and run.csv, which
+// are small, have their space reserved from the start.
 //
 // In a container, only the log is kept. There the files are in memory (memfd_create), and they are printed at the end.
 //

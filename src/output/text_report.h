@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // The output for people: the options, a live line while it measures (plain lines if the output is not a terminal), and
-// after
-// each step mqldt's figures under mqldt's names, and percentiles.
+// after each step mqldt's figures under mqldt's names, and percentiles.
 #pragma once
 
 #include "output/mqldt_csv.h"

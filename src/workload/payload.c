@@ -107,8 +107,7 @@ bool payload_stamp_of(const unsigned char *sector, uint32_t *worker, uint64_t *n
 #define SECTOR_WORDS (PAYLOAD_SECTOR_BYTES / sizeof(uint64_t))
 
 // The value that is XORed with the words of a sector, if they come from that pool. The generator is a counter, so any
-// word of a
-// pool can be made without those before it, and no pool is needed.
+// word of a pool can be made without those before it, and no pool is needed.
 static void find_masks(uint64_t masks[SECTOR_WORDS], const unsigned char *sector, uint64_t seed, uint32_t worker,
                        size_t at_bytes) {
     uint64_t state = pool_state(seed, worker) + SPLITMIX_STEP * (at_bytes / sizeof(uint64_t) + 1);

@@ -3,16 +3,13 @@
 //
 // The data that is written: incompressible, and different in every write. Each worker has a pool of pseudo-random
 // bytes, and every write takes the next window of it, so that no bytes repeat within 32 KiB, or within a block. Before
-// each
-// write, each 512 bytes of the window get a new 64-bit stamp. Stamps are a Weyl sequence (a counter times an odd
-// constant),
-// so no two are equal in 2^64, across workers as well; pools differ by seed and worker. The bytes of write number n of
-// a step can be generated again afterwards (payload_expect), which is what --verify compares with.
+// each write, each 512 bytes of the window get a new 64-bit stamp. Stamps are a Weyl sequence (a counter times an odd
+// constant), so no two are equal in 2^64, across workers as well; pools differ by seed and worker. The bytes of write
+// number n of a step can be generated again afterwards (payload_expect), which is what --verify compares with.
 //
-// With passes (payload_start_passes), each place has the same window in every pass over the files,
-// and in pass p (from 0)
-// all its bytes but the stamps are those of the pool XOR p mod 256. So a block of another pass differs from it in every
-// byte, and no mixture of the two can be taken for either of them. The pool is changed once per pass.
+// With passes (payload_start_passes), each place has the same window in every pass over the files, and in pass p (from
+// 0) all its bytes but the stamps are those of the pool XOR p mod 256. So a block of another pass differs from it in
+// every byte, and no mixture of the two can be taken for either of them. The pool is changed once per pass.
 #pragma once
 
 #include "base/standard.h"

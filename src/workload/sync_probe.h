@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // Measures the cost of a synchronous write compared with a plain direct one, on a file of the run before its first
-// step. If both take
-// the same time, no flush reaches the disk: its write cache is off or is reported to be off, or the mount suppresses
-// flushes. Nothing more can be concluded from it: a disk that only pretends to flush looks like one with a battery.
+// step. If both take the same time, no flush reaches the disk: its write cache is off or is reported to be off, or the
+// mount suppresses flushes. Nothing more can be concluded from it: a disk that only pretends to flush looks like one
+// with a battery.
 #pragma once
 
 #include "base/standard.h"

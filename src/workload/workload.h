@@ -16,9 +16,9 @@
 #define MESSAGE_OVERHEAD_BYTES UINT64_C(1464)   // the log records of a message's put and get together
 
 // When operations are due. Closed loop: the next operation starts after the previous one has ended, and after a pause.
-// Open loop: operation
-// n (from 0, warm-up included) is due at origin + n / rate, rounded down to a nanosecond. That plan is arithmetic, so
-// the operations that a stall kept from starting can be counted after the step without a loop over them.
+// Open loop: operation n (from 0, warm-up included) is due at origin + n / rate, rounded down to a nanosecond. That
+// plan is arithmetic, so the operations that a stall kept from starting can be counted after the step without a loop
+// over them.
 
 #define NS_PER_S_IN_MICRO UINT64_C(1000000000000000)
 

@@ -3,8 +3,7 @@
 
 It answers in the shapes of AWX 24.6.1: lists with ``count`` and ``results``, items with ``id``, ``url``, ``type`` and
 ``related``, 400 with an error for each field. Like AWX, it does some things later: a project has no playbooks
-before
-its update has ended.
+before its update has ended.
 """
 
 import json

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The limits of a power cut are known: a cut does not count as kept if its command silenced a dishonest disk before it
 cut the power, whatever the size of the disk's cache. Commands that take their time, as real ones do, make no cut of an
-honest disk
-inconclusive.
+honest disk inconclusive.
 
 The witness is the real one, over SSH and a network that fails. The figures of these tests are in docs/power_cut.md.
 """

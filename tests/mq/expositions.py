@@ -69,8 +69,8 @@ def amqsrua(publications: Sequence[Publication], start: datetime.datetime) -> st
 
 @dataclass
 class Clock:
-    """How many publications each GET finds: in total as many as GETs,
-    but some come just before the publication and some just after the next one."""
+    """How many publications each GET finds: in total as many as GETs, but some come just before the publication and
+    some just after the next one."""
 
     pattern: Sequence[int] = field(default=(1,))
 

@@ -22,10 +22,9 @@ when it is looked up. Each stream has these maps:
     the writes to log files that were not made by one of the watched system calls.
 
 A log write is the operation that makes its caller wait until the data is on the disk. That is the system call if the
-file was opened
-with O_DSYNC or O_SYNC, or is on a file system that is mounted with sync. Otherwise it is the writes to a file since its
-last flush, together with the next flush: one operation, which takes as long as all of these calls, without the time
-between them. MQ opens the files of its log with O_DSYNC.
+file was opened with O_DSYNC or O_SYNC, or is on a file system that is mounted with sync. Otherwise it is the writes to
+a file since its last flush, together with the next flush: one operation, which takes as long as all of these calls,
+without the time between them. MQ opens the files of its log with O_DSYNC.
 
 An operation counts in the slot of the second in which it returned, that second modulo SLOTS, so the kernel itself
 decides which second it belongs to. When a second has ended, its slot is read; the difference from what the slot had
@@ -178,8 +177,7 @@ tracepoint:io_uring:io_uring_complete
 }
 
 # A call may be recursive, so there is a start time for each depth. A call that is left by a jump never returns. It is
-# recognized
-# because its stack frame is not below that of the next call.
+# recognized because its stack frame is not below that of the next call.
 _CALL = """
 uprobe:<LIBRARY>:<NAME>
 /@base/

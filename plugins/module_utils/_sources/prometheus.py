@@ -47,8 +47,7 @@ _PUBLISHED = re.compile(
     r"(?:\A|_)(?:qmgr|rlog)_log_(?:physical|logical|write|slowest|timestamp_of_slowest|bytes|in_use|max)"
 )
 """The figures that MQ publishes about its own log. Other figures of the log come from its status, or are those of a
-replica,
-and neither is about writes."""
+replica, and neither is about writes."""
 _OF_REPLICA = re.compile(r"(?:\A|_)nha_")
 _STATUS = "_qmgr_status"
 _OTHERS = (_STATUS, "_exporter_publications")

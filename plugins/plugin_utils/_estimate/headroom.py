@@ -22,10 +22,9 @@ class NoHeadroom(Exception):
 @dataclass(frozen=True, slots=True)
 class Headroom:
     """What a volume carries, compared with its required load. margin is how much more it carries, as a share of the
-    required load, negative if it carries less. measured
-    says that the commit workload measured it; otherwise it is an estimate, against which the reservations are to be
-    said. wait_ns is the estimated mean wait of a commit at the asked rate, None if the log cannot keep up with it or
-    there is no estimate.
+    required load, negative if it carries less. measured says that the commit workload measured it; otherwise it is an
+    estimate, against which the reservations are to be said. wait_ns is the estimated mean wait of a commit at the asked
+    rate, None if the log cannot keep up with it or there is no estimate.
     """
 
     target: Target

@@ -79,8 +79,7 @@ def plan_host(
 
     If measured together, all volumes start at the same time, and the longest determines the duration. If measured in
     turn, each starts after the planned end of the previous one. The files of all volumes are written before the first
-    start, so that none are written
-    during a measurement. Raises OptionError.
+    start, so that none are written during a measurement. Raises OptionError.
     """
     planned = [_plan_volume(volume, variables, options, min_duration_s, workload) for volume in volumes]
     check_erasure(variables.get(ERASE), [device["path"] for volume in planned for device in volume["devices"]])

@@ -25,9 +25,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_identity
 
 
 def note_what_was_known(directory: RunDirectory) -> None:
-    """Note in each record of a run what the history contains about its volume. Raises RunDirectoryError. A history
-    that cannot
-    be read is reported elsewhere."""
+    """Note in each record of a run what the history contains about its volume. Raises RunDirectoryError. A history that
+    cannot be read is reported elsewhere."""
     run = directory.run
     if not directory.is_test or run.get("merged_from") or run.get("history") is None:
         return

@@ -261,8 +261,7 @@ class Entry:
     and baseline say what the comparison found and stand for the certificates that it was compared with; baseline is
     None if no comparison was requested, and outcome also if none could be made. accepted: whether it begins a baseline.
     disk_id identifies the content of the volume. volume_facts are what is true of the volume under every profile,
-    separated
-    by blanks. verified: whether all data was read back. can_certify: whether the profile ever certifies.
+    separated by blanks. verified: whether all data was read back. can_certify: whether the profile ever certifies.
     """
 
     sha256: str

@@ -113,9 +113,9 @@ def status_text(
     changed: Mapping[Line, Since],
     place: str = "",
 ) -> str:
-    """Return the status for a screen: whether the expected hosts are certified, how many volumes are in each state,
-    the most urgent ones with their changes, the history at place, and what to do next. problems names
-    the hosts that are not certified."""
+    """Return the status for a screen: whether the expected hosts are certified, how many volumes are in each state, the
+    most urgent ones with their changes, the history at place, and what to do next. problems names the hosts that are
+    not certified."""
     counts = Counter(line.state for line in lines)
     states = ", ".join(f"{counts[state]} {state}" for state in MOST_URGENT_FIRST if counts[state]) or "no certificates"
     width = max((len(line.label) for line in lines[:SHOWN_LINES]), default=0)

@@ -5,10 +5,9 @@
 """The states of certificates on a given day: which ones belong to the same volume, and in which state each of them is.
 
 It follows from the entries alone, regardless of the order in which they were stored. There is one chain for each
-volume,
-what it holds, and name of a profile: in it, a certificate supersedes the one before, a fail ends its validity, and
-attempts change nothing. The newest entry of each effect decides the state of a chain, so that a store need not read the
-others. One chain of a volume is that of the profile that is requested. A fact about the volume fails all of them.
+volume, what it holds, and name of a profile: in it, a certificate supersedes the one before, a fail ends its validity,
+and attempts change nothing. The newest entry of each effect decides the state of a chain, so that a store need not read
+the others. One chain of a volume is that of the profile that is requested. A fact about the volume fails all of them.
 """
 
 from __future__ import annotations

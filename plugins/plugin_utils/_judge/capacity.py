@@ -57,9 +57,8 @@ class Point:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Point:
-        """Return the object from the data that as_dict returned. Records of earlier versions have a sentence instead
-        of the
-        finding."""
+        """Return the object from the data that as_dict returned. Records of earlier versions have a sentence instead of
+        the finding."""
         recorded = finding(RECORDED, data["verdict"], text=data["reason"]) if data.get("reason") else None
         return cls(data["load_point"], data["verdict"], data.get("finding") or recorded)
 

@@ -4,8 +4,7 @@
 
 """The search for the capacity, between two rounds: which load each volume tries next, and which load volumes that are
 searched together carry. Each volume is searched by itself, or those of a group together: then all of them try the same
-load in the same round, and a
-load passes only if it passes on all.
+load in the same round, and a load passes only if it passes on all.
 """
 
 from __future__ import annotations

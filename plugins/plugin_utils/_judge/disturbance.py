@@ -42,8 +42,7 @@ processes, transfers by others, and a tester that was frozen."""
 _FROZEN = _Sign(FREEZE, "oversleep_max_ns", 0.5e9)
 
 # Well above the values that the test itself causes: on two idle processors its own wake-ups make 0.006 of
-# run_queue_wait_share
-# and 0.25 of psi_cpu_some_share.
+# run_queue_wait_share and 0.25 of psi_cpu_some_share.
 # The test does not cause throttling: without a quota, or with one that is large enough, it is exactly 0. With a quota
 # that is too small, every thread stands still until the next period, up to 0.1 s later. From 0.01 of the time on, that
 # alone, like steal, can explain the slowest 1 % of the time-weighted writes, the p99.

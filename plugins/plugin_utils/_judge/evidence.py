@@ -40,9 +40,8 @@ _RATIOS = {
 
 @dataclass(frozen=True)
 class Confidence:
-    """The required confidence of a judgement: a pass at 1 - alpha; a fail at 1 - alpha over the number of judgements
-    on the
-    host, so that a good host rarely fails.
+    """The required confidence of a judgement: a pass at 1 - alpha; a fail at 1 - alpha over the number of judgements on
+    the host, so that a good host rarely fails.
 
     A row of one worker among several is a judgement of its own if it is tested.
     """

@@ -106,11 +106,10 @@ def judge_host(
     today: datetime.date,
     together: Mapping[str, Capacity] | None = None,
 ) -> dict[str, Any]:
-    """Return the judged part of a host's record (verdict, certified, findings, judgements, capacity and facts about
-    the volume), without sentences. record holds the facts about the host so far, tables the results of its tester,
-    today is the day that decides
-    whether a waiver is valid. ``together`` holds, by label, the capacities of the other volumes that were searched
-    together with this one.
+    """Return the judged part of a host's record (verdict, certified, findings, judgements, capacity and facts about the
+    volume), without sentences. record holds the facts about the host so far, tables the results of its tester, today is
+    the day that decides whether a waiver is valid. ``together`` holds, by label, the capacities of the other volumes
+    that were searched together with this one.
     """
     if record.error:
         return unmeasured(finding_of_error(record.error))

@@ -173,8 +173,7 @@ def judge_limit(limit: Limit, case: Case) -> list[dict[str, Any]]:
 
 def judge_capacity(limit: Limit, capacity: Capacity, case: Case) -> dict[str, Any]:
     """Return the judgement of a limit on the capacity: the result of the other judgements for the load that it
-    requires,
-    in the unit of the load points."""
+    requires, in the unit of the load points."""
     kind = replace(limit.metric.kind, unit=capacity.load_unit, format=lambda load, digits=3: capacity.text(load))
     limit = replace(limit, metric=replace(limit.metric, kind=kind))
     row = {**_NO_ROW, "operations": None}

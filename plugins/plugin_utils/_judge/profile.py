@@ -209,9 +209,9 @@ class Waiver:
 class Profile:
     """Criteria in a form for judging. min_duration_s is the measured time per row in seconds; min_footprint_bytes is
     the required total size of one queue manager's files; block_sizes are those that a certificate must contain.
-    confidence is the one with which a pass must
-    be shown, None if figures are taken as they stand and never certify; a pass that covers slow phases shorter than
-    episode_s does not certify. Values of 0, and empty ones, require nothing. workload is the one whose runs certify.
+    confidence is the one with which a pass must be shown, None if figures are taken as they stand and never certify; a
+    pass that covers slow phases shorter than episode_s does not certify. Values of 0, and empty ones, require nothing.
+    workload is the one whose runs certify.
     derived_from are the name and version of each profile that this one extends; their content is part of it. sections
     holds its sections about kinds of runs, by their keys (see ``_kinds/criteria.py``); empty ones are left out.
     """

@@ -65,15 +65,14 @@ are beyond their limit by chance."""
 
 @dataclass(frozen=True)
 class Evidence:
-    """The result of a test of a row. outcome is pass, fail or inconclusive. value is the observed share or ratio,
-    bound its confidence bound on the side
-    of the limit (None if there are too few seconds, if their blocks are correlated, or of one row among several),
-    allowed the share or limit that it is compared with. block_s is how many seconds the test took together, in that
-    many blocks; they are not resolved if even these are correlated. episode_s is the longest slow phase that a pass
-    covers (of a mean: the longest standstill), None without one, and crowded_s the most slow time that was seen within
-    30 s, None for means. seconds_needed is the total length that a run needs if this one is inconclusive. log_evidence
-    is
-    the logarithm of the product of the gains, for a pass if the value keeps the limit, for a fail if it breaks it;
+    """The result of a test of a row. outcome is pass, fail or inconclusive. value is the observed share or ratio, bound
+    its confidence bound on the side of the limit (None if there are too few seconds, if their blocks are correlated, or
+    of one row among several), allowed the share or limit that it is compared with. block_s is how many seconds the test
+    took together, in that many blocks; they are not resolved if even these are correlated. episode_s is the longest
+    slow phase that a pass covers (of a mean: the longest standstill), None without one, and crowded_s the most slow
+    time that was seen within 30 s, None for means. seconds_needed is the total length that a run needs if this one is
+    inconclusive. log_evidence is the logarithm of the product of the gains, for a pass if the value keeps the limit,
+    for a fail if it breaks it;
     None for means. suspect is true for a row of one worker among several that breaks its limit by more than chance
     explains among that many rows.
     counted_over_ns is the threshold over which operations were counted, None if that is the limit.

@@ -66,8 +66,7 @@ class Kind:
 
     is_live = False
     """Whether it watches a load that comes from other programs. Its figures cannot be compared with those of similar
-    volumes, and
-    cannot be repeated."""
+    volumes, and cannot be repeated."""
 
     stored = "certificates"
     """The data that such a run stores in the history."""

@@ -3,8 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """The figures that MQ publishes about its log, in whatever form they arrive: per interval the bytes, a rolling average
-of latency
-and of size, and the slowest write.
+of latency and of size, and the slowest write.
 
 MQ counts no writes, so their number is an estimate: the bytes over the mean size.
 """
@@ -138,8 +137,7 @@ def _growth(published: Sequence[Published], previous: float | None) -> Iterator[
 
 def _facts(published: Sequence[Published], restarted: bool) -> dict[str, Fact]:
     """Return the newest values that do not belong to an interval. The slowest write since a restart says nothing about
-    the
-    writes before it."""
+    the writes before it."""
     found: dict[str, Fact] = {}
     for each in published:
         for name, value in (

@@ -208,8 +208,7 @@ def settable_names() -> list[str]:
 @cache
 def own_facts() -> frozenset[str]:
     """Return the names of variables that tasks of this collection set or register. An earlier playbook of the same
-    command leaves
-    it with the hosts."""
+    command leaves it with the hosts."""
     found: set[str] = set()
     for path in (*(_COLLECTION / "playbooks").rglob("*.yml"), *ROLES.glob("*/tasks/*.yml")):
         text = path.read_text(encoding="utf-8")

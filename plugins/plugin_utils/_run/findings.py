@@ -15,9 +15,9 @@ A finding is a dict with these keys, of which only the first two are always ther
 
 A finding of a limit has all keys of its judgement (limit, limit_id, row, figure and evidence), and
 ``others``: how many more of its rows did not pass. ``details`` in it holds further details of its sentence: ``why`` a
-figure alone decides nothing, ``disturbance``, ``deviations``, ``waiver``. Other kinds have
-figures of their own, with the unit in their names. Decisions are made from these keys. The sentences are
-made in ``_english`` alone, and are never parsed.
+figure alone decides nothing, ``disturbance``, ``deviations``, ``waiver``. Other kinds have figures of their own, with
+the unit in their names. Decisions are made from these keys. The sentences are made in ``_english`` alone, and are never
+parsed.
 """
 
 from __future__ import annotations

@@ -118,8 +118,7 @@ def _principals(arguments: list[str]) -> list[str]:
 
 def _run(arguments: list[str], content: bytes) -> subprocess.CompletedProcess[bytes]:
     # There is no terminal, and the program that would ask for the passphrase cannot be started. Versions before 8.4 do
-    # not know it,
-    # and get the passphrase as an option.
+    # not know it, and get the passphrase as an option.
     environment = {**os.environ, "LC_ALL": "C", "SSH_ASKPASS": os.devnull, "SSH_ASKPASS_REQUIRE": "force"}
     try:
         return subprocess.run(

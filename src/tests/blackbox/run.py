@@ -7,9 +7,8 @@
 
 Needs root (loop devices, mounts), strace, valgrind, e2fsprogs, xfsprogs and util-linux. A missing tool is a failure,
 not a skip; LOGDISK_TEST_UNPRIVILEGED=1 leaves out the tests that need root. Nothing is left behind: mounts, loop
-devices and processes are removed at the end, even after a failure. A test that fails is repeated, unless a sanitizer
-or valgrind
-found something; each failed attempt is shown. Ends with "N passed, N failed".
+devices and processes are removed at the end, even after a failure. A test that fails is repeated, unless a sanitizer or
+valgrind found something; each failed attempt is shown. Ends with "N passed, N failed".
 """
 
 import concurrent.futures

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // Streams without a disk: the parsing of --place and --stream, and whether the generator follows it. Seeds are fixed,
-// so the
-// statistical tests have one outcome. Their thresholds are those of the 0.1 % level.
+// so the statistical tests have one outcome. Their thresholds are those of the 0.1 % level.
 #include "workload/stream_grammar.h"
 #include "base/clock.h"
 #include "check.h"

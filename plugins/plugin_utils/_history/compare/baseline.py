@@ -7,8 +7,7 @@
 A baseline consists of the certificates that count as normal: those made without a comparison, and those accepted by
 hand. A certificate that was compared with a baseline never becomes one, so that neither a slow decline nor an
 improvement moves it.
-A
-run that is inconclusive counts with the next ones, until one is decided.
+A run that is inconclusive counts with the next ones, until one is decided.
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@
 The unit is one run of a host, never a round or a second of it: the difference between two runs of the same disk is the
 error that a change is compared with. A change that all hosts of a class have in common, for example during one night,
 is not a single host's fault, so a host is named as worse only by its change beyond the median of its class.
-Non-inferiority is shown by its unadjusted
-change, because a change that slows all hosts alike must not vanish. Everything is computed from logarithms.
+Non-inferiority is shown by its unadjusted change, because a change that slows all hosts alike must not vanish.
+Everything is computed from logarithms.
 
 Some hosts are noisier than others. The noise estimated from the few runs of a host is drawn towards the noise of
 its class (moderation.py).

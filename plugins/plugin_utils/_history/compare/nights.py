@@ -5,9 +5,8 @@
 """The certificates of a class of similar volumes, night by night: which volume was slower than usual,
 and on which nights the whole class was.
 
-A night that is slow for all volumes says nothing about a single one. The common change is subtracted before a volume
-is compared with its own usual certificates, and such a night is one finding about the fleet. Figures are logarithms,
-the
+A night that is slow for all volumes says nothing about a single one. The common change is subtracted before a volume is
+compared with its own usual certificates, and such a night is one finding about the fleet. Figures are logarithms, the
 higher the worse. Later nights do not change the result of a night. Conspicuous certificates never count as usual,
 otherwise the first of two slow nights would hide the second.
 """

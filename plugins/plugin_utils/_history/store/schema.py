@@ -45,8 +45,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         )
         """,
         # Triggers that protect the tables from a faulty program, or from a mistake at an SQL prompt. Entries are
-        # deleted if
-        # they are pruned; revocations never.
+        # deleted if they are pruned; revocations never.
         "CREATE TRIGGER logdisk_certificates_kept BEFORE UPDATE ON logdisk_certificates {refuse}",
         "CREATE TRIGGER logdisk_contents_kept BEFORE UPDATE ON logdisk_contents {refuse}",
         "CREATE TRIGGER logdisk_revocations_kept BEFORE UPDATE ON logdisk_revocations {refuse}",

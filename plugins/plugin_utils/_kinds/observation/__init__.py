@@ -3,8 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """The observation: a live queue manager is watched, and its write latency is compared with the certificate of its
-volume. It
-writes nothing and certifies nothing."""
+volume. It writes nothing and certifies nothing."""
 
 from __future__ import annotations
 

@@ -24,8 +24,7 @@ _MARKS = "abcd"
 
 class EstimateSection:
     """The estimates of a volume that the page shows. Nothing but the sentence about its line is shown in the report of
-    a
-    large fleet."""
+    a large fleet."""
 
     def __init__(self, host: Host) -> None:
         self._host = host

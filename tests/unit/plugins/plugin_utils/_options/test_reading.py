@@ -3,8 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """The values from inventories and surveys. ansible-core 2.16 passes strings; later versions read an empty text as
-nothing,
-and numbers and truth values as such."""
+nothing, and numbers and truth values as such."""
 
 from __future__ import annotations
 

@@ -141,8 +141,7 @@ def test_fleets_of_unequal_noise(before, after, deviation, noise_deviation, earl
 @pytest.mark.parametrize("runs", [1, 2, 3])
 def test_fleets_of_five_classes(runs):
     """Each class has its share of the error probability, so that a fleet of several classes has a host that is named
-    worse no more
-    often than one of a single class."""
+    worse no more often than one of a single class."""
     rng, fleets, classes = random.Random(f"five classes, {runs}"), 100, 5
     for deviation in (0.02, 0.05):
         unchanged = [
