@@ -12,7 +12,7 @@
 #define DEADLINE_SPARE_S 60
 #define CLOSE_PATIENCE_NS (30 * NS_PER_S)               // for a slow disk, once the run is to end
 #define STEP_GAP_S 2                                    // between planned steps
-#define PASS_BYTES_PER_S (UINT64_C(32) << 20)           // what plans allow for preformatting and for reading back
+#define PASS_BYTES_PER_S (UINT64_C(32) << 20)  // the rate that plans assume for preformatting and for reading back
 
 static bool open_workload(struct run *run) {
     struct options *options = run->options;

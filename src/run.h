@@ -21,11 +21,11 @@ struct run {
     struct options *options;            // as given; main fills in what was chosen, such as the seed
     char **argv;
     uint64_t start_ns, start_epoch_ns, end_epoch_ns;
-    uint64_t step_gap_s;                // between planned steps, with --startAt
-    uint64_t planned_s;                 // of all steps, warm-up and gaps included
+    uint64_t step_gap_s;                // the gap between planned steps, with --startAt
+    uint64_t planned_s;                 // the length of all steps, including warm-up and gaps
     uint64_t clock_read_ns;
     uint32_t steps, steps_measured;
-    uint64_t over_rows_left;            // of single workers, in over.csv of the step
+    uint64_t over_rows_left;            // how many more rows of single workers over.csv may get in this step
     const char *state;                  // for the progress: preparing waiting warmup measuring verifying finished
     uint64_t look_ns;                   // when main last checked the workers of a step
     // how much later than requested main woke while a step ran: the process was frozen
@@ -54,19 +54,19 @@ struct run {
     struct workers workers;
     struct acknowledge acknowledge;     // of --acknowledge
     struct check check;                 // of --checkAcknowledged
-    uint64_t first_begin_ns;            // of step 1, if --startAt planned it
+    uint64_t first_begin_ns;            // when step 1 begins, if --startAt planned it
     struct failure failure;             // the outcome; status EXIT_MEASURED while all is well
     bool thread_hangs;
     // the oldest operation that had not returned when the run ended; call NULL: none
     struct activity in_flight;
     uint64_t in_flight_age_ns;          // at that time
-    atomic_bool opened;                 // tables, csvFile and progress are; until then none of them may be touched
+    atomic_bool opened;  // true once tables, csvFile and progress are open; until then none of them may be touched
     bool results_written;
     // Our own files that are on a file system under test: they hang with it, and writing them disturbs the test.
-    char under_test[128];               // for people; empty: none
+    char under_test[128];               // a list for people; empty: none
     bool progress_under_test, console_under_test;
-    atomic_bool own_files_known;        // the three above are
-    char warnings[RUN_WARNINGS_MAX + 1][512];       // one more, which is only printed
+    atomic_bool own_files_known;        // true once the three members above are set
+    char warnings[RUN_WARNINGS_MAX + 1][512];       // the last one is only printed
     uint32_t warnings_count;
 };
 

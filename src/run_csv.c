@@ -115,7 +115,7 @@ static void put_option(void *csv, const char *key, const char *unit, const char 
     csv_text(csv, key, unit, value);
 }
 
-// Those of over.csv above which it counts the writes of single workers.
+// The thresholds above which over.csv counts the writes of single workers.
 static void put_worker_thresholds(struct csv *csv, const struct run *run) {
     struct text list = {0};
     for (size_t i = 0; i < run->options->over_asked.count; i++) {

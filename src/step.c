@@ -5,10 +5,10 @@
 #define LEAD_NS UINT64_C(3000000)               // from the start signal to the first operation
 #define LEAD_PER_WORKER_NS UINT64_C(20000)
 #define WAKE_NS UINT64_C(50000000)              // how long before a planned start main wakes
-#define GRACE_NS UINT64_C(10000000)             // after a cut, before main passes it for a worker in a call
+#define GRACE_NS UINT64_C(10000000)             // from a cut until main passes it for a worker in a call
 #define MONITOR_NS UINT64_C(250000000)          // the longest wait between two checks
-#define END_MONITOR_NS UINT64_C(2000000)        // the same once the step is over
-#define OVER_WORKER_ROWS_MAX 400000             // of single workers in over.csv, in all steps: about 20 MB
+#define END_MONITOR_NS UINT64_C(2000000)        // the same once the step has ended
+#define OVER_WORKER_ROWS_MAX 400000             // rows of single workers in over.csv, in all steps: about 20 MB
 #define TRACE_PATIENCE_NS (30 * NS_PER_S)       // for writing the trace once the run is to end
 
 static uint64_t least(uint64_t one, uint64_t other) {

@@ -9,8 +9,8 @@
 
 enum exit_status { EXIT_MEASURED, EXIT_USAGE, EXIT_REFUSED, EXIT_IO_ERROR, EXIT_INTERRUPTED, EXIT_LOST };
 
-#define FAILURE_SHORT_WRITE (-1)    // as error: a write or read that transferred less than requested
-#define FAILURE_CORRUPT (-2)        // as error: --verify read something other than what was written
+#define FAILURE_SHORT_WRITE (-1)    // in error: a write or read transferred less than requested
+#define FAILURE_CORRUPT (-2)        // in error: --verify read something other than what was written
 
 struct failure {
     enum exit_status status;
@@ -21,7 +21,7 @@ struct failure {
     uint64_t offset_bytes;
     uint32_t queue_manager;         // from 1; 0: none
     uint64_t block_bytes;
-    uint64_t write;                 // its number in the step, from 1; 0: none
+    uint64_t write;                 // the number of the write in its step, from 1; 0: none
 };
 
 const char *failure_error_name(int error);     // "EIO", "SHORT_WRITE"; "other" if it has no name here

@@ -27,19 +27,19 @@ struct rule {
     size_t field;               // offset in struct options
     const char *initial;        // the default, as the user would write it
     uint64_t min, max;          // in the field's own unit
-    size_t elements;            // of a list at most; 0: a single value
+    size_t elements;            // the most elements of a list; 0: a single value
     uint64_t divisor;           // KIND_DECIMAL: billionths in one of the field's units
-    const char *range_unit;     // of min and max, for people, with a space before it
+    const char *range_unit;     // the unit of min and max in messages, with a leading space
     bool (*good)(const char *value);
     const char *const *choices; // KIND_CHOICE: the names of its values, in their order
     const char *allowed;        // restrictions that min and max cannot express
     const char *example;        // a value that works
     const char *argument, *help;
-    const char *alone;          // the value if the name stands alone; another one then needs its "="
+    const char *alone;          // the value of an option that is given without one; any other value then needs "="
     const char *key, *unit;     // in run.csv
-    enum only only;             // one workload has it
-    bool checks;                // also for --checkAcknowledged
-    enum options_outcome asks;  // for something other than a run
+    enum only only;             // the only workload that has the option
+    bool checks;                // true if --checkAcknowledged allows it as well
+    enum options_outcome asks;  // what the option requests instead of a run
 };
 
 #define FIELD(name) .field = offsetof(struct options, name)
@@ -547,8 +547,8 @@ static void complete_over(struct number_list *over, struct number_list *asked_fo
     }
 }
 
-// The option of that letter or name, of which it is the only abbreviation, or the only one among mqldt's options, which
-// are those with a letter; NULL: none.
+// The option with that letter or name. A name may be shortened to anything that no other option begins with, or no
+// other of mqldt's options, which are those with a letter. NULL: none.
 static const struct rule *find(const char *word, size_t length) {
     const struct rule *any = NULL, *mqldt = NULL;
     size_t count = 0, mqldt_count = 0;

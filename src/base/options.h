@@ -17,7 +17,7 @@
 #define OPTIONS_FILE_BYTES_MAX (UINT64_C(1) << 44)
 #define OPTIONS_FILES_MAX 10000
 #define OPTIONS_CPUS_MAX 1024           // as many as cpu_set_t holds
-#define OPTIONS_TEXTS_MAX 16            // of --place, of --stream and of --eraseDevice
+#define OPTIONS_TEXTS_MAX 16            // elements in --place, in --stream and in --eraseDevice
 #define OPTIONS_LOAD_MAX 100000
 #define OPTIONS_RUN_ID_MAX 64
 #define OPTIONS_RUN_ID_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
@@ -51,21 +51,21 @@ struct options {
     uint64_t think_us, puts_per_commit, log_buffer_bytes, remote_delay_us;
     bool triple_write;
     struct text_list places, streams;   // as given: workload/stream_grammar.h reads them
-    struct text_list erase_devices;     // as given: paths of the block devices that places may overwrite
+    struct text_list erase_devices;     // as given: paths of the block devices that places are allowed to overwrite
     struct number_list loads;           // load points of streams
     const char *load_unit;              // of them
     struct text_list stop_above;        // as given: measure/stop_above.h reads them
     const char *trace_file;             // NULL if not requested
     uint64_t trace_operations;          // at most
     bool show_fio;
-    struct number_list over_asked;      // ns: those of --over alone, in rising order, each once
-    struct number_list over;            // ns; those that are always in it as well, in rising order, each once
-    uint64_t queue_managers;            // the most that write at once
+    struct number_list over_asked;      // ns: the thresholds of --over alone, in rising order, without duplicates
+    struct number_list over;            // ns: these and the built-in thresholds, in rising order, without duplicates
+    uint64_t queue_managers;            // the greatest number that write at once
     uint64_t file_bytes, files;
     uint64_t duration_s, warmup_s;
     uint64_t delay_us;
     uint64_t rate_micro_per_s;          // writes per second in millionths; 0: closed loop
-    uint64_t alignment_bytes;           // of the memory buffer; 0: the file system's preferred block
+    uint64_t alignment_bytes;           // alignment of the memory buffer; 0: the file system's preferred block
     uint64_t background_threads;
     uint64_t monitor_s;                 // 0: not requested
     uint64_t start_at_ns;               // since the epoch; 0: at once
@@ -74,13 +74,13 @@ struct options {
     bool reserve_given;
     uint64_t seed;
     bool seed_given;
-    const char *only[WORKLOADS];        // the first option given that only that workload has; NULL: none
+    const char *only[WORKLOADS];        // the first given option that only that workload has; NULL: none
     uint64_t sync, direct;              // enum sync_mode; 1 is yes
     bool create_dirs, keep_files, verify, mlock, share_device;
-    bool acknowledge;                   // keep_files then is as well
+    bool acknowledge;                   // implies keep_files
     bool remove_acknowledged;           // instead of a run
     const char *check_acknowledged;     // instead of a run: the file of acknowledgements; NULL: not requested
-    const char *not_for_check;          // the first option given that makes no sense with it; NULL: none
+    const char *not_for_check;          // the first given option that a check does not allow; NULL: none
     const char *run_id;                 // empty: a run of its own
     struct number_list cpus;            // empty: not pinned
     struct failure failure;             // OPTIONS_WRONG: what is wrong
@@ -93,8 +93,8 @@ enum options_outcome options_parse(struct options *options, char **words);
 
 void options_help(FILE *out);
 
-// Gives the options of run.csv to put, in the order of --help: their values as used, NULL if empty or if the workload
-// does not have them.
+// Calls put for each option in run.csv, in the order of --help, with the value that was used; NULL if it is empty or
+// if the workload does not have the option.
 typedef void option_put(void *context, const char *key, const char *unit, const char *value);
 void options_each(const struct options *options, option_put *put, void *context);
 

@@ -68,7 +68,7 @@ bool parse_decimal(const char *text, uint64_t *billionths) {
     return true;
 }
 
-static locale_t people;                 // 0: as programs write numbers
+static locale_t people;                 // 0: numbers are not grouped
 
 void group_digits_as_locale(void) {
     people = newlocale(LC_NUMERIC_MASK, "", (locale_t)0);

@@ -23,13 +23,13 @@ struct acknowledge {
     struct marked_files marked_files;
     const struct worker *workers;
     uint32_t count;
-    uint64_t *sent;                     // by worker: the last count
+    uint64_t *sent;                     // the last count that was sent, by worker
     uint64_t ticked_ns;
-    struct outlet outlet;               // the thread's
+    struct outlet outlet;               // used by the thread only
     pthread_t thread;
     _Atomic(const char *) end;          // how the run ended; NULL while it continues
     atomic_bool drained;                // the thread has nothing left to do
-    // once it is drained: because standard output takes nothing; outlet.error says why
+    // valid once drained is true: true if standard output accepts no more; outlet.error says why
     bool gone;
 };
 

@@ -15,9 +15,9 @@ struct check {
     const atomic_bool *stop;
     struct tables *tables;
     atomic_bool *tables_opened;
-    struct identity *identity;          // of the storage that the first directory is on
+    struct identity *identity;          // the identity of the storage below the first directory
     struct witness witness;
-    struct reader reader;               // its failure is that of the check
+    struct reader reader;               // a failure of the reader is the failure of the check
 };
 
 // Opens the tables, reads the acknowledgements, and then the files. A job of a thread, because disks may hang.

@@ -4,7 +4,7 @@
 
 #include "workload/test_files.h"
 
-#define MEMORY_ALIGNMENT_BYTES 4096     // of the memory that --acknowledge writes from
+#define MEMORY_ALIGNMENT_BYTES 4096     // the alignment of the memory from which --acknowledge writes
 
 void geometry_of(struct geometry *geometry, const struct mark *mark) {
     *geometry = (struct geometry){.seed = mark->seed, .block_bytes = mark->block_bytes, .file_bytes = mark->file_bytes,

@@ -19,7 +19,7 @@ struct geometry {
     uint64_t seed, block_bytes, file_bytes, files;
     uint32_t queue_managers;
     uint64_t blocks_a_file, positions;
-    struct payload writes, preformat;   // only the positions of their windows; the pools are not needed
+    struct payload writes, preformat;   // used only for the positions of their windows, so they have no pools
 };
 
 // The geometry of a run with that mark.

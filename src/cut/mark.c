@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define END_LINE "end signal\n"         // behind the other one
+#define END_LINE "end signal\n"         // the second line of a mark
 #define ANCESTORS_MAX 100               // deeper than any path
 
 // The line.

@@ -10,7 +10,7 @@
 
 #define MARK_LINE_BYTES 640
 #define MARK_BOOT_ID_MAX 36
-// of the blocks that this version writes; docs/power_cut.md describes it
+// the layout of the blocks that this version writes; docs/power_cut.md describes it
 #define MARK_LAYOUT 2
 
 struct mark {
@@ -18,7 +18,7 @@ struct mark {
     char boot_id[MARK_BOOT_ID_MAX + 1];         // "-" if the kernel does not say
     uint64_t seed, block_bytes, file_bytes, files, queue_managers, layout;
     char file_prefix[OPTIONS_FILE_PREFIX_MAX + 1];
-    bool ended;                                 // only of mark_open: see mark_note_end
+    bool ended;                                 // set by mark_open only: see mark_note_end
 };
 
 // The mark of the run that these options describe. The seed must be set.

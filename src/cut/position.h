@@ -12,9 +12,9 @@ enum content {
     CONTENT_MISDIRECTED,        // some belong to another place
     CONTENT_UNREADABLE,
     CONTENT_ZEROED,
-    CONTENT_DAMAGED,            // some bytes are what the run put there
-    CONTENT_FOREIGN,            // not of this run
-    CONTENT_MISSING,            // the file ends before
+    CONTENT_DAMAGED,            // some bytes are data that the run wrote there
+    CONTENT_FOREIGN,            // it does not come from this run
+    CONTENT_MISSING,            // the file ends before this position
     CONTENTS,
 };
 
@@ -25,7 +25,7 @@ struct stray {
 };
 
 struct position {
-    uint64_t sectors[CONTENTS];         // by what each sector shows; in their place: whole
+    uint64_t sectors[CONTENTS];         // counts by what each sector shows; in its place: whole
     // of the writes that have a sector in its place; newest 0: the preformat or none
     uint64_t oldest, newest;
     struct stray stray;                 // the first

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #define READ_BYTES ((uint64_t)1 << 20)
-#define PAGE_BYTES 4096                 // the alignment of memory; no disk has larger sectors
+#define PAGE_BYTES 4096                 // the alignment of memory; no disk has sectors larger than this
 #define OPTION "--checkAcknowledged: "
 
 #define refuse(reader, ...) failure_set(&(reader)->failure, EXIT_REFUSED, OPTION __VA_ARGS__)

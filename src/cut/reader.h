@@ -12,20 +12,20 @@
 
 struct reader {
     const struct options *options;      // with the queue managers of the run, which determine the directories' names
-    const struct mark *mark;            // as the witness has it
-    const uint64_t *counts;             // of acknowledged writes, by queue manager from 1
+    const struct mark *mark;            // the mark that the witness stored
+    const uint64_t *counts;             // the number of acknowledged writes, by queue manager from 1
     uint64_t writing_ns;
     const atomic_bool *stop;
     struct geometry geometry;
-    struct durability *rows;            // of all, and of each queue manager; made by reader_run
+    struct durability *rows;            // one row for all queue managers and one for each; made by reader_run
     struct ring ring;
-    unsigned char *memory;              // of a part
-    bool *unreadable;                   // by sector of it
+    unsigned char *memory;              // holds one part of a file
+    bool *unreadable;                   // one flag for each sector of that part
     uint64_t part_bytes;
     void (*first_directory)(void *context, int fd);     // NULL: it is not reported
     void *context;
-    bool is_buffered;                   // a file system without O_DIRECT
-    uint64_t bytes;                     // read
+    bool is_buffered;                   // true if the file system does not support O_DIRECT
+    uint64_t bytes;                     // how much was read so far
     struct failure failure;             // status EXIT_MEASURED: everything was read, or it was stopped
 };
 

@@ -25,33 +25,33 @@ extern const char *const in_flight_names[IN_FLIGHTS];
 struct evidence {                       // the first finding
     enum finding finding;
     struct spot at;
-    bool damaged;                       // corrupt: and not foreign
+    bool damaged;                       // for FINDING_CORRUPT: the content is damaged, not foreign
     bool write_known;                   // false: the file is missing
-    uint64_t expected;                  // write
-    bool found_known;                   // one write of this run, whole or as a part
+    uint64_t expected;                  // number of the write that should be there
+    bool found_known;                   // the position holds one write of this run, in whole or in part
     uint64_t found;
-    bool stray;                         // it belongs to:
+    bool stray;                         // true if the content belongs to the spot `from`
     struct spot from;
 };
 
 // A row of durability.csv.
 struct durability {
     uint32_t worker;                    // 0: all
-    uint64_t acknowledged, found;       // writes; the greatest one found
+    uint64_t acknowledged, found;       // acknowledged: writes; found: the greatest write found
     uint64_t kept;                      // positions
-    // writes of a lost tail and of those out of order, positions of all other findings
+    // lost tail and out of order: number of writes; all other findings: number of positions
     uint64_t counts[FINDINGS];
     uint64_t lost_tail_bytes, lost_tail_ns;
     bool lost_tail_ns_known;
     enum in_flight in_flight;
-    struct evidence first;              // FINDING_NONE: kept
+    struct evidence first;              // the first finding; FINDING_NONE: everything is kept
 };
 
 // The content read for one queue manager, position by position. Equal neighbours are stored once: a ring of honest
 // storage has at most five stretches.
 struct stretch {
-    uint64_t position;                  // the first of it
-    uint64_t pass;                      // whole: of its writes, from 1; 0: the preformat. Torn: of the oldest
+    uint64_t position;                  // the first position of the stretch
+    uint64_t pass;  // whole: the pass of its writes, from 1 (0: the preformat); torn: that of the oldest
     enum content content;
 };
 
@@ -59,26 +59,26 @@ struct ring {
     const struct geometry *geometry;
     uint32_t worker;
     uint64_t positions;                 // read so far
-    uint64_t newest;                    // write
+    uint64_t newest;                    // the greatest write found
     struct stretch *stretches;
     size_t count, room;
-    // the first two misdirected positions; one of them may be that of the write in flight
+    // the first two misdirected positions; one of them may belong to the write in flight
     struct stray strays[2];
     uint32_t strays_count;
-    uint64_t of_another;                // positions that hold what belongs there in the files of another queue manager
-    bool incomplete;                    // no memory
+    uint64_t of_another;                // positions whose content belongs there in the files of another queue manager
+    bool incomplete;                    // true if memory ran out
 };
 
-// ring: zeros, or one that was used before, whose memory is reused.
+// The ring must be all zeros or one that was used before; the memory of the latter is reused.
 void ring_start(struct ring *ring, const struct geometry *geometry, uint32_t worker);
 void ring_add(struct ring *ring, const struct position *position);
 void ring_add_missing(struct ring *ring, uint64_t count);       // positions that the file does not have
 void ring_free(struct ring *ring);
 
-// The queue manager whose files these seem to be instead; 0: none.
+// If these seem to be the files of another queue manager, that queue manager; otherwise 0.
 uint32_t ring_owner(const struct ring *ring);
 
-// All positions were added. writing_ns: how long the run wrote; 0: unknown.
+// Call it when all positions have been added. writing_ns: how long the run wrote; 0: unknown.
 void ring_judge(const struct ring *ring, uint64_t acknowledged, uint64_t writing_ns, struct durability *durability);
 
 // The mark or a file is missing, or too short; file: number of the first such file.

@@ -22,8 +22,8 @@ struct distribution {
     uint128 sum_squares;
     uint64_t min_ns, min_ordinal;   // undefined if count is 0; min_ns is then UINT64_MAX
     uint64_t max_ns, max_ordinal;
-    uint64_t bytes;                 // that the operations moved; whoever adds operations adds these
-    uint64_t response_sum_ns;       // of a latency, if the operations were due at a rate: likewise
+    uint64_t bytes;                 // moved by the operations; the caller that adds operations adds it
+    uint64_t response_sum_ns;       // in a latency whose operations were due at a rate; the caller adds it, too
     uint64_t buckets[DISTRIBUTION_BUCKETS];
 };
 

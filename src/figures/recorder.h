@@ -86,7 +86,7 @@ static inline void seconds_add(struct seconds *seconds, uint64_t bytes) {
 struct stall {
     uint64_t latency_ns;
     uint64_t start_ns;              // of CLOCK_MONOTONIC
-    uint64_t ordinal;               // of the worker in the step, from 1
+    uint64_t ordinal;               // number of the operation among the worker's in the step, from 1
     uint64_t offset_bytes;
     uint32_t file, worker;
     bool in_flight;                 // latency is the age of an operation that had not ended
@@ -113,13 +113,13 @@ struct stream_step;
 struct round_figures {
     uint64_t operations, bytes, elapsed_ns, latency_sum_ns, latency_p99_ns;
     bool has_p99;
-    bool partial;                       // cut short: the last one of a step that did not continue to its end
+    bool partial;                       // cut short, as the last round of a step that ended early is
 };
 
 // Where finished rows go; called by the main thread only.
 struct recorder_sink {
     void *context;
-    const struct stream_step *stream;   // whose recorder it is: measure/worker.h
+    const struct stream_step *stream;   // the stream of the recorder: measure/worker.h
     int operation;
     void (*second)(const struct recorder_sink *sink, uint32_t second, bool partial, const struct distribution *latency);
     void (*batch)(const struct recorder_sink *sink, uint32_t batch, const struct distribution *latency);
@@ -128,11 +128,11 @@ struct recorder_sink {
 struct recorder {
     struct timeline timeline;
     struct pending_slot pending[RECORDER_PENDING];
-    _Atomic uint32_t finalised;         // cuts below this index are taken over; their pending slots are free again
+    _Atomic uint32_t finalised;         // all cuts below this index are taken over; their slots are free
     // The main thread's own:
     struct recorder_sink sink;
-    struct cut cut;                     // the next to take over
-    struct distribution slot;           // just taken over
+    struct cut cut;                     // the next cut to take over
+    struct distribution slot;           // the slot that was just taken over
     struct distribution second, batch, round, step;
     struct round_figures rounds[TIMELINE_ROUNDS];
     uint32_t rounds_done;

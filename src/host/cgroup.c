@@ -70,7 +70,7 @@ double parse_throttled_ns(const char *text, bool legacy) {
 }
 
 void cgroup_find(struct cgroup *cgroup) {
-    static struct mount mount;              // of the main thread, as is the text
+    static struct mount mount;              // static like the text, because only the main thread uses them
     static char text[TEXT_BYTES];
     char *line = NULL;
     size_t size = 0;

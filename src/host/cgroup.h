@@ -7,11 +7,11 @@
 
 #include "base/standard.h"
 
-#define CGROUP_LEVELS 16                // of those that are deeper, the lowest; the kernel itself advises against depth
+#define CGROUP_LEVELS 16  // in a deeper hierarchy, the lowest levels; the kernel itself advises against depth
 
 struct cgroup {
     char path[PATH_MAX];                // directory of the process's own group; empty: cannot be seen
-    size_t mount_length;                // of the path: where the highest visible group is
+    size_t mount_length;                // the length of the part of path that leads to the highest visible group
     bool legacy;                        // version 1
 };
 

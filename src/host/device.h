@@ -39,9 +39,10 @@ struct block_stack {
 
 struct identity {
     struct mount mount;
-    // Of the file system that holds what is written: behind an overlay, that of its upper directory.
+    // All of these describe the file system that holds the written data; behind an overlay, that of its upper
+    // directory.
     struct block_number number;         // of the block device
-    struct block_number disk;           // of the whole disk if the device is a partition, else the same
+    struct block_number disk;           // the whole disk if the device is a partition, otherwise the device
     struct device device;               // what is written to; the facts are those of the whole disk
     struct device member;               // the first device at the bottom of a stack
     struct block_stack stack;
@@ -55,7 +56,7 @@ struct backing {
     // The type of the file system at the bottom, "none" for a device without one, or "memory" for a disk in memory;
     // memory takes precedence.
     char type[64];
-    const char *unknown;        // what could not be seen; NULL: everything was
+    const char *unknown;        // what could not be seen; NULL: nothing
     struct disks disks;         // whole disks, or the st_dev of a file system without a block device
 };
 
@@ -94,18 +95,18 @@ bool device_find_use(struct block_number number, struct device_use *use);
 
 struct device_lock {
     char others[512];           // testers of other runs at these disks, for people; empty: none
-    char problem[128];          // why others may not have been found; empty: they were
+    char problem[128];          // why other testers may not have been found; empty: the search was complete
 };
 
-// The information in the name of such a socket.
+// What the name of such a socket contains.
 struct lock_name {
     struct block_number disk;
-    char run_id[OPTIONS_RUN_ID_MAX + 1];                // empty: a run of its own
+    char run_id[OPTIONS_RUN_ID_MAX + 1];                // empty: the run has no ID
     char instance[INSTANCE_BYTES];                      // pid.instant
 };
 
 // One line of /proc/net/unix; false if it is not that of a tester's socket. The extracted values are printable.
 bool parse_lock_name(const char *line, struct lock_name *name);
 
-// Takes the lock and fills the record. Two that do so within milliseconds may find each other, and both refuse.
+// Takes the lock and fills the record. Two testers that do so within milliseconds of each other may both be refused.
 void device_lock_take(struct device_lock *lock, const struct disks *disks, const char *run_id);

@@ -32,7 +32,7 @@ static const struct {
 };
 
 static void sample(const struct disturbance *disturbance, double values[COUNTERS]) {
-    static char text[TEXT_BYTES];           // of the main thread, which alone samples
+    static char text[TEXT_BYTES];           // static, because only the main thread samples
     char disk[64];
     (void)snprintf(disk, sizeof disk, "/sys/dev/block/%u:%u/stat", disturbance->disk.major, disturbance->disk.minor);
     for (int i = 0; i < COUNTERS; i++) {
@@ -82,7 +82,7 @@ double disturbance_time_share(const struct disturbance *disturbance, enum counte
 double disturbance_throttled_ns(const struct disturbance *disturbance) {
     double longest = NAN;
     for (int i = 0; disturbance->elapsed_ns > 0 && i < CGROUP_LEVELS; i++) {
-        longest = fmax(longest, disturbance->throttled_ns[i]);          // of a figure and NAN it is the figure
+        longest = fmax(longest, disturbance->throttled_ns[i]);          // fmax() ignores NAN
     }
     return longest;
 }

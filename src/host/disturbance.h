@@ -18,15 +18,15 @@ enum counter {
 };
 
 struct disturbance {
-    struct block_number disk;           // which is sampled
+    struct block_number disk;           // the disk whose counters are sampled
     double before[COUNTERS], sum[COUNTERS];     // NAN: the kernel does not have it
-    struct cgroup cgroup;               // and the groups above it, of which each has a quota of its own
+    struct cgroup cgroup;  // the tester's group and the groups above it, each of which can have its own quota
     double throttled_before[CGROUP_LEVELS], throttled_ns[CGROUP_LEVELS];
     uint64_t begin_ns, elapsed_ns;
-    // Of the writers, which fill these in themselves:
-    uint64_t own_bytes;                 // written, warm-up included
-    uint64_t own_device_bytes;          // of these, to the file system whose disk is sampled
-    uint64_t own_device_read_bytes;     // read from there
+    // The writers fill these in themselves:
+    uint64_t own_bytes;                 // bytes written, including the warm-up
+    uint64_t own_device_bytes;          // the part of them that went to the file system whose disk is sampled
+    uint64_t own_device_read_bytes;     // bytes read from that file system
     uint64_t run_queue_wait_ns, writers_elapsed_ns;
     uint64_t involuntary_switches;
     bool threads_known;
@@ -45,8 +45,8 @@ double disturbance_time_share(const struct disturbance *disturbance, enum counte
 // How long a quota kept the tester's cgroup or one above it from running, and that as a share of the time;
 // NAN if unknown.
 // This is the largest value of all levels, not their sum: while a group is throttled, the groups below it are as well.
-// The kernel adds up what each processor was kept from, so it can be longer than the time; the share ends
-// at 1.
+// The kernel adds up the throttled time of each processor, so the sum can exceed the elapsed time; the share is at
+// most 1.
 double disturbance_throttled_ns(const struct disturbance *disturbance);
 double disturbance_throttled_share(const struct disturbance *disturbance);
 

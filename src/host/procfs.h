@@ -25,10 +25,10 @@ uint64_t memory_available_bytes(void);
 struct mount {
     uint32_t id;                        // 0: not found
     uint32_t major, minor;
-    char root[MOUNT_FIELD_BYTES];       // of the mount within its file system; truncated if they are longer
+    char root[MOUNT_FIELD_BYTES];       // of the mount in its file system; long fields are truncated
     char point[MOUNT_FIELD_BYTES], options[MOUNT_FIELD_BYTES];
     char type[64], source[MOUNT_FIELD_BYTES], super_options[MOUNT_FIELD_BYTES];
-    char upper[PATH_MAX];               // an overlay's upper directory, as its mounter named it
+    char upper[PATH_MAX];               // an overlay's upper directory, as the process that mounted it named it
 };
 
 // One line of /proc/self/mountinfo; false if it is not one.

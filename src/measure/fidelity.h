@@ -9,9 +9,9 @@
 
 struct fidelity {
     const char *stream;                 // NULL: of all
-    const char *property, *item;        // item: which size or place; empty: there is only one
+    const char *property, *item;        // the size or place that is concerned; empty: there is only one
     double asked, achieved;
-    uint64_t operations;                // that the achieved figure is made of; 0: none, it is a size
+    uint64_t operations;                // the number of operations behind the achieved figure; 0: it is a size
 };
 
 typedef void fidelity_put(void *context, const struct fidelity *row);

@@ -16,7 +16,7 @@ static void scatter(unsigned char *pages, size_t bytes, size_t page_bytes, bool 
     size_t count = bytes / page_bytes;
     uint64_t random = (uintptr_t)pages;
     (void)munlock(pages, bytes);
-    (void)madvise(pages, bytes, MADV_DONTNEED);         // the heap may have had them before
+    (void)madvise(pages, bytes, MADV_DONTNEED);         // the heap may have used these pages before
     for (size_t i = 0; i < TOUCHES_PER_PAGE * count; i++) {
         *(volatile unsigned char *)(pages + splitmix64(&random) % count * page_bytes) = 0;
     }

@@ -18,24 +18,24 @@ struct result {
     // bytes per second of a single worker in a second, as mqldt reports it
     uint64_t worker_second_max, worker_second_min;
     const struct distribution *latency, *flush, *response, *sizes;      // all but latency may be NULL
-    uint64_t record_bytes;              // that the writes of those sizes carried
-    double messages_per_s;              // of commits; NAN: these are none
-    // of the logger's time: writing or waiting for an acknowledgement; the mean of all
+    uint64_t record_bytes;              // bytes of log records in the writes of those sizes
+    double messages_per_s;              // messages in completed commits; NAN: there are no commits
+    // the share of its time that the logger writes or waits for an acknowledgement; in the row of all, the mean of all
     double utilisation_share;
-                                        // loggers in the row of all; NAN: there are no commits
+                                        // loggers; NAN: there are no commits
     uint64_t max_ns, max_ordinal;       // ordinal 0: none
     bool max_in_flight;                 // the maximum is the age of an operation that had not ended
     uint32_t min_worker, max_worker;
     double ring_passes;                 // NAN: the pattern has no passes
-    // operations 0: no whole first pass within the measured time
+    // 0 operations: no first pass ended in the measured time
     uint64_t first_pass_operations, first_pass_sum_ns;
     uint64_t operations_not_started;        // in an open loop: due in the measured time; response has their waiting
-    uint64_t later_operations, later_sum_ns;                // after the first pass, of those that ended one
-    uint64_t start_skew_ns;             // first write after the planned start; the latest of all
-    bool has_rounds;                    // all five, and 60 s at least
+    uint64_t later_operations, later_sum_ns;                // after the first pass, of the workers that completed one
+    uint64_t start_skew_ns;             // from the planned start to the first write; for all workers, the latest
+    bool has_rounds;                    // true if all five rounds ended and took at least 60 s
     double round_spread_share, round_slope_share, late_to_early_ratio;
     bool steady;
-    bool counts_over, over_counted;     // whether over.csv has this row's operations, and has all of them
+    bool counts_over, over_counted;     // whether over.csv has this row's operations, and whether it has all of them
 };
 
 // The key of a row of all workers.

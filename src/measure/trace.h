@@ -10,7 +10,7 @@
 struct traced {
     // instants of CLOCK_MONOTONIC; in a closed loop it is due when it may start
     uint64_t due_ns, start_ns, latency_ns;
-    uint64_t offset_bytes;                      // in the place, all of its files one after the other
+    uint64_t offset_bytes;                      // the offset in the place, whose files follow one another
     uint32_t bytes;
     uint16_t worker;
     uint8_t stream;                             // from 0
@@ -24,9 +24,9 @@ struct trace {
     int fd;
     struct traced *operations;
     uint64_t room;                      // what is left of --traceOperations
-    _Atomic uint64_t used;              // of the step; those above room were not kept
-    uint64_t dropped;                   // of all steps so far
-    int error;                          // of writing; 0: none
+    _Atomic uint64_t used;              // entries of this step; operations beyond room are not kept
+    uint64_t dropped;                   // operations that were not kept, in all steps so far
+    int error;                          // errno of a failed write to the file; 0: none
     // Of the step:
     const struct workload *workload;
     uint32_t step, load_point;

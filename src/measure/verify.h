@@ -12,13 +12,13 @@
 
 struct mismatch {
     uint32_t worker, file;
-    uint64_t offset_bytes;              // of the first wrong 512 bytes of the block
-    uint64_t ordinal;                   // the write that should be there, from 1 in its step, warm-up included
+    uint64_t offset_bytes;              // the first wrong 512 bytes of the block
+    uint64_t ordinal;  // the number of the write that should be there, from 1 in its step, including the warm-up
 };
 
 struct verify {
     const struct workspace *workspace;
-    struct stream_step *stream;         // whose workers wait; it only writes, in a pattern with passes
+    struct stream_step *stream;         // its workers are waiting; it only writes, and its pattern has passes
     // Of all steps so far:
     _Atomic uint64_t blocks, mismatches;
     struct mismatch kept[VERIFY_MISMATCHES_KEPT];

@@ -33,13 +33,13 @@ struct result_key {
 struct step_plan {
     struct result_key key;              // without stream, operation and worker
     struct timeline timeline;           // measured time
-    uint64_t start_epoch_ns;            // when that begins, by the wall clock
-    uint64_t begin_ns;                  // when the first operation starts: the warm-up
+    uint64_t start_epoch_ns;            // when the measured time begins, by the wall clock
+    uint64_t begin_ns;                  // when the warm-up begins with the first operation
     uint64_t end_ns;                    // no operation starts at or after this
     bool own_fd_tables;                 // see work_step
     struct trace *trace;                // NULL: not requested
     atomic_bool stop;                   // end after the operation in flight
-    atomic_uint finished;               // workers
+    atomic_uint finished;               // how many workers have finished
 };
 
 // What completed in one of the equal parts of a step.
@@ -52,18 +52,18 @@ struct stream_step;
 // A worker's measurements of one operation in a step. For all workers of a stream together, only the distributions and
 // stalls are filled in.
 struct figures {
-    struct distribution slot;           // what completed since the last cut
-    struct distribution latency;        // of the measured time
-    struct distribution *flush, *response, *sizes;      // sizes: of writes that vary; NULL if there is none
-    // of RECORDER_PENDING seconds, one for each threshold of the stream; NULL: it has none
+    struct distribution slot;           // operations completed since the last cut
+    struct distribution latency;        // operations of the measured time
+    struct distribution *flush, *response, *sizes;      // sizes: of the writes, if they vary; NULL: not recorded
+    // for RECORDER_PENDING seconds, one for each threshold of the stream; NULL: the stream has no thresholds
     struct distribution_over *over;
     // figures_clear sets all from here on to zero:
     struct stalls stalls;
-    uint64_t second_bytes;              // of the running second
+    uint64_t second_bytes;              // bytes of the current second
     struct seconds seconds;
-    uint64_t first_pass_operations, first_pass_sum_ns;      // operations 0: no first pass ended in the measured time
-    uint64_t not_started;               // that were due in the measured time (open loop)
-    struct stall in_flight;             // when the worker ended, if in_flight.in_flight
+    uint64_t first_pass_operations, first_pass_sum_ns;      // 0 operations: no first pass ended in the measured time
+    uint64_t not_started;               // operations due in the measured time that could not start (open loop)
+    struct stall in_flight;             // the operation in flight when the worker ended, if in_flight.in_flight
     struct batch_sums batches[TIMELINE_BATCHES];
 };
 
@@ -76,14 +76,14 @@ struct stream_step {
     struct step_plan *plan;
     uint8_t number;                     // from 0
     uint64_t block_bytes;
-    struct arrival_plan arrivals;       // of a stream of --stream with an open loop
-    _Atomic uint8_t *leaf_reads;        // of a walk: see struct pattern
-    uint32_t workers;                   // at the step's load point
+    struct arrival_plan arrivals;       // for a stream of --stream with an open loop
+    _Atomic uint8_t *leaf_reads;        // for a walk: see struct pattern
+    uint32_t workers;                   // how many the stream has at the step's load point
     struct worker *first_worker;
     struct recorder *recorders[OPERATIONS];     // NULL: the stream has no such operation
     const struct number_list *over;     // thresholds above which the writes of single workers are counted
-    bool over_too_many;                 // rows of single workers in over.csv: they are not all there
-    struct figures *all[OPERATIONS];            // of all workers together
+    bool over_too_many;                 // true if over.csv does not have all rows of single workers
+    struct figures *all[OPERATIONS];            // the figures of all workers together
 };
 
 // Whether single workers are counted separately: with one worker, its operations are those of all.
@@ -109,7 +109,7 @@ struct worker_error {
     const char *call;                   // the system call; NULL: none failed
     int error;                          // errno or FAILURE_SHORT_WRITE
     bool in_warmup;
-    uint64_t ordinal;                   // which operation, from 1; in the warm-up from its beginning
+    uint64_t ordinal;                   // number of the operation, from 1; in the warm-up, counted from its beginning
 };
 
 struct worker {
@@ -117,16 +117,16 @@ struct worker {
     uint32_t number;                    // from 1 in its stream
     uint32_t place;                     // from 1
     struct stream_step *stream;
-    const struct place *target;         // of its place, the first directory or the device
-    uint32_t first_file;                // in its place, from 0: where those of its pattern begin
+    const struct place *target;         // the worker's place: its first directory, or the device
+    uint32_t first_file;                // the first file of its pattern, counted from 0 in its place
     const int *fds;                     // one for each file of its pattern
     pthread_t thread;
-    sem_t start;                        // posted once for each step that it takes part in, and to end
+    sem_t start;                        // posted once for each step that the worker takes part in, and once to end it
     bool ends;
     // Shared with main:
     _Atomic int state;
-    _Atomic uint64_t call_start_ns;     // of the operation in flight; 0: none
-    _Atomic uint64_t returned;          // writes that have returned whole; of mq-log, warm-up included
+    _Atomic uint64_t call_start_ns;     // when the operation in flight started; 0: none
+    _Atomic uint64_t returned;          // writes that returned completely; for mq-log, including the warm-up
     _Atomic uint32_t passed;            // cuts below this index are passed; UINT32_MAX: finished
     // Owned as described above:
     uint64_t random;                    // state of its random numbers
@@ -136,24 +136,24 @@ struct worker {
     struct group_commit *commits;       // NULL: the stream has none
     struct figures *figures[OPERATIONS];        // NULL: the stream has no such operation
     // worker_prepare_step sets all from here on to zero:
-    enum operation operation;           // the one in flight, or the next
+    enum operation operation;           // the type of the operation in flight, or of the next one
     struct cut cut;                     // the slot that is running
-    uint64_t operations;                // of the step, warm-up included
+    uint64_t operations;                // operations of the step, including the warm-up
     uint64_t warmup_operations;
-    uint64_t commits_done, warmup_commits;      // the same of its applications' commits
-    uint64_t moved_bytes[OPERATIONS];   // if sizes vary: warm-up included
-    uint32_t size_index;                // of a stream of --stream: of the operation in flight, or the last
-    uint64_t size_counts[STREAM_SIZES_MAX];     // of such a stream: measured operations by size
-    // of such a stream: when the operation in flight, or the next, may start; and the first
+    uint64_t commits_done, warmup_commits;      // the same for its applications' commits
+    uint64_t moved_bytes[OPERATIONS];   // if sizes vary: bytes moved, including the warm-up
+    uint32_t size_index;  // for a stream of --stream: the size of the operation in flight, or of the last one
+    uint64_t size_counts[STREAM_SIZES_MAX];     // for such a stream: the measured operations of each size
+    // for such a stream: when the operation in flight, or the next one, may start; and the same for the first one
     uint64_t due_ns, first_due_ns;
-    uint64_t record_bytes;              // if sizes vary: that the measured writes carried
-    uint64_t remote_ns;                 // in the measured time: waiting for remote acknowledgements
-    uint64_t pass_operations;           // in one pass over the files; 0: there are no passes
-    uint64_t first_start_ns;            // of the step's first operation, warm-up included; 0: none
+    uint64_t record_bytes;              // if sizes vary: the bytes of log records in the measured writes
+    uint64_t remote_ns;                 // measured time spent waiting for remote acknowledgements
+    uint64_t pass_operations;           // operations in one pass over the files; 0: the pattern has no passes
+    uint64_t first_start_ns;            // when the step's first operation started, warm-up included; 0: not yet
     uint64_t finish_ns;                 // when this worker's measured time ended
     uint64_t waits_for_recorder;
     struct worker_error error;
-    struct thread_figures thread_figures;       // of the thread while it worked
+    struct thread_figures thread_figures;       // the thread's own figures while it worked
 };
 
 static inline bool worker_sizes_vary(const struct worker *worker) {
@@ -191,10 +191,10 @@ struct workers {
     const struct workspace *workspace;
     struct step_plan plan;              // of the step that runs
     struct stream_step streams[WORKLOAD_STREAMS_MAX];
-    struct figures *whole;              // of all streams of --stream together; NULL: there are none
-    uint32_t count;                     // of threads, which wait: all streams at the greatest load point
+    struct figures *whole;              // all streams of --stream together; NULL: there are none
+    uint32_t count;                     // the number of waiting threads: all streams at the greatest load point
     struct worker *worker;              // those of each stream one after the other
-    uint32_t active_count;              // workers of the step, of all streams
+    uint32_t active_count;              // workers of the current step, of all streams
     struct worker **active;
 };
 

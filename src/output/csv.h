@@ -13,15 +13,15 @@
 enum csv_form {
     CSV_VALUES,                 // the value: a field of a row
     CSV_NAMES,                  // the name: a field of the header
-    CSV_PAIRS,                  // name and value, in a row of their own
-    CSV_LIST,                   // table, name and unit, in a row of their own
+    CSV_PAIRS,                  // name and value; each pair is a row
+    CSV_LIST,                   // table, name and unit of a column; each column is a row
 };
 
 struct csv {
     struct text text;
     enum csv_form form;
     const char *table;          // of CSV_LIST
-    const char *prefix;         // of the names to come; NULL: none
+    const char *prefix;         // added to the names that follow; NULL: none
 };
 
 // Units are ns, us, s, bytes, bytes/s, 1/s, ratio, 0/1, count, number and text.

@@ -14,10 +14,10 @@ struct monitor_figures {
 struct monitor {
     uint64_t every_s;                   // seconds in a row; 0: not requested
     uint64_t start_epoch_ns;            // of the measured time
-    uint32_t seconds;                   // whole ones of the step so far
+    uint32_t seconds;                   // whole seconds of the step so far
     uint32_t rows;                      // shown
-    uint32_t max_second;                // in which the longest operation of the next row ended
-    struct monitor_figures row, step;   // of the next row; of all rows shown
+    uint32_t max_second;                // the second in which the longest operation of the next row ended
+    struct monitor_figures row, step;   // row: the next row; step: all rows shown
 };
 
 // These functions do nothing if not requested.

@@ -27,8 +27,8 @@ const char *mqldt_title(enum mqldt_column column, uint32_t queue_managers);
 
 struct csvfile {
     const char *path;       // NULL: not requested
-    int fd;                 // -1: not open, since on_screen or unread
-    bool on_screen;         // it is what standard output is
+    int fd;                 // -1: not open, because on_screen or unread is set
+    bool on_screen;         // standard output refers to the same file
     // a named pipe that nobody had open for reading at the start: a writer waits for a reader
     bool unread;
     bool made;              // by csvfile_open

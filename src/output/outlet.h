@@ -12,8 +12,8 @@ enum outlet_kind { OUTLET_UNKNOWN, OUTLET_FILE, OUTLET_NONBLOCKING, OUTLET_OTHER
 struct outlet {
     int fd;                     // given; drain replaces it
     enum outlet_kind kind;
-    int error;                  // of the first text that could not be written
-    struct text text;           // waiting
+    int error;                  // why a text could not be written: the first error
+    struct text text;           // text that is waiting
 };
 
 // Writes as much as possible without blocking, and nothing to a regular file while regular files are held.

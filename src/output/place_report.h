@@ -7,7 +7,7 @@
 
 #include "measure/result.h"
 
-#define PLACE_PERIODS (RECORDER_PENDING + 1)    // no stream is that many seconds behind another one
+#define PLACE_PERIODS (RECORDER_PENDING + 1)    // no stream is that many seconds ahead of another one
 
 struct place_figures {
     uint64_t count, sum_ns, max_ns;
@@ -15,16 +15,16 @@ struct place_figures {
 };
 
 struct place_period {
-    uint32_t delivered;                 // seconds, of all streams and operations
-    uint32_t seconds;                   // of it that have passed
+    uint32_t delivered;                 // seconds that all streams and operations together have delivered
+    uint32_t seconds;                   // seconds of the period that have passed
     struct place_figures of[WORKLOAD_STREAMS_MAX][OPERATIONS];
 };
 
 struct place_report {
     const struct workload *workload;
     uint64_t every_s;                   // seconds in a period; 0: no periods are shown
-    uint32_t sources;                   // streams and operations that deliver seconds
-    uint32_t next;                      // period to be shown, from 0
+    uint32_t sources;                   // how many streams and operations deliver seconds
+    uint32_t next;                      // number of the next period to be shown, from 0
     struct place_period periods[PLACE_PERIODS];
     struct place_figures step[WORKLOAD_STREAMS_MAX][OPERATIONS];
 };

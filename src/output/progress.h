@@ -13,10 +13,10 @@
 
 struct progress {
     const char *path;                   // NULL: not requested
-    char path_aside[PATH_MAX + 8];      // under which it is written before it is renamed
-    mode_t mode;                        // of the file that exists; 0: none does
-    dev_t device;                       // of the file system that it is on; 0: not requested
-    atomic_bool busy;                   // the thread that writes files has the line
+    char path_aside[PATH_MAX + 8];      // the name under which it is written before it is renamed
+    mode_t mode;                        // mode of the existing file; 0: there is none
+    dev_t device;                       // the file system that holds it; 0: not requested
+    atomic_bool busy;                   // the line belongs to the thread that writes files
     struct text line;
 };
 

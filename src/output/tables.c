@@ -12,9 +12,9 @@
 
 #define RUN_ASIDE ".run.csv.tmp"
 #define NO_REPLACE 1u                           // RENAME_NOREPLACE, which older headers lack
-#define CLOSE_ON_EXEC 1u                        // MFD_CLOEXEC, likewise
-#define PRINTED_LINE_BYTES 4096                 // and a row; runtimes take lines of more than 16 KiB apart
-#define WAITING_MAX_BYTES (UINT64_C(16) << 20)  // of one table, while its file system hangs
+#define CLOSE_ON_EXEC 1u                        // MFD_CLOEXEC, which older headers lack
+#define PRINTED_LINE_BYTES 4096                 // plus one row; runtimes split lines of more than 16 KiB
+#define WAITING_MAX_BYTES (UINT64_C(16) << 20)  // text of one table, while its file system hangs
 
 // Without reserved space, a full file system would take the whole result.
 static const off_t reserved_bytes[TABLES] = {[TABLE_RESULTS] = 512 << 10, [TABLE_RUN] = 64 << 10};

@@ -29,7 +29,7 @@ extern const char *const table_names[TABLES];
 struct table_row {
     struct result_key key;
     const struct result *result;        // results.csv
-    uint32_t number;                    // the second, batch, rank or round
+    uint32_t number;                    // number of the second, batch, rank or round
     bool partial;
     // intervals.csv: of the second; histogram.csv: of the batch; responses.csv: response
     const struct distribution *latency;
@@ -38,7 +38,7 @@ struct table_row {
     uint64_t step_start_ns;
     const char *file;
     const struct round_figures *round;  // rounds.csv
-    uint64_t over_ns;                   // over.csv: the threshold, and what was above it
+    uint64_t over_ns;                   // over.csv: the threshold, and the operations above it
     struct distribution_over over;
     struct batch_sums batch;            // batches.csv
     const struct fidelity *fidelity;    // fidelity.csv
@@ -52,7 +52,7 @@ void columns_put(struct csv *csv, enum table table, const struct table_row *row)
 struct table_file {
     int fd;                             // -1: not open, because another kind of run has this table
     struct csv rows;                    // collected by the main thread
-    struct text writing;                // taken over by the thread that writes files while it is busy
+    struct text writing;                // text that the thread that writes files has taken over while it is busy
     atomic_bool busy;
     atomic_int error;                   // 0: written so far
     bool reported;
@@ -60,12 +60,12 @@ struct table_file {
 
 struct tables {
     const char *path;                   // NULL: no tables were requested, and every call does nothing
-    bool printed;                       // TABLES_PRINTED is their path; there is no directory
+    bool printed;                       // path is TABLES_PRINTED; there is no directory
     bool made_directory;
     int dir_fd;
     struct table_file files[TABLES];
     // Of tables_complete:
-    char missing[120];                  // the names of those that could not be written; empty: none
+    char missing[120];                  // names of tables that could not be written; empty: none
     struct failure failure;             // status EXIT_MEASURED: none is missing
 };
 

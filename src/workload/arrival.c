@@ -62,7 +62,7 @@ void schedule_add_waits(const struct schedule *schedule, uint64_t first, uint64_
     distribution_add_sum(response, (uint128)(instant_ns - schedule->origin_ns) * count -
                                        sum_of_floors(count, NS_PER_S_IN_MICRO, (uint128)first * NS_PER_S_IN_MICRO,
                                                      schedule->rate_micro_per_s));
-    uint64_t longer = 0;                // than what the bucket counts: buckets go down from the longest
+    uint64_t longer = 0;  // operations that waited longer than the bucket counts: the longest buckets come first
     for (unsigned bucket = distribution_bucket(longest_ns) + 1; bucket-- > distribution_bucket(shortest_ns);) {
         uint64_t reached = waiting_at_least(schedule, first, first + count, instant_ns, distribution_lower_ns(bucket));
         response->buckets[bucket] += reached - longer;

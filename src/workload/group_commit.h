@@ -17,21 +17,21 @@
 #include "workload/workload.h"
 
 struct commit_group {
-    uint64_t since_ns;                  // when they commit
-    uint64_t count;                     // of applications
+    uint64_t since_ns;                  // when these applications commit
+    uint64_t count;                     // how many applications
 };
 
 struct group_commit {
     // Constant while a step runs:
     struct commit_terms terms;
-    uint64_t message_bytes, record_bytes;       // of a commit; and its size in the log
+    uint64_t message_bytes, record_bytes;       // bytes of a commit's messages, and of its records in the log
     struct commit_group *groups;        // a ring; an application is in exactly one of them
     uint32_t room;                      // of the ring
     // What changes:
     uint32_t first, used;
-    uint64_t front_bytes;               // of the first commit, in writes that have ended
-    uint64_t tail_bytes;                // in the page that the last write left partial, if the next rewrites it
-    uint64_t taken_bytes;               // by the write that is under way
+    uint64_t front_bytes;               // bytes of the first commit that completed writes hold
+    uint64_t tail_bytes;  // bytes in the page that the last write left partial, if the next one rewrites it
+    uint64_t taken_bytes;               // bytes taken by the write in flight
 };
 
 // False if there is no memory for that many applications.

@@ -21,7 +21,7 @@ static uint64_t share_of(uint64_t whole, uint32_t ppm) {
     return (uint64_t)((wide)whole * ppm / SHARE_PPM);
 }
 
-// Goes to unit number n of files that hold whole units.
+// Moves to unit number n. Every file holds a whole number of units.
 static void go_to(struct pattern *pattern, uint64_t n, uint64_t unit_bytes) {
     uint64_t in_file = pattern->file_bytes / unit_bytes;
     pattern->file = (uint32_t)(n / in_file);

@@ -31,19 +31,19 @@ extern const char *const pattern_names[];       // by kind, of those of --stream
 #define WALK_DRAWS_MAX 101
 
 struct walk {
-    uint64_t first_leaf;        // of the region, in the place
+    uint64_t first_leaf;        // the first leaf of the region, counted in the place
     uint64_t leaves;            // of the region
     uint32_t top;               // height of the smallest tree that holds it
-    uint64_t leaf;              // in the region: where the walk is
+    uint64_t leaf;              // where the walk is, counted in the region
     uint64_t written_leaf, written_block;
-    bool rewrites;              // the next write goes there
+    bool rewrites;              // true if the next write goes to the same block
 };
 
 // Sequential runs, in units of the smallest size.
 struct runs {
-    uint64_t from, to;          // a run begins in this range, its ends included
+    uint64_t from, to;          // a run begins in this range, including its ends
     uint64_t length;
-    uint64_t next, end;         // of the run that is under way
+    uint64_t next, end;         // the rest of the current run
 };
 
 struct pattern {
@@ -53,8 +53,8 @@ struct pattern {
     uint64_t block_bytes;       // 0 < block_bytes <= file_bytes
     uint32_t file;              // where the next operation goes
     uint64_t offset_bytes;
-    uint32_t first_file;        // of the step
-    uint64_t unit_bytes;        // of the patterns of --stream: their smallest size
+    uint32_t first_file;        // the file in which the step began
+    uint64_t unit_bytes;        // for the patterns of --stream: their smallest size
     uint64_t align_bytes;       // random: of offsets; 0: the operation's size
     // walk: reads of each leaf of its region up to now; its stream's workers share them
     _Atomic uint8_t *leaf_reads;

@@ -23,17 +23,17 @@ struct payload {
     unsigned char *pool;
     size_t pool_bytes;
     size_t block_bytes;
-    size_t stride_bytes;        // from one window to the next
-    size_t windows;             // how many there are
-    size_t window;              // the next one
+    size_t stride_bytes;        // distance from one window to the next
+    size_t windows;             // number of windows in the pool
+    size_t window;              // number of the next window
     size_t alignment_bytes;
-    size_t next_at;             // of payload_next_of
-    uint64_t stamp;             // the next one
-    uint64_t step_stamp;        // the first one of the step
+    size_t next_at;             // where payload_next_of continues
+    uint64_t stamp;             // the next stamp
+    uint64_t step_stamp;        // the first stamp of the step
     size_t stamps_a_block;
     uint64_t pass_blocks;       // blocks in a pass; 0: there are no passes
-    uint64_t pass_left;         // blocks of the running pass that are still to come
-    uint64_t pass;              // in which the pool is
+    uint64_t pass_left;         // blocks that remain in the current pass
+    uint64_t pass;              // the pass to which the pool was changed last
 };
 
 // The size of a pool for blocks of that size, in bytes: two blocks, but at least 32 KiB and at most one block plus 1

@@ -8,16 +8,16 @@
 #include "workload/workload.h"
 
 #define STREAM_WORKERS_MAX 4096         // of one stream
-#define STREAM_RATE_MAX_PER_S 1000000   // of all its workers together
+#define STREAM_RATE_MAX_PER_S 1000000   // for all workers of a stream together
 
 #define PLACE_DEVICE_BYTES 512          // of all paths in /dev/disk/by-id of a place
 
 struct place_terms {
     char name[WORKLOAD_NAME_BYTES];
-    const char *directories;            // within the text, separated by '+'; NULL: not given
+    const char *directories;            // points into the text, where '+' separates them; NULL: not given
     size_t directories_length;
-    char device[PLACE_DEVICE_BYTES];    // its path, or several as A+B; empty: not given
-    uint32_t share_ppm;                 // of the capacity; 0: not given
+    char device[PLACE_DEVICE_BYTES];    // one path, or several as A+B; empty: not given
+    uint32_t share_ppm;                 // share of the capacity; 0: not given
     uint64_t direct;                    // 0, 1, or UINT64_MAX: not given
 };
 

@@ -25,7 +25,7 @@ struct plan {
     struct workload *workload;
     struct place_terms places[OPTIONS_TEXTS_MAX];
     uint32_t places_count;
-    uint32_t place_of[WORKLOAD_STREAMS_MAX];    // which of these each stream has
+    uint32_t place_of[WORKLOAD_STREAMS_MAX];    // the place of each stream, as an index
     struct failure *failure;
 };
 

@@ -12,8 +12,8 @@
 #define BLOCK_BYTES 4096
 #define WRITES_MAX 200
 #define WRITES_MIN 5                    // enough for a meaningful median
-#define TIME_NS UINT64_C(400000000)     // of each kind
-#define PAYLOAD_WORKER 65535            // not data of anything else
+#define TIME_NS UINT64_C(400000000)     // time for the writes of each kind
+#define PAYLOAD_WORKER 65535            // no other data has this number
 
 static int by_value(const void *left, const void *right) {
     uint64_t one = *(const uint64_t *)left, other = *(const uint64_t *)right;

@@ -18,7 +18,7 @@
 struct opening {
     struct test_device *device;
     const struct place *place;
-    char node[PATH_MAX];                // that the link leads to
+    char node[PATH_MAX];                // the node to which the link leads
     struct failure *failure;
 };
 

@@ -18,7 +18,7 @@
 struct test_device {
     int fd;
     dev_t number;
-    uint32_t sector_bytes;              // of a write with O_DIRECT, at least; never more than a page of 4096
+    uint32_t sector_bytes;              // the smallest write with O_DIRECT; never more than a page of 4096
 };
 
 // Opens the device of a place with these flags, or says why not. Nothing is written.

@@ -36,7 +36,7 @@ bool workspace_init(struct workspace *workspace, const struct options *options, 
 
 void workspace_file_path(const struct workspace *workspace, uint32_t place, uint32_t file, char path[PATH_MAX]) {
     const struct place *of = &workspace->workload->places[place - 1];
-    for (; file >= of->files; of++) {   // of several directories, see struct place
+    for (; file >= of->files; of++) {   // a place may have several directories
         file -= (uint32_t)of->files;
     }
     if (of->is_device) {
@@ -46,8 +46,8 @@ void workspace_file_path(const struct workspace *workspace, uint32_t place, uint
     }
 }
 
-// Notes what the thread does next with a test file or, if that is NO_FILE, with its directory. Returns the path, which
-// is good until the next activity. The offset is that of its descriptor.
+// Records what the thread does next with a test file or, for NO_FILE, with its directory. Returns the path, which is
+// valid until the next activity. The offset is the one in the descriptor.
 static const char *begin_activity(struct workspace *workspace, const char *call, uint32_t place, uint32_t file,
                                   uint64_t offset_bytes) {
     struct activity *activity = &workspace->activity;

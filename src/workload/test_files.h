@@ -41,25 +41,25 @@ struct marked_files {
     // Marks the directory before the first byte is written to its files, so that they can be recognized even if the
     // power fails meanwhile.
     bool (*mark)(void *context, struct place *place, struct failure *failure);
-    bool (*sync)(const struct place *place, struct failure *failure);   // once all files are complete
+    bool (*sync)(const struct place *place, struct failure *failure);   // called when all files are complete
     void (*close_mark)(void *context, struct place *place, bool remove_name);
 };
 
 struct workspace {
     const struct options *options;
     struct workload *workload;
-    uint64_t alignment_bytes;           // of memory: --alignment, or the file system's preferred block if that is 0
-    uint64_t descriptors;               // of all files and directories, and some to spare
-    uint64_t free_bytes, size_bytes;    // of the first directory's file system, before the first byte
+    uint64_t alignment_bytes;  // alignment of memory: --alignment, or the file system's preferred block if that is 0
+    uint64_t descriptors;               // how many all files and directories need, and some to spare
+    uint64_t free_bytes, size_bytes;    // of the first directory's file system, read before the first byte is written
     // Called between the checks and the first file to refuse anything else; NULL: nothing.
     bool (*before_files)(void *context, struct failure *failure);
     void *before_files_context;
     const atomic_bool *stop;            // the supervisor's
     struct initial_write initial_write;
-    struct payload payload;             // of preformatting
+    struct payload payload;             // the data for preformatting
     const struct marked_files *marked_files;    // NULL: the files need not survive a power cut
-    struct sync_probe sync_probe;       // of the first place
-    pthread_mutex_t activity_lock;      // while the preparing thread writes the activity, or main reads it
+    struct sync_probe sync_probe;       // the result for the first place
+    pthread_mutex_t activity_lock;      // held while the preparing thread writes the activity, or main reads it
     struct activity activity;
     struct failure failure;             // status EXIT_MEASURED: prepared, or stopped
 };

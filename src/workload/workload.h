@@ -85,7 +85,7 @@ static inline const char *operation_name(enum operation operation) {
 
 struct place {
     char name[WORKLOAD_NAME_BYTES];     // of --place; empty: the workload has none
-    uint32_t share_ppm;                 // of the capacity, of all its directories together
+    uint32_t share_ppm;                 // share of the capacity, for all directories of the place together
     char *path;
     bool is_device;
     const char *file_prefix;
@@ -94,10 +94,10 @@ struct place {
     bool direct;
     // While it is open (test_files.h):
     int fd, *fds;                       // of the directory or device and of each file; -1: not open
-    dev_t device;                       // that the directory is on, or the device itself
+    dev_t device;                       // st_dev of the file system of the directory, or of the device itself
     ino_t inode;
-    bool made;                          // the directory, by --createDirs
-    int mark;                           // descriptor of what marks its files (struct marked_files); 0: none
+    bool made;                          // true if --createDirs made the directory
+    int mark;                           // descriptor of the mark of its files (struct marked_files); 0: none
 };
 
 // Translates an offset in a file to the offset in its open descriptor. All devices of a place have as many files.
@@ -109,7 +109,7 @@ static inline uint64_t place_offset(const struct place *place, uint64_t file, ui
 struct commit_terms {
     uint64_t buffer_bytes;              // the largest write; 0: the stream has no commits
     uint64_t puts;                      // messages in a commit
-    bool rewrites_page;                 // a write begins at the page that the one before left partial
+    bool rewrites_page;                 // true if a write begins at the page that the previous one left partial
     uint64_t think_ns;                  // from an application's release to its next commit
     uint64_t remote_delay_ns;           // from the end of a write to its acknowledgement
 };
@@ -117,21 +117,21 @@ struct commit_terms {
 // Of a stream of --stream.
 struct stream_terms {
     char name[WORKLOAD_NAME_BYTES], place[WORKLOAD_NAME_BYTES];
-    uint32_t sizes_count;               // 0: the stream is of a workload that is built in
+    uint32_t sizes_count;               // 0: the stream belongs to a built-in workload
     uint64_t sizes[STREAM_SIZES_MAX];
-    uint32_t upto_ppm[STREAM_SIZES_MAX];        // share of operations of this size or one before it
+    uint32_t upto_ppm[STREAM_SIZES_MAX];        // share of operations that have this size or an earlier one
     uint64_t size_min, size_max;
     struct pattern_terms pattern;
     enum arrival_process process;
     uint64_t rate_micro_per_s;          // open loop: of all workers together, times the load point if rate_scales
     bool rate_scales;
-    uint32_t files;                     // of its place, all directories together
+    uint32_t files;                     // number of files in its place, in all directories together
 };
 
 struct stream {
     const char *name;                   // of its reads and writes; its commits are the stream `commit`
     enum pattern_kind pattern;
-    uint64_t block_bytes;               // of each operation; 0: the step's block size
+    uint64_t block_bytes;               // size of each operation; 0: the step's block size
     uint32_t read_ppm;                  // share of reads in millionths; 0: writes only
     enum sync_mode sync;
     struct arrival arrival;
@@ -140,17 +140,17 @@ struct stream {
     uint32_t workers;                   // times the load point if scales
     bool scales;
     uint32_t first_place;
-    bool shares_place;                  // all workers; if not, worker n has place first_place + n - 1
+    bool shares_place;  // true if all workers use one place; if not, worker n has place first_place + n - 1
 };
 
 struct workload {
     const char *name;
     const char *load_unit;              // such as "queue managers"
-    const char *step_size, *step_title; // what the size of a step refers to: "block" or "message"; and in a sentence
+    const char *step_size, *step_title; // the step's size: "block" or "message"; and how a sentence names it
     const struct number_list *sizes;    // the steps: every size at every load point
     const struct number_list *load_points;
-    const char *write_option;           // the option that names the sizes of writes
-    const char *load_option;            // the option that says how many workers there are
+    const char *write_option;           // name of the option that determines the sizes of writes
+    const char *load_option;            // name of the option that determines how many workers there are
     const char *worker_title;           // what a worker stands for
     struct number_list writes;          // sizes that the disk must accept
     uint32_t streams_count;

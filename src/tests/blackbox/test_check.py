@@ -177,7 +177,7 @@ def each_loss_has_its_name(place):
         result = check(place, lines)
         is_lost(result, "corrupt", corrupt_positions="1", **where)
         contains(result.err, "and holds nothing that the run wrote")
-    for bit in (0, 8 * 511, 8 * BLOCK_BYTES - 1):  # of a stamp, and of the data that it stamps
+    for bit in (0, 8 * 511, 8 * BLOCK_BYTES - 1):  # the first bit is in a stamp, the others in the data
         flipped = bytearray(read_at(place, 2, number))
         flipped[bit // 8] ^= 1 << bit % 8
         with damaged(place, 2, number, bytes(flipped)):

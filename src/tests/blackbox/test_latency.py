@@ -168,6 +168,6 @@ def frozen_tester_is_told_from_a_stalled_disk(place):
     result = place.finish(process)
     equal(result.status, 0, result.err)
     run = consistent(result)
-    # Less what was left of its sleep, which is 0.25 s at most.
+    # Minus the rest of its sleep, which is 0.25 s at most.
     assert int(run["oversleep_max_ns"]) > 1200000000, run["oversleep_max_ns"]
     equal(run["oversleep_max_step"], "1")

@@ -258,11 +258,12 @@ void test_damage(void) {
     CHECK(finds(&found, FINDING_LOST_TAIL, 2) && found.lost_tail_bytes == 2 * BLOCK && found.lost_tail_ns == 90);
     CHECK(found.first.expected == 21 && found.first.found == 15 && found.first.at.file == 1 &&
           found.first.at.offset_bytes == 0);
-    found = judge(1, 33);                               // 22 to 33 are due and one more pass; 34 hides the place of 28
+    found = judge(1, 33);                               // 22 to 33 are due, more than one pass; 34, in flight, hides
+    the place of 28
     CHECK(found.counts[FINDING_LOST_TAIL] == 33 - 20 - 2 && found.kept == 0);
 
     put(1, 20, 0, SECTORS);
-    put(1, 14, 0, SECTORS);                             // the last one, and acknowledged
+    put(1, 14, 0, SECTORS);                             // the last write is lost, although it was acknowledged
     found = judge(1, 20);
     CHECK(finds(&found, FINDING_LOST_TAIL, 1) && found.found == 19 && found.first.expected == 20 &&
           found.first.found == 14);
@@ -272,7 +273,7 @@ void test_damage(void) {
     CHECK(finds(&found, FINDING_LOST_OUT_OF_ORDER, 1) && found.first.expected == 19 && found.first.found == 13);
     put(1, 19, 0, SECTORS);
 
-    // in flight, so it may be lost; torn only if mixed with the previous write
+    // 21 is in flight, so it may be lost; it is torn only if it is mixed with the previous write
     put(1, 21, 0, 9);
     found = judge(1, 20);
     CHECK(finds(&found, FINDING_NONE, 0) && found.found == 21 && found.in_flight == IN_FLIGHT_TORN &&
@@ -280,7 +281,8 @@ void test_damage(void) {
     put(1, 9, 9, SECTORS);
     found = judge(1, 20);
     CHECK(finds(&found, FINDING_NONE, 0) && found.found == 21 && found.in_flight == IN_FLIGHT_DAMAGED);
-    put(1, 15, 0, 9);                                   // no write 21, which honest storage cannot show
+    put(1, 15, 0, 9);                                   // write 21 is not there at all, which cannot happen on honest
+    storage
     found = judge(1, 20);
     CHECK(finds(&found, FINDING_NONE, 0) && found.found == 20 && found.in_flight == IN_FLIGHT_DAMAGED);
     put(1, 15, 0, SECTORS);
@@ -303,7 +305,7 @@ void test_damage(void) {
     memcpy(place_of(1, 18), &image[1][2][0], BLOCK);                    // another queue manager's preformat
     found = judge(1, 20);
     CHECK(finds(&found, FINDING_MISDIRECTED, 1) && found.first.from.worker == 2 && found.first.found == 0);
-    memcpy(place_of(1, 18), place_of(1, 17), BLOCK);    // and a second one; the first of the two is in flight
+    memcpy(place_of(1, 18), place_of(1, 17), BLOCK);    // a second misdirected write; the first of the two is in flight
     memcpy(place_of(1, 15), place_of(1, 17), BLOCK);
     found = judge(1, 20);
     CHECK(finds(&found, FINDING_MISDIRECTED, 1) && found.first.expected == 18 && found.first.found == 17);
@@ -323,13 +325,13 @@ void test_damage(void) {
     CHECK(finds(&found, FINDING_CORRUPT, 1) && !found.first.found_known);
     put(1, 18, 0, SECTORS);
     CHECK(!found.first.damaged);
-    for (size_t at = 0; at < BLOCK; at += BLOCK - 1) {  // of the stamp, and of data that the stamp alone does not prove
+    for (size_t at = 0; at < BLOCK; at += BLOCK - 1) {  // a byte of the stamp, and then a byte of the data
         place_of(1, 18)[at] ^= 1;
         found = judge(1, 20);
         CHECK(finds(&found, FINDING_CORRUPT, 1) && found.first.damaged);
         put(1, 18, 0, SECTORS);
     }
-    for (uint64_t write = 0; write < 18; write += 6) {  // half a sector of the passes before, and of the preformat
+    for (uint64_t write = 0; write < 18; write += 6) {  // half a sector from each previous pass and from the preformat
         unsigned char *sector = place_of(1, 18);
         memcpy(sector + 256, write == 0 ? before + 256 : block_of(SEED, 1, BLOCK, write - 1) + 256, 256);
         found = judge(1, 20);
