@@ -57,7 +57,7 @@ class Said:
     hosts_by_name: dict[str, list[str]] = field(default_factory=dict)
 
     def add(self, problems: Mapping[str, list[str]]) -> None:
-        """Add to what is wrong on each host."""
+        """Add a problem to those of each host."""
         for host, found in problems.items():
             self.problems.setdefault(host, []).extend(found)
 

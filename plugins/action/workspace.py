@@ -88,7 +88,7 @@ class ActionModule(RemoteAction):
 
 
 def for_module(volume: dict[str, Any]) -> dict[str, Any]:
-    """Return of a planned volume what the module needs."""
+    """Return the parts of a planned volume that the module needs."""
     parts = [
         {
             **{key: part[key] for key in ("path", "places", "footprint_bytes")},
@@ -115,8 +115,8 @@ def volume_layout(planned: dict[str, Any], answer: dict[str, Any], privileged: b
 
 
 def paths_of(planned: dict[str, Any], made: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return what was created on the paths of a volume: ``directories`` as the tester lists them, with its devices, and
-    ``given`` as it takes those of --dir."""
+    """Return what was created on the paths of a volume: ``directories`` are listed as the tester lists them, including
+    devices, and ``given`` is the value of its --dir."""
     devices: dict[str, list[str]] = {}
     for device in planned["devices"]:
         devices.setdefault(device["place"], []).append(device["path"])

@@ -12,8 +12,8 @@ description:
   - Prints a short summary of each certification after the play recap.
   - If a run ended before its gate, renders the report from the records that exist.
   - Prints a warning for each host variable whose name is almost that of an option.
-  - If a run was refused, prints the reason. If a run was interrupted, prints the commands to end it
-    and to collect its results.
+  - If a run was refused, prints the reason. If a run was interrupted, prints the commands to end it and to collect its
+    results.
   - The callback never changes the exit status of a run.
 version_added: 1.0.0
 author: mqops contributors (@mqops)

@@ -67,8 +67,8 @@ options:
     default: /var/mqm/mqs.ini
   planned_queue_managers:
     description:
-      - Queue managers that are to be created. They are returned with the others. If one exists
-        by now, its files decide.
+      - Queue managers that are to be created. They are returned with the others. If one exists by now, its files
+        decide.
       - A setting that is left out is the one that C(LogDefaults) of C(mqs.ini) contains, or else the product's default.
     type: list
     elements: dict

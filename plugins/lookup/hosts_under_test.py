@@ -12,8 +12,8 @@ description:
     host in the inventory.
   - Fails if no host is left. Also fails if only part of the playbook is to be run (tags, C(--start-at-task),
     C(--step)), because the command would succeed if the gate were skipped.
-  - If it fails in the C(hosts) of a play, the command ends before anything runs, with an exit
-    status other than 0 and 2.
+  - If it fails in the C(hosts) of a play, the command ends before anything runs, with an exit status other than 0 and
+    2.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 options:

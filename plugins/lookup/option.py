@@ -21,7 +21,8 @@ options:
     description:
       - Names of options. The first word of a name is the role. The variables of the playbooks that stand for an option
         of a role, such as C(certify_hosts), are names as well.
-      - The name of a role stands for a dictionary of all its options, and C(all) for one of the options of all roles.
+      - The name of a role stands for a dictionary of all its options, and C(all) stands for a dictionary of the
+        options of all roles.
     type: list
     elements: str
     required: true

@@ -29,19 +29,19 @@ LOG_NUMBERS = (
     ("LogSecondaryFiles", 1, 509, 2),
     ("LogBufferPages", 18, 4096, 0),
 )
-"""Of each number in the stanzas Log and LogDefaults: the key, the range (0 is also allowed if it is the default),
+"""For each number in the stanzas Log and LogDefaults: the key, the range (0 is also allowed if it is the default),
 and the product's default."""
 LOG_WORDS = (
     ("LogType", ("CIRCULAR", "LINEAR", "REPLICATED")),
     ("LogWriteIntegrity", ("TripleWrite", "DoubleWrite", "SingleWrite")),
 )
-"""Of each word in these stanzas: the key, and its values. The first one is the product's default."""
+"""For each word in these stanzas: the key, and its values. The first one is the product's default."""
 MOST_LOG_FILES = 511
 
 _HEADER = re.compile(r"([^=:#;]*[^=:#;\s])\s*:\s*(?:[#;].*)?\Z")
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _COMMENT = re.compile(r"\s[#;].*\Z")
-"""At the end of a value. MQ's names and paths have no blank before these characters."""
+"""A comment at the end of a value. MQ's names and paths have no blank before these characters."""
 _SHOWN = 60
 
 

@@ -191,7 +191,7 @@ def _check_files(path):
 
 
 def _describe_planned(planned, log_defaults):
-    """Return the same about a queue manager that is to be created. Raises IniError."""
+    """Return the same information about a queue manager that is to be created. Raises IniError."""
     given = dict((key, planned[key]) for key in planned if key != "name" and planned[key] is not None)
     facts = dict(log_defaults, **given)
     if "log_path" not in given:

@@ -266,8 +266,8 @@ def processes_with(arguments):
 
 
 def _arguments(pid):
-    """Return a process's arguments. A killed process whose thread still hangs in the kernel has lost those
-    of its first thread, so every thread is tried until one has them."""
+    """Return a process's arguments. A killed process whose thread still hangs in the kernel has lost the arguments of
+    its first thread, so its other threads are tried until one has them."""
     names = ["/proc/%s/cmdline" % pid]
     try:
         names.extend("/proc/%s/task/%s/cmdline" % (pid, task) for task in os.listdir("/proc/%s/task" % pid))

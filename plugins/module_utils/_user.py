@@ -12,7 +12,7 @@ import stat
 
 
 def name():
-    """Return the name of the user that this process runs as; the number of one without a name."""
+    """Return the name of the user that this process runs as; its number if it has no name."""
     return _name_of(os.geteuid())
 
 

@@ -284,7 +284,7 @@ def reserve_in_bytes(reserve, filesystem_size_bytes):
 
 
 def why_shared(path, status, owner_uid):
-    """Return why others than root, this user and the owner of the test could change the directory; empty if they
+    """Return why users other than root, this user and the owner of the test could change the directory; empty if they
     cannot."""
     if status.st_mode & 0o022 and not status.st_mode & stat.S_ISVTX:
         return "%s is writable by group or others" % path

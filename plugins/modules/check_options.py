@@ -10,12 +10,12 @@ short_description: Check all options of all hosts, and read what concerns the wh
 description:
   - Reads the options of all roles of this collection as inventories, extra variables and surveys give them, for each
     host, and says which ones cannot be used.
-  - Each problem is reported once, with the name of the option, the hosts that have it and what is
-    allowed. No host is contacted.
+  - Each problem is reported once, with the name of the option, the hosts that have it and what is allowed. No host is
+    contacted.
   - Reads the variables that concern the whole command. Each of them has one value for all hosts. Under C(run_once), a
     template reads those of the first host.
-  - The problems are returned and written to C(outcome.json) in the directory C(gate_report_dir). The
-    role reports them, and fails.
+  - The problems are returned and written to C(outcome.json) in the directory C(gate_report_dir). The role reports them,
+    and fails.
   - The playbooks use it before anything else, instead of the validation of arguments of each role, which would repeat
     it for each host and role.
 version_added: 1.0.0
@@ -38,8 +38,8 @@ options:
     description:
       - Whether to also check what options mean, such as whether a profile exists, once for each value. Used by
         commands that open a run, which is refused if an option of any host is wrong.
-      - Without it, a problem that only some hosts have is left to the tasks of those hosts. They fail
-        if they read that option.
+      - Without it, a problem that only some hosts have is left to the tasks of those hosts. They fail if they read that
+        option.
     type: bool
     default: false
   agreed:

@@ -9,8 +9,8 @@ module: cleanup
 short_description: Remove what a run left on a host
 description:
   - Ends the processes of a run and removes its state and its directories on the file systems under test.
-  - Removes only directories that contain the mark of this collection. Anything that cannot be
-    removed is returned in RV(left).
+  - Removes only directories that contain the mark of this collection. Anything that cannot be removed is returned in
+    RV(left).
   - If O(run_id) is empty, cleans up after every run that has ended. Runs whose tables are still to be collected, and
     directories of a run that may be about to start, are kept and returned in RV(kept).
   - A file system that does not answer does not affect the others.

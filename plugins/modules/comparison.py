@@ -12,8 +12,8 @@ description:
     ones became worse, by how much, how certain that is, and what else changed.
   - Writes C(comparison.json) and C(comparison.html) to a new directory C(compare-...) in O(report_dir).
   - Uses the history, and run directories that are given. No host is contacted.
-  - Does not fail for that. RV(failures) contains the hosts that became worse, hosts whose certificates cannot show
-    whether they did, and C(localhost) if a class became worse.
+  - A volume that became worse does not fail the task. RV(failures) contains the hosts that became worse, hosts whose
+    certificates cannot show whether they did, and C(localhost) if a class became worse.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:

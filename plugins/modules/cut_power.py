@@ -10,8 +10,7 @@ short_description: Cut the power of a host
 description:
   - The action plugin waits until the tester has written for O(after_s) seconds. Then it calls the module, which looks
     for queue managers that have started on the host, and makes sure that the witness still receives acknowledgements
-    from the tester.
-    Otherwise nothing is cut.
+    from the tester. Otherwise nothing is cut.
   - Then the action plugin runs O(command) on the controller. If it is empty, tasks of your own cut the power next,
     but only if RV(go) is true.
   - The action plugin never fails because of the host. M(mqops.logdisk.cut_check) records the outcome of the cut.

@@ -8,7 +8,7 @@ DOCUMENTATION = r"""
 module: drift
 short_description: Report which volumes drift over their certificates
 description:
-  - Holds the certificates of each volume against a control limit, looks for the times at which its figures changed,
+  - Compares the certificates of each volume with a control limit, looks for the times at which its figures changed,
     and prints them with whatever else changed then. Volumes that are unlike the others of their class are named.
   - If results of mqldt were imported for a volume, its throughput is examined in addition to O(figure).
   - Writes C(drift.json) and C(drift.html) to O(report_dir).

@@ -11,12 +11,11 @@ description:
   - Prints the state of every volume in the history, the most urgent first, and writes C(status.json) and C(status.prom)
     (OpenMetrics) to O(report_dir).
   - Uses the history only. No host is contacted.
-  - RV(failures) contains each expected host that has a failed or expired volume, that has no volume certified today,
-    or whose newest certifying run planned a volume that is not certified. If the host's
-    variables name its volumes (C(workspace_volumes)), each of them must be certified.
-  - A certificate counts if it was made by the required profile. That is the host's C(gate_profile) if
-    extra variables or the inventory set it, and otherwise the profile of the newest run that measured
-    the volume to certify it.
+  - RV(failures) contains each expected host that has a failed or expired volume, that has no volume certified today, or
+    whose newest certifying run planned a volume that is not certified. If the host's variables name its volumes
+    (C(workspace_volumes)), each of them must be certified.
+  - A certificate counts if it was made by the required profile. That is the host's C(gate_profile) if extra variables
+    or the inventory set it, and otherwise the profile of the newest run that measured the volume to certify it.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:

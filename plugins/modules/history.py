@@ -26,8 +26,8 @@ options:
     elements: str
   import_mqldt:
     description:
-      - CSV files on the controller that mqldt wrote with C(--csvFile). Each run in them becomes an
-        entry that changes no state.
+      - CSV files on the controller that mqldt wrote with C(--csvFile). Each run in them becomes an entry that changes
+        no state.
       - Its mean latency is biased, so it is kept under another name. Its throughput, and its smallest and largest
         latency, can be compared.
     type: list
@@ -36,8 +36,7 @@ options:
     description:
       - The inventory name of the host on which O(import_mqldt) was measured.
       - If it is empty, each file's name must contain it, as C(db07-2019-05-04.csv) or C(QM1_db07_2019-05-04.csv) do if
-        the
-        inventory has a host C(db07).
+        the inventory has a host C(db07).
     type: str
     default: ""
   mqldt_dates:
@@ -56,8 +55,8 @@ options:
     description:
       - The certificate to withdraw, as its SHA-256 or the beginning of its SHA-256.
       - Alternatively, a volume that is no longer wanted, as host and mount point such as V(db07:/mnt/old), or
-        V(db07/data:/mnt/old)
-        for the volume C(data). All its entries are withdrawn, so that it no longer needs to be certified.
+        V(db07/data:/mnt/old) for the volume C(data). All its entries are withdrawn, so that it no longer needs to be
+        certified.
     type: str
   reason:
     description: Why O(revoke) withdraws the certificate.

@@ -57,8 +57,8 @@ state:
   type: str
 volumes:
   description:
-    - State and progress of each volume by its name. The progress is what the tester reports.
-      All its values are strings.
+    - State and progress of each volume by its name. The progress is what the tester reports. All its values are
+      strings.
     - The state is C(running), C(finished), C(dead) or C(absent). C(finished) means that the tables are complete, even
       if the process has not ended. C(dead) means that the tester ended without tables.
   returned: success

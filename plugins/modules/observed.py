@@ -32,8 +32,8 @@ options:
     default: log
   ask:
     description:
-      - V(poll) returns what the observation of O(volume) has written, and lets it continue. V(finish)
-        does the same, but ends it.
+      - V(poll) returns what the observation of O(volume) has written, and lets it continue. V(finish) does the same,
+        but ends it.
       - V(end) ends observations. Their samples are kept until they are collected or the lease is over.
       - V(remove) ends observations and removes their state. If O(run_id) is empty, only those whose process has
         disappeared are removed.
@@ -64,8 +64,8 @@ EXAMPLES = r"""
 RETURN = r"""
 state:
   description:
-    - The state of the observation, V(running), V(ended), V(dead) or V(absent). V(dead) means
-      that its process disappeared.
+    - The state of the observation, V(running), V(ended), V(dead) or V(absent). V(dead) means that its process
+      disappeared.
     - The action plugin returns V(finished) when the record is written, and V(unknown) if the host did not answer.
   returned: if O(ask) is V(poll) or V(finish)
   type: str

@@ -11,8 +11,8 @@ description:
   - Loads the profile of each host, checks that the hosts under test agree on the settings that apply to the whole run,
     and creates the run directory on the controller. A certificate or run that is named as a baseline must be in the
     history. No host is contacted.
-  - Reads the settings of each host from the result of M(mqops.logdisk.plan), which the role sweep
-    registers as C(sweep_plan).
+  - Reads the settings of each host from the result of M(mqops.logdisk.plan), which the role sweep registers as
+    C(sweep_plan).
   - If something is wrong, it is returned in RV(problems) and written to C(outcome.json). The role then fails.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
@@ -25,9 +25,9 @@ options:
     description:
       - What the run does. C(measurement) tests storage. C(observation) watches live queue managers, and cannot certify.
       - The gate does not stop an observation because a verdict is inconclusive or because it does not certify.
-      - For an observation, the settings of each host are those of the fact C(observe_plan), a
-        dictionary with C(settings), the options of the roles by name. Its volumes are those of the
-        queue managers that these options name.
+      - For an observation, the settings of each host are those of the fact C(observe_plan), a dictionary with
+        C(settings), the options of the roles by name. Its volumes are those of the queue managers that these options
+        name.
       - C(durability) cuts the power of hosts. The settings of each host are those of the fact C(power_cut_plan), which
         M(mqops.logdisk.cut_plan) returns.
       - Every other kind in C(plugins/plugin_utils/_kinds) can be used as well; any other value fails the task.

@@ -8,15 +8,15 @@ DOCUMENTATION = r"""
 module: queue_manager_info
 short_description: Find the queue managers of a host and their recovery logs
 description:
-  - Returns the queue managers of a host, the settings of their recovery logs, and the file
-    systems that hold these logs.
+  - Returns the queue managers of a host, the settings of their recovery logs, and the file systems that hold these
+    logs.
   - Reads C(mqs.ini) and the C(qm.ini) of each queue manager. A setting that C(qm.ini) does not contain comes from the
     files of the log, or else it is the product's default, which RV(queue_managers[].sources) calls C(assumed).
   - If C(mqs.ini) does not exist or cannot be read, and C(dspmq) and C(dspmqinf) are installed, the module calls them.
   - The module only reads, and needs neither IBM MQ nor privilege. It reports what this user may not read. IBM MQ lets
     only the user C(mqm) and the members of the group C(mqm) read C(qm.ini).
-  - A value that IBM MQ would not accept is a problem of its queue manager. The message contains the
-    file, the line and the key.
+  - A value that IBM MQ would not accept is a problem of its queue manager. The message contains the file, the line and
+    the key.
   - If the storage of a file system does not answer, only the queue managers that use it are affected.
 version_added: 1.0.0
 author: mqops contributors (@mqops)

@@ -19,8 +19,8 @@ extends_documentation_fragment:
 options:
   path:
     description:
-      - Path of the run directory, or of a link to it, or a run ID. A relative path is relative
-        to the working directory.
+      - Path of the run directory, or of a link to it, or a run ID. A relative path is relative to the working
+        directory.
       - If empty, the latest run in O(report_dir) is used.
     type: str
   report_dir:

@@ -8,8 +8,8 @@ DOCUMENTATION = r"""
 module: schedule
 short_description: Set the start time of each host of a sweep
 description:
-  - Works out when each host starts, by the controller's clock. With O(mode=together) it is the
-    same instant for all hosts.
+  - Works out when each host starts, by the controller's clock. With O(mode=together) it is the same instant for all
+    hosts.
   - If the hosts cannot all be ready at O(start_at), the reason is returned in RV(problem), and
     M(mqops.logdisk.start) refuses to start them.
 version_added: 1.0.0

@@ -8,8 +8,8 @@ DOCUMENTATION = r"""
 module: stop
 short_description: Stop a running certification on a host
 description:
-  - Asks the testers of all volumes to end and waits until they have written their tables. The
-    tables are kept for M(mqops.logdisk.collect).
+  - Asks the testers of all volumes to end and waits until they have written their tables. The tables are kept for
+    M(mqops.logdisk.collect).
   - If the playbook that started the certification is still running, it collects the tables itself.
 version_added: 1.0.0
 author: mqops contributors (@mqops)

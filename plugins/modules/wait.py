@@ -8,8 +8,8 @@ DOCUMENTATION = r"""
 module: wait
 short_description: Wait on the controller for a sweep
 description:
-  - Sleeps until it is time to poll the hosts again, and shows the progress of the fleet. No connection
-    or fork is held meanwhile.
+  - Sleeps until it is time to poll the hosts again, and shows the progress of the fleet. No connection or fork is held
+    meanwhile.
   - Returns at once if there is no host to wait for.
 version_added: 1.0.0
 author: mqops contributors (@mqops)

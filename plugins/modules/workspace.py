@@ -50,8 +50,8 @@ options:
         suboptions:
           path:
             description:
-              - Directory on a file system under test. If it does not exist, it is created, but its
-                parent directory must exist.
+              - Directory on a file system under test. If it does not exist, it is created, but its parent directory
+                must exist.
             type: str
             required: true
           places:
@@ -87,9 +87,8 @@ options:
             required: true
   state_dir:
     description:
-      - State directory of the runs. Empty directories on the paths under test that are older than an hour and belong
-        to runs not known there are removed, because their testers never started. If
-        empty, nothing is removed.
+      - State directory of the runs. Empty directories on the paths under test that are older than an hour and belong to
+        runs not known there are removed, because their testers never started. If empty, nothing is removed.
     type: str
     default: ""
   owner:

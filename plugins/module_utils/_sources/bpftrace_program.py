@@ -11,13 +11,14 @@ when it is looked up. Each stream has these maps:
     sums. An item below 4608 is a bucket of the tester's histogram (src/figures/distribution.h) and counts operations;
     the others are named below.
 ``@x<stream>[slot, 0]`` and ``@x<stream>[slot, 1]``
-    the maximum, and the distance of the minimum from LONGEST; 0 if there is none. Two processors that write one at once
-    may lose it; its bucket is not lost.
+    the maximum, and the distance of the minimum from LONGEST; 0 if there is none. If two processors write one at the
+    same time, it may be lost, but not its bucket.
 ``@t<stream>[thread, depth]``
-    when the operations began that have not returned. bpftrace prints it when it has ended and nothing changes any more.
+    the start times of operations that have not returned. bpftrace prints it when it has ended and nothing changes any
+    more.
 ``@c<stream>[file]``, ``@w<stream>[file]`` and ``@b<stream>[file]``
-    how many writes to a log file wait for a flush, what they took and how many bytes they moved. bpftrace prints them
-    at the end, too.
+    how many writes to a log file wait for a flush, how long they took and how many bytes they moved. bpftrace prints
+    them at the end, too.
 ``@o<stream>``
     the writes to log files that were not made by one of the watched system calls.
 
@@ -51,7 +52,7 @@ KEYS = 20480
 WRITES = ("write", "pwrite64", "writev", "pwritev")
 WRITE_WITH_FLAGS = "pwritev2"
 FLUSHES = ("fsync", "fdatasync")
-"""sync_file_range is none: it writes no metadata and does not flush the cache of the disk."""
+"""sync_file_range is not among them: it writes no metadata and does not flush the cache of the disk."""
 
 AIO, IO_URING = "aio", "io_uring"
 """The ways to write to a file without one of these system calls that can be noticed."""

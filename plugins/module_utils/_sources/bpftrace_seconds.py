@@ -9,12 +9,12 @@ Each text is a JSON object with one key, and all times are the kernel's monotoni
     {"base": 1}                                    when the observation began
     {"second": {"number": 1, "late": false, "streams": {"log": {"buckets": {"513": 2},
         "sum_ns": 1, "bytes": 1, "errors": 0, "min_ns": 1, "max_ns": 1}}}}
-    {"in_flight": {"log": [1]}}                    when the operations began that have not returned at the end
+    {"in_flight": {"log": [1]}}                    start times of operations that have not returned at the end
     {"maximum": {"stream": "log", "at_ns": 1, "latency_ns": 1, "bytes": 1, "previous_ns": 0}}
     {"stall": {"stream": "log", "at_ns": 1, "latency_ns": 1, "bytes": 1}}
     {"end": 1}                                     when it ended, if that was before its time
     {"lost": 1}                                    events that bpftrace could not keep
-    {"unseen": {"log": 1}}                         writes so far that came by none of the system calls that are watched
+    {"unseen": {"log": 1}}                         writes so far that were not made by a watched system call
     {"unflushed": {"log": 1}}                      writes at the end that were neither synchronous nor flushed
 
 Private to this collection; it may change at any time.

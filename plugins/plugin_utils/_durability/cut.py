@@ -39,8 +39,8 @@ SOONEST_BOOT_NS = 500_000_000
 that has booted may refuse it."""
 
 SAME_VOLUME = ("mount_point", "filesystem_uuid", "mount_source", "filesystem_type")
-"""The facts by which the file system is the same after the cut. A device may get another name when the host boots, so a
-UUID says more than its source."""
+"""The facts that must be equal before and after the cut if it is the same file system. A device may get another name
+when the host boots, so a UUID says more than its source."""
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,7 @@ def and_others(text: str, others: int) -> str:
 
 
 def figure_text(judged: Judged, words: Words) -> str:
-    """Return the figure beside its limit, and which row it is of: "latency_p99 4.2 ms > 2 ms at 4 KiB,
+    """Return the figure beside its limit, and the row that it belongs to: "latency_p99 4.2 ms > 2 ms at 4 KiB,
     queue manager QM1 (12,345 writes)"."""
     details, where, value = _details(judged), _where(judged, words), judged["value"]
     if value is None:

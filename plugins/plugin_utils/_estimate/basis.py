@@ -42,7 +42,7 @@ class Measured:
 @dataclass(frozen=True, slots=True)
 class Estimate:
     """The result of a load, the reservations about it (keys of reservations.TEXTS),
-    and what was measured of the same load, None if nothing."""
+    and the measurement of the same load, None if there is none."""
 
     load: Load
     commits: Commits

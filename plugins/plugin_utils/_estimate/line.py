@@ -24,9 +24,9 @@ class NoLine(Exception):
 class Line:
     """The latency L0 + size / rate.
 
-    base_error_ns and bytes_per_ns_error are standard errors, from how far the means lie from the line. worst is how far
-    the furthest one does, as a share of that mean. smallest_bytes and largest_bytes are the sizes between which the
-    line was measured.
+    base_error_ns and bytes_per_ns_error are standard errors, from how far the means lie from the line. worst is the
+    largest distance of a mean from the line, as a share of that mean. smallest_bytes and largest_bytes are the sizes
+    between which the line was measured.
     """
 
     base_ns: float

@@ -13,7 +13,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.line impor
 PROCESSOR_BOUND_NS = 100_000
 """Below this time for a write the processor decides how many messages a queue manager carries."""
 LOOSE = 0.15
-"""A line that the means leave by more than this share is too loose for the agreement that the model claims."""
+"""If the means deviate from the line by more than this share, it is too inaccurate for the agreement that the model
+claims."""
 
 _SLACK = 0.05
 """The tolerance for writes outside the measured sizes."""
@@ -33,8 +34,8 @@ TEXTS = MappingProxyType(
 
 
 def reservations(line: Line, write_bytes: float, write_ns: float) -> tuple[str, ...]:
-    """Return the keys of the reservations about an estimate that rests on writes of a size,
-    each of which takes so long with its remote delay."""
+    """Return the keys of the reservations about an estimate, from the size of its writes and their duration including
+    the remote delay."""
     found = {
         SMALLER: write_bytes < (1 - _SLACK) * line.smallest_bytes,
         LARGER: write_bytes > (1 + _SLACK) * line.largest_bytes,

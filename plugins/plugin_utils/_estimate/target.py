@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a volume is asked to carry: messages of a size at a rate, from that many clients of one queue manager."""
+"""The required load of a volume: the size and the rate of messages, and the number of clients of one queue manager."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class OperationsTarget:
-    """The load of another workload than MQ's that a volume must carry."""
+    """The required load of a volume for a workload other than MQ's."""
 
     operations_per_s: float
 

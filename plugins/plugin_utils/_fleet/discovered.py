@@ -225,7 +225,7 @@ def _block_sizes(wanted_bytes: Sequence[int], largest_bytes: int) -> list[int]:
 
 
 def _published_sizes(group: Sequence[Log]) -> list[int]:
-    """Return the smallest, the median and the largest write size that MQ published of a group, in whole pages;
+    """Return the smallest, the median and the largest write size that MQ published for a group, in whole pages;
     nothing if it published none."""
     found = sorted(size for log in group if log.written for size in log.written.sizes_bytes)
     if not found:

@@ -80,15 +80,16 @@ def expectation(
 
 
 def check_slices(groups: Mapping[str, Sequence[str]], loader: Any, unmatched: Iterable[str]) -> None:
-    """Raise ExpectationError if a term of the limit of slices that none of their hosts matched matches no host of the
-    whole inventory either."""
+    """Raise ExpectationError if a term of the limit that matched no host of any slice matches no host of the whole
+    inventory either."""
     inventory = _inventory(groups, loader)
     for term in dict.fromkeys(unmatched):
         _check_term(inventory, "--limit of a slice", term)
 
 
 def has_controller(groups: Mapping[str, Sequence[str]], loader: Any, limit: str | None) -> bool:
-    """Whether a limit leaves the controller to plays that name it. The one that Ansible invents belongs to no group."""
+    """Whether a limit leaves the controller to plays that name it. A controller that is not in the inventory belongs
+    to no group."""
     limits = _terms(_limit_terms(limit or ""))
     return not limits or any(
         host.name == CONTROLLER

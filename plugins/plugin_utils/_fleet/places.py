@@ -93,8 +93,8 @@ def on_devices(workload: Workload, devices: Mapping[str, Sequence[str]]) -> Work
 
 
 def check_erasure(erase: Any, devices: Iterable[str]) -> None:
-    """Raise OptionError unless the devices that may be overwritten are named, each by exactly the path of a place,
-    and no other one is."""
+    """Raise OptionError unless all devices of places are named as devices that may be overwritten, by exactly the same
+    paths, and no other device is."""
     allowed = [] if erase is None else erase
     if not isinstance(allowed, (list, tuple)) or not all(isinstance(path, str) for path in allowed):
         raise OptionError(f"{ERASE} must be a list of devices, each by the path of its place, not {erase!r}")

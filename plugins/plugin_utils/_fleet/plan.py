@@ -51,7 +51,7 @@ ASSUMED_FORMAT_BYTES_PER_S = 100e6
 LONGEST_DEADLINE_S = 31536000
 """The longest deadline that the tester accepts."""
 DEFAULT_DURATION_S = 60
-"""How long a row is measured if neither the role's variable nor the profile says it."""
+"""How long a row is measured if neither the role's variable nor the profile specifies it."""
 ANY_RUN = "20260101T000000Z-000000"
 """The ID of a run, if only its form matters."""
 VOLUME_GAP_S = 2
@@ -153,12 +153,12 @@ def make_plan(
     """Return the plan of a sweep from the role's ``variables`` by name, its ``sweep_options``,
     what the profile asks for, and the workload.
 
-    Without load points a workload of streams has its own, and else all queue managers write together; without a
-    duration each row is measured for ``min_duration_s``. The plan holds ``told`` (the options of the tester by option,
+    Without load points, a workload of streams uses its own; otherwise all queue managers write together. Without a
+    duration, each row is measured for ``min_duration_s``. The plan holds ``told`` (the options of the tester by option,
     without directories), ``places`` (the names of those of the workload, if it has any), ``streams`` (their operations
     by name), ``queue_manager_bytes`` and ``footprint_bytes`` (the files of one queue manager or of all places, and of
-    all queue managers), ``search`` (the parameters of a search for the capacity, None if there is none; everything
-    else is for one round), ``steps``, ``sweep_duration`` (seconds per row), ``planned_s`` (the steps alone),
+    all queue managers), ``search`` (the parameters of a search for the capacity, None if there is none; everything else
+    is for one round), ``steps``, ``sweep_duration`` (seconds per row), ``planned_s`` (the steps alone),
     ``certify_s`` (the same,
     but each row for ``min_duration_s`` at least), ``format_s`` (an estimate), ``deadline_s`` and what else the run
     needs as numbers. Raises OptionError.

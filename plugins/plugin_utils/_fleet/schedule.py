@@ -31,7 +31,7 @@ GRACE_S = 30.0
 LEASE_MIN_S = 120.0
 LEASE_INTERVALS = 6
 LEASE_POLLS = 3
-"""An observation continues without a poll for the longest of these: so many seconds, intervals, or times between two
+"""How long an observation continues without a poll: the longest of this many seconds, intervals, and times between two
 polls."""
 HOST_CALL_S = 1.0
 """How long a call of one host is assumed to take if all hosts share one fork."""
@@ -91,7 +91,7 @@ def time_table(
 
 
 def whole_s(mode: str, plans: Mapping[str, Mapping[str, Any]], steps_key: str) -> float:
-    """Return about how long all hosts take by their plans, whose steps take the time of ``steps_key``:
+    """Return approximately how long all hosts take by their plans, whose steps take the time of ``steps_key``:
     planned_s or certify_s."""
     hosts = {name: {**plan, "planned_s": plan[steps_key], "called_s": (0, 0)} for name, plan in plans.items()}
     return max(times["end_epoch_s"] for times in time_table(mode, 0, hosts).values())

@@ -39,7 +39,7 @@ def _baseline(value: Any) -> list[str]:
 
 
 def read_margin(value: Any) -> float:
-    """Return a change that matters as a share. Raises ValueError."""
+    """Return the change that matters, as a share. Raises ValueError."""
     margin = _units.parse_ratio(value)
     if not LEAST_MARGIN <= margin <= MOST_MARGIN:
         raise ValueError(f"it must be from {_units.format_ratio(LEAST_MARGIN)} to {_units.format_ratio(MOST_MARGIN)}")
@@ -66,7 +66,7 @@ def agreed(name: str, values: Mapping[str, Any], remedy: str = _ONE_RUN) -> Any:
 
 
 def agreed_value(name: str, values: Mapping[str, Any]) -> Any:
-    """Return the same of values that were read. Raises SettingsError."""
+    """Return the one value from those that were already read. Raises SettingsError."""
     return one_value(name, values, MEANINGS.get(name, _as_it_is), _ONE_RUN)
 
 

@@ -16,8 +16,8 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import MOMENT
 
 PREPARATION_S = 20.0
-"""From opening a run until the slowest host is ready to write its files:
-the least that connecting and installing the tester take."""
+"""The shortest time from opening a run until the slowest host is ready to write its files: connecting and installing
+the tester take this long."""
 MOST_AHEAD_S = 24 * 3600.0
 """A later instant is a wrong date."""
 OPTION = "sweep_start_at"

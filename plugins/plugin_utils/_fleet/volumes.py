@@ -79,7 +79,7 @@ def in_terms_of(volume: Mapping[str, Any], message: str) -> str:
 
 
 def sharing_facts(layouts: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, str]]:
-    """Return by the name of each volume, if it shares a disk with others, the fact that says with which. ``layouts``
+    """Return, for each volume that shares a disk with others, the fact that names them. ``layouts``
     hold ``name`` and ``disks`` of each."""
     facts = {}
     for volume in layouts:

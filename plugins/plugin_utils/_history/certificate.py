@@ -74,7 +74,7 @@ PARAMETERS = tuple(each.key for each in tester_options.ALL if each.compared)
 """Keys of run.csv that say how the volume was measured: figures of other parameters are not comparable."""
 
 OF_STREAMS = re.compile(r"(?:place|stream)_[0-9]+\Z")
-"""The same, of a run of streams."""
+"""The same keys for a run of streams."""
 _DIRECTORIES = re.compile(r"dir=[^,]*,?")
 
 FIGURES = (
@@ -219,7 +219,7 @@ class Certificate:
 
     @cached_property
     def entry(self) -> Entry:
-        """What the history looks a certificate up by."""
+        """The fields by which the history finds a certificate."""
         content = self.content
         comparison = content.get("comparison") or {}
         identity = identity_of(content.get("identity"))
@@ -253,7 +253,7 @@ class Certificate:
 
 @dataclass(frozen=True)
 class Entry:
-    """What the history looks a certificate up by: the fields that decide its state and which other certificates it
+    """What the history needs to find a certificate: the fields that decide its state and which other certificates it
     belongs with.
 
     volume_id is None if it is not known which volume it was. valid_from and valid_until (the last day) are None unless
@@ -307,7 +307,7 @@ class Entry:
 
 
 def newest_of_each_run(entries: Iterable[Entry]) -> list[Entry]:
-    """Return of some entries of one volume the last one of each run, oldest first: a run that was collected and
+    """Return the last entry of each run among some entries of one volume, oldest first: a run that was collected and
     judged again is still one observation."""
     by_run: dict[str, Entry] = {}
     for entry in sorted(entries, key=lambda entry: entry.order):

@@ -4,9 +4,9 @@
 
 """Compares what was observed of a live queue manager with the certificate of its volume.
 
-A certificate has the mean latency by the size of the write. The line through these means says what the live queue
-manager should get for the size that it writes. As the mean over a line is the line at the mean, this holds for a
-mixture of sizes as well.
+A certificate has the mean latency by the size of the write. The line through these means gives the latency to expect
+for the write size of the live queue manager. On a straight line, the mean latency of a mixture of sizes is the latency
+at the mean size, so mixtures need no special treatment.
 """
 
 from __future__ import annotations
@@ -70,8 +70,8 @@ _STATES = {
 
 @dataclass(frozen=True)
 class Live:
-    """The activity of a live queue manager's log: the mean latency and size of its writes,
-    and their number, if known."""
+    """The activity of a live queue manager's log: the mean latency and the mean size of its writes, and their number
+    if known."""
 
     mean_ns: float
     size_bytes: float
@@ -202,8 +202,8 @@ def _may_be_at(identity: VolumeIdentity | None, entry: Entry) -> bool:
 
 
 def _state_of(entry: Entry, state: str, fact: Entry | None, loss: CutResult | None) -> tuple[str, str]:
-    """Return the state of an entry that has this one without regard to facts about the volume and to power cuts,
-    and its words."""
+    """Return the state of an entry and its words. state is the one by the profile alone; a fact about the volume, or
+    writes lost in a power cut, overrule it."""
     if entry.effect == CERTIFIES and state != REVOKED and fact:
         return FAILED, f"the certificate of a volume that {standing_facts_text(fact)}"
     if entry.effect == CERTIFIES and state != REVOKED and loss:

@@ -47,9 +47,9 @@ def problems_by_host(
     plans: Mapping[str, Sequence[Planned]],
     named: Mapping[str, Sequence[str]] | None = None,
 ) -> dict[str, list[str]]:
-    """Return why hosts are not certified under the profiles that are asked for, by host, of those that are not: a
-    sentence for each volume of an expected host that failed or expired, for each that must be certified and is not, and
-    for each host that has no certified volume.
+    """Return, by host, why hosts are not certified under the requested profiles: a sentence for each volume of an
+    expected host that failed or expired, for each that must be certified and is not, and for each host that has no
+    certified volume.
 
     What must be certified is the newest plan of the host (plans, by its printable name). named holds the names of
     volumes that the inventory asks for.

@@ -84,8 +84,8 @@ def look_up(directory: RunDirectory) -> None:
 
 @dataclass(frozen=True)
 class Current:
-    """The results of a volume, oldest first. Those of ``expired`` were kept too long ago to count on the day of a
-    run, by its ``valid_days``."""
+    """The results of a volume, oldest first. The results in ``expired`` are too old to count on the day of a run, by
+    its ``valid_days``."""
 
     results: Sequence[CutResult]
     expired: Sequence[CutResult] = ()

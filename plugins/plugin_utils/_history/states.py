@@ -219,7 +219,7 @@ def fleet_status(
     content, for each relevant profile.
 
     profiles holds the name of the requested profile by host; of a host without one it is that of the newest run
-    that measured the volume to certify it. Other profiles are there as such if they certified the volume, unless their
+    that measured the volume to certify it. Other profiles are included if they certified the volume, unless their
     certificate is expired or revoked and there is a newer one. cuts are the results of all power cuts. A volume against
     which a fact or a loss counts is failed under every profile, unless the entry that decided its state was revoked.
     """

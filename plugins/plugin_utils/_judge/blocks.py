@@ -33,8 +33,8 @@ def choose_blocks(spare: Sequence[int]) -> Blocks:
     however much longer the blocks are made.
 
     spare is how far each second is below the allowed value, negative if it is above. Only excesses count: a slow drift
-    far below the limit must not lengthen the blocks. All longer blocks are checked as well, so that single peaks in
-    crowds do not count as independent.
+    far below the limit must not lengthen the blocks. All longer blocks are checked as well, so that isolated peaks
+    that occur in clusters do not count as independent.
     """
     seconds, running = len(spare), running_sums(spare)
     if min(spare) >= 0:

@@ -23,8 +23,8 @@ SEARCH_ENDED_AFTER_ROUNDS = "search_ended_after_rounds"
 
 @dataclass(frozen=True)
 class Climber:
-    """A volume whose capacity is searched for. group is that of the volumes that are searched together with it, None
-    if it is searched by itself. rounds is how many it may have, largest the largest load that its workload can
+    """A volume whose capacity is searched for. group is shared by the volumes that are searched together, None if the
+    volume is searched by itself. rounds is how many it may have, largest the largest load that its workload can
     make."""
 
     record: HostRecord
@@ -40,7 +40,7 @@ class Climber:
 
     @property
     def can_go_on(self) -> bool:
-        """Whether it can be measured again: not after an I/O error, and not if it was stopped."""
+        """Whether the volume can be measured again: it cannot after an I/O error or if the run was stopped."""
         return (
             kind_named(self.record.kind).tests_storage
             and (self.record.tester or {}).get("exit_status") == 0

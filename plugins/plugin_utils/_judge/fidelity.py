@@ -19,9 +19,9 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader im
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables
 
 TOLERANCE = 0.05
-"""By how much a share may differ from what was requested, as a share of that."""
+"""By how much a share may differ from the requested one, relative to it."""
 _Z = 3.29
-"""The deviation that chance explains, in standard deviations: one fair draw in 1,000 is further off."""
+"""The deviation that chance explains, in standard deviations: one random draw in 1,000 deviates further."""
 
 _ABOUT = ("property", "stream", "item")
 _SHARES = (READ_SHARE, "size_share", "operations_share", "capacity_share")
@@ -66,8 +66,8 @@ def _shares(tables: Tables) -> list[Row]:
 
 
 def _by_chance(row: Row, tables: Tables) -> float:
-    """Return by how much a share can be off by chance: that of n draws, and the last operation of each worker,
-    which the end of the step cuts off."""
+    """Return by how much a share can deviate by chance: because of n random draws, and because the end of the step
+    cuts off the last operation of each worker."""
     if row["property"] == "capacity_share":
         return 0.0
     operations, workers = _drawn(row, tables)

@@ -146,7 +146,6 @@ def _wrong_fails_expected(run: Mapping[str, Any], hosts: list[dict[str, Any]]) -
 
 
 def _wrong_fail_share(profile: Mapping[str, Any]) -> float:
-    """Return in which share of all runs a profile may fail a good host by chance;
-    without a confidence there is no such share."""
+    """Return the share of all runs in which a profile may fail a good host by chance, None if it has no confidence."""
     confidence = (profile.get("qualifies") or {}).get("confidence")
     return 1 - confidence if isinstance(confidence, float) else 0.0

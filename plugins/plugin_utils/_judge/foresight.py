@@ -32,9 +32,9 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import FORESEEN, Finding, finding
 
 _TARGETS = {TARGET: Target, HIGHEST: OperationsTarget}
-"""The form of sweep_target that limits of these scopes need."""
+"""The form of sweep_target that limits with these scopes require."""
 _LARGEST_MEAN = 0.4
-"""The mean, as a share of a limit on a percentile, for which it is said how long a row must be measured."""
+"""The mean, as a share of a limit on a percentile, for which a note says how long a row must be measured."""
 
 
 def foresee(profile: Profile, plan: Mapping[str, Any]) -> list[Finding]:

@@ -352,7 +352,7 @@ def _missing_block_sizes(tables: Tables, profile: Profile) -> _Why:
 
 
 def _unlike_workload(record: HostRecord, tables: Tables, profile: Profile) -> _Why:
-    """Return how the run differed from the workload, on storage, whose runs the profile certifies; None if it did not.
+    """Return how the run differed from the workload that the profile certifies; None if it did not.
 
     A run of mq-log has to write as MQ's logger does. Any other workload defines how it writes, and a run is only
     accepted if it matches its order.

@@ -34,12 +34,12 @@ SECONDS_FOR_A_MEAN = _LEAST_BATCH_S * _FEWEST_BATCHES
 
 @dataclass(frozen=True)
 class Question:
-    """A mean or rate that is to keep a limit, a `max` or a `min`, with which risks it may be decided wrongly,
-    and among how many judgements.
+    """A mean or rate that is to keep a limit, a `max` or a `min`, the accepted risks of a wrong decision, and the
+    number of judgements.
 
     most_x is the greatest sum x can have if nothing but standstills were measured, None if the ratio is a
-    rate. suspicion is with which probability a row of one worker among several must be beyond its limit by
-    chance to be suspect.
+    rate. suspicion is the probability of a deviation by chance below which a row of one worker among several is
+    suspect.
     """
 
     limit: float
@@ -127,8 +127,7 @@ def _for_a_pass(deviations: Sequence[float], side: int, quantile: float) -> floa
 
 
 def _reserve(total_x: float, total_y: float, question: Question) -> float:
-    """Return how much of the time may be standstill beside what was measured, as a share of it,
-    before the limit is broken."""
+    """Return how much more standstill would break the limit, as a share of the measured time."""
     if question.most_x is not None:
         return (question.limit * total_y - total_x) / question.most_x
     return total_x / total_y / question.limit - 1 if question.limit > 0 else math.inf

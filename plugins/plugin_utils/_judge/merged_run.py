@@ -87,7 +87,7 @@ def _with_tables(source: RunDirectory, folder: str) -> tuple[HostRecord, dict[st
 
 
 def _common_facts(facts: list[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the newest of some facts (the last), with None for each that another one of them does not share.
+    """Return the newest of several sets of facts (the last), with None for each fact on which they do not agree.
     Of their jobs, only the common values are kept."""
     common = {
         key: value if all(other.get(key) == value for other in facts) else None

@@ -151,8 +151,8 @@ def _slowest_second(row: Row, tables: Tables) -> float | None:
 
 
 def _not_started_share(row: Row, tables: Tables) -> float | None:
-    """Return the share of what was due that did not start, None without a rate;
-    0 if that does not show that the load cannot be kept.
+    """Return the share of due operations that did not start, None without a rate; 0 if it is too small to show that
+    the load cannot be sustained.
 
     At any instant an operation of each worker may be about to start, and a queue that is emptied in time varies by
     about the square root of the number due.

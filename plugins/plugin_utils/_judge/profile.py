@@ -68,10 +68,10 @@ class Limit:
     """One criterion: a metric, the value that it must keep to, and the rows that it judges.
 
     bound is `max` or `min`; value is in the metric's base unit; strict means that reaching the value already breaks it;
-    stated is the value as the profile states it. block_size, message_size and load_point are None if every one of them
-    is judged; a block size is only that of a step that has one, and so is a message size. stream is the one whose rows
-    are judged, and operation the only one of it, empty for every one. source says where the number comes from. id is
-    the identifier that auditors cite, unique in its profile, empty if there is none.
+    stated is the value as the profile states it. block_size, message_size and load_point are None if all of them are
+    judged; steps may have block sizes, message sizes, or neither. stream is the one whose rows are judged, and
+    operation the only one of it, empty for every one. source says where the number comes from. id is the identifier
+    that auditors cite, unique in its profile, empty if there is none.
     """
 
     metric: Metric

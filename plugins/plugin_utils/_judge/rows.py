@@ -47,8 +47,8 @@ def rows_of(limit: Limit, tables: Tables) -> list[Row]:
     """Return the rows that a limit judges.
 
     The row of a stream's only worker is not judged: the row `all` has the same figures. A rate of a stream is that of
-    its reads and writes together, unless the limit names one of them. The longest stall that every profile allows is
-    that of every stream.
+    its reads and writes together, unless the limit names one of them. The limit on the longest stall, which every
+    profile has, judges every stream.
     """
     if not tables.layout.of_mq and limit.metric.name == "latency_max" and of_every_profile(limit):
         streams = dict.fromkeys(row["stream"] for row in tables.results if row["stream"] != ALL_STREAMS)
@@ -57,8 +57,8 @@ def rows_of(limit: Limit, tables: Tables) -> list[Row]:
 
 
 def is_beside_the_point(limit: Limit, tables: Tables) -> bool:
-    """Whether a limit that has no row is not judged: a hard limit of every profile is that of the log,
-    and the workload may have no log."""
+    """Whether a limit that has no row is not judged: the hard limits that every profile has are about the log, and the
+    workload may not have one."""
     return not tables.layout.of_mq and of_every_profile(limit)
 
 

@@ -49,7 +49,7 @@ _FAIL_BETS = tuple((4.0**-power, 1 / 6) for power in range(6))
 """Stakes, as a share of the largest possible one, and their weights."""
 
 _BOUND_WIDTH, _BOUND_WIDTH_OF_ALLOWED = 1e-6, 1e-5
-"""How exact a bound is: in itself and as a part of the allowed share, whichever is finer."""
+"""The precision of a bound: absolute, and relative to the allowed share; the finer one applies."""
 _LONGEST_EXTENSION = 20
 """A figure that needs more than this many times the measured seconds is too close to the limit for any duration to
 decide it."""
@@ -110,7 +110,7 @@ def share_of_operations(
     part_of: tuple[int, int] | None = None,
     rows: int = 1,
 ) -> Evidence:
-    """Test whether of all operations at most the allowed share take longer than the limit.
+    """Test whether at most the allowed share of all operations take longer than the limit.
 
     operations and over are counts of each second, the cut-short last one included. Each writer has one operation in
     flight, which bounds how many can be slow and how many can end in a block. in_flight_over is how many were in flight

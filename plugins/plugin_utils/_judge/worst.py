@@ -13,8 +13,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import
 
 
 def worst(verdicts: Iterable[str]) -> str:
-    """Return the worst of some verdicts; pass if there are none, so a caller must only use it if something was
-    judged."""
+    """Return the worst of some verdicts; pass if there are none, so it must only be used if something was judged."""
     return min(verdicts, key=WORST_FIRST.index, default=PASS)
 
 

@@ -75,10 +75,10 @@ class Kind:
     """The data that its hosts are compared with before they are judged."""
 
     why_untested = ""
-    """Why such a run cannot be merged: what follows "The run ... ". Only a kind that tests no storage says so."""
+    """Why such a run cannot be merged: what follows "The run ... ". Empty for a kind that tests storage."""
 
     why_left_out = ""
-    """The same if runs were not named explicitly but found automatically: what follows "Left out, because "."""
+    """The reason if runs were found automatically instead of being named: what follows "Left out, because "."""
 
     why_not_collected = ""
     """Why hosts have nothing that could be collected later, as the rest of a sentence that begins with the path of the
@@ -105,7 +105,7 @@ class Kind:
 
     @cached_property
     def criteria(self) -> Criteria:
-        """What a profile may say of it."""
+        """What a profile can specify about it."""
         return self._facet("criteria")
 
     @cached_property

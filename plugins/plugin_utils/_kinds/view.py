@@ -45,7 +45,7 @@ class View:
     """The name of its test case in junit.xml."""
 
     why_unjudged = ""
-    """Why that case is skipped if the host was not judged. Only a kind that judges nothing, or not always, says so."""
+    """Why that case is skipped if the host was not judged. Empty for a kind that always judges."""
 
     advice: Mapping[str, str] = {}
     """The next steps, by the keys of ``_report/causes/advice.py``, if they differ from those after a test."""

@@ -33,7 +33,7 @@ FACTS = {
     "probe_overhead_call_ns": "overhead of watching for each call, if the log is watched as well",
     "events_lost": "events that bpftrace could not hand over: lines about maxima and slow operations may be missing",
 }
-"""Facts that have a meaning here. A source may add others, which are shown as they are."""
+"""Facts that are used here. A source may add others, which are shown as they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ class Observation:
 
     Only an exact source (bpftrace) fills ``seconds``, ``histograms``, ``over``, ``maxima`` and ``stalls``.
     ``histograms`` has, by stream and batch (1 to 30, equal parts of the time), the operations by upper bound in ns of
-    the tester's own buckets. ``facts`` are numbers and names (FACTS has those that mean something here), ``problems``
+    the tester's own buckets. ``facts`` are numbers and names (FACTS lists those that are used here), ``problems``
     sentences about what is missing or doubtful. ``elapsed_ns`` is the observed time, ``start_epoch_s`` when it began.
     ``ending`` says why it ended early, empty if it did not.
     """

@@ -117,8 +117,8 @@ def _operations(each: Published) -> int | None:
 
 
 def _growth(published: Sequence[Published], previous: float | None) -> Iterator[Maximum | None]:
-    """Yield for each interval the slowest write since restart if it was in this interval: by its time,
-    or because it was a faster one before."""
+    """Yield for each interval the slowest write since restart if it was in this interval: by its time, or because the
+    slowest one before was faster."""
     for each in published:
         found = None
         if each.slowest_ns:

@@ -5,8 +5,8 @@
 """An observation as the tester's tables, so that every reader of those tables can read an observation.
 
 The log is one step, whose size is its mean write size; each MQI call is a step of its own without a size, in a stream
-of its name, so that no limit on the log judges it. A figure that the source does not say is an empty field, and a table
-of which it says nothing is absent.
+of its name, so that no limit on the log judges it. A figure that the source does not report is an empty field, and a
+table without any figures is absent.
 
 run.csv has, besides keys of the tester, ``source``, ``queue_manager``,
 ``log_path`` and the facts of the observation under their own names.

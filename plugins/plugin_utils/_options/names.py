@@ -24,7 +24,8 @@ too common."""
 
 
 def meant_by(name: str) -> str:
-    """Return the name that was probably meant by another one, empty if it is one of our names or similar to none.
+    """Return the name that was probably meant by a given one, empty if that is one of our names or is not similar to
+    any.
 
     One letter may be wrong, missing, extra or exchanged with its neighbour,
     and two in names of LONG_NAME letters or more.

@@ -150,7 +150,7 @@ def _text_or_dictionary(value: Any) -> Any:
 
 
 def _pattern(value: Any) -> Any:
-    """Return a host pattern. One with blanks or lines is a list of patterns."""
+    """Return a host pattern. A text with blanks or several lines is a list of patterns."""
     return read_list(value) if isinstance(value, str) and len(value.split()) > 1 else value
 
 

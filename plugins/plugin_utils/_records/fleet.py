@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The verdict on a run that was filed: the records of its hosts and of those that never reported, and verdict.json."""
+"""The verdict on a run from its files: the records of its hosts and of those that never reported, and verdict.json."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class ShownCapacity:
 
     metric is that of the deciding criterion: the one that the lowest load that did not pass broke, or else the one that
     came closest. Both it and criterion, which is its limit in full, are empty if nothing was judged. is_asked_for is
-    true if the load points were a search, or had a target.
+    true if the load points come from a search, or if there is a target.
     """
 
     words: Words

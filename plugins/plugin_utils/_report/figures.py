@@ -185,8 +185,8 @@ def shown_series(host: Host, found: Iterable[Series], most: int = MOST_LINES) ->
 
 
 def judged_series(host: Host) -> set[SeriesKey]:
-    """Return the streams and operations that the limits of a profile judge, but for those of every run,
-    which judge nearly all."""
+    """Return the streams and operations that the limits of a profile judge; limits of every run are ignored, because
+    they judge nearly all."""
     own = (
         (limit, span)
         for limit, span in zip(host.limits, host.spans, strict=True)

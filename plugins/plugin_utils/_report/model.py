@@ -182,15 +182,15 @@ class Host:
     if none did. settings are the options that differ between hosts. decisive holds for each of limits the rows that
     have its verdict, none if that is pass. volume_class is what it has in common with volumes that are alike.
     valid_until is the last day of its certificate and certificate the SHA-256 of that, both empty if there is none.
-    comparison is what holding it against its baseline said, empty if no comparison was requested. power_cuts is what
-    the history said of power cuts of a volume that was measured. stall_period says at which interval stalls came, empty
-    if at none or if nobody looked. options are those that the tester repeated in run.csv, and method says which version
-    of it measured, empty if none did. spans holds for each of limits which rows it judges. distributions, the counts of
-    operations by upper bound for each load point and series, stalls, the slowest operations, and fidelity, what streams
-    asked for and achieved, are for charts and empty in a large fleet. basis is what estimates of the volume rest on,
-    None if nothing wrote to a log. headroom is what the volume carries beside its target; if it has a target but no
-    headroom, no_headroom says why. capacity is None if only one load was measured. own is what only records of its kind
-    hold, empty if it holds nothing.
+    comparison is the result of the comparison with its baseline, empty if none was requested. power_cuts holds the
+    results of power cuts in the history for a volume that was measured. stall_period says at which interval stalls
+    came, empty if at none or if nobody looked. options are those that the tester repeated in run.csv, and method says
+    which version of it measured, empty if none did. spans holds for each of limits which rows it judges. distributions,
+    the counts of operations by upper bound for each load point and series, stalls, the slowest operations, and
+    fidelity, the requested and achieved values of streams, are for charts and empty in a large fleet. basis is the
+    basis of estimates for the volume, None if nothing wrote to a log. headroom is what the volume carries beside its
+    target; if it has a target but no headroom, no_headroom says why. capacity is None if only one load was measured.
+    own is what only records of its kind hold, empty if it holds nothing.
     """
 
     host: str
@@ -400,7 +400,7 @@ class Model:
 
     @property
     def bad_verdicts_told(self) -> list[str]:
-        """The same of those that are not good."""
+        """How many hosts have each verdict that is not good, worst first."""
         return [
             f"{count} {verdict}" for verdict, count in counts_worst_first(self.fleet["counts"]) if verdict not in GOOD
         ]

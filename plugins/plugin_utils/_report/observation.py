@@ -70,7 +70,7 @@ def _writes_text(host: Host, figures: Mapping[str, Any]) -> str:
 
 
 def certificate_text(host: Host) -> str:
-    """Return how what was observed relates to the certificate of the volume, in words."""
+    """Return in words how the observed figures relate to the certificate of the volume."""
     held = host.own.get("certificate")
     return (
         "It was not compared with a certificate, because the gate did not come to it."

@@ -68,8 +68,8 @@ def judges_text(words: Words, rows: str | None, metric: str, hard: bool) -> str:
 
 
 def at_text(words: Words, step: Step | tuple[None, None]) -> str:
-    """Write where a figure is from, after it: " at 4 KiB", or " at 8 threads"; empty if it is of no step,
-    or of a live log, which has only one."""
+    """Write where a figure comes from, in a form that follows the figure: " at 4 KiB", or " at 8 threads"; empty if it
+    belongs to no step, or to a live log, which has only one."""
     if step[0] is None or words.layout.mixed:
         return ""
     return f" at {words.load_text(step[0])}" if words.layout.over_load else f" at {size_text(step[1])}"

@@ -56,7 +56,8 @@ def read_resource(name: str) -> str:
 
 
 def markdown(text: Any) -> str:
-    """Return text that Markdown shows as it is, on one line: no markup, no link, no HTML, no cell's end."""
+    """Return text that Markdown shows as it is, on one line: nothing in it acts as markup, as a link, as HTML, or as
+    the end of a cell."""
     line = " ".join(str(text).split())
     return _MARKDOWN_DOTS.sub(r"\1\\", _MARKDOWN_SPECIAL.sub(r"\\\1", line))
 

@@ -28,7 +28,7 @@ TABLE = "   "
 """The beginning of the lines of a table: one space more than other indented lines."""
 
 _HEAD_LINES, _DETAIL_LINES, _OTHER_LINES = 3, 4, 3
-"""How many lines one thing may take."""
+"""How many lines one statement may take."""
 _FIRST_DETAILS = 2
 """How many details of the first cause come before the other causes."""
 _LABEL = 11 * " "
@@ -54,7 +54,7 @@ def head(verdict: str, text: str) -> str:
 
 
 def fit(text: str, width: int = UNWRAPPED, most: int = MOST_LINES) -> str:
-    """Return a summary with lines that are not wider, and not more of them.
+    """Return a summary with at most that many lines, none of them wider than that.
 
     The first cause is kept with its first details, then the first of each other verdict, then as many others as
     possible, and then further details.

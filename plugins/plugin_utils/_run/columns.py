@@ -12,7 +12,7 @@ Row = dict[str, Any]
 """A row by column name: int, float or str, None if the field is empty."""
 
 Step = tuple[int, int | None]
-"""Load point and size of a step, None if it has none of its own."""
+"""Load point and size of a step; each is None if the step has none of its own."""
 
 ALL_WORKERS = "all"
 MQ_LOG = "mq-log"

@@ -22,7 +22,8 @@ class Layout:
     of_step: stream and operation of the row that stands for a step, and what its size refers to. mixed: rows have one
     size, which differs from host to host: the mean of what a live log wrote. of_mq: workers are queue managers, and
     every row is of a log. described: somebody described the workload and named it. by_stream: a row is known by its
-    stream and operation, and has a size of its own. over_load: steps differ in their load, not in their size. adds_up:
+    stream and operation, and has a size of its own. over_load: steps differ in their loads, not in their sizes.
+    adds_up:
     reads and writes of a stream are judged together as well. paced: operations can be due and not start. wide: tables
     for people have that many columns and rows that verdicts come before figures, and only what says something is shown.
     """

@@ -15,8 +15,8 @@ TABLE_MAX_BYTES = 64 << 20
 
 
 def unpack(name: str, packed: Any, most_bytes: int = TABLE_MAX_BYTES) -> bytes:
-    """Return what a host packed. More than ``most_bytes`` is refused before it is unpacked. Raises ValueError, which
-    says of what ``name`` it is."""
+    """Return what a host packed. More than ``most_bytes`` is refused before it is unpacked. Raises ValueError, whose
+    message contains ``name``."""
     try:
         engine = zlib.decompressobj()
         content = engine.decompress(base64.b64decode(str(packed), validate=True), most_bytes)

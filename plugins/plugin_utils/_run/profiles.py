@@ -5,7 +5,7 @@
 """Which profile a host is to be judged by, according to run.json, and which one has judged it, according to its record.
 
 run.json contains ``profile``, that of most hosts, and ``host_profiles``, those of all other hosts. A merged run also
-has ``other_profiles``: those that have judged a volume whose host another run was to judge by another one.
+has ``other_profiles``: profiles that judged a volume although the newest run was to judge its host by a different one.
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ def stopped_above(run: Mapping[str, str]) -> bool:
 
 
 def _check_whole(step: int, streams: dict[tuple[str, str], list[Row]]) -> None:
-    """Check the row of the whole workload, of which a step of streams has one, against the streams that it adds up."""
+    """Check the row of the whole workload in a step of streams against the streams that it adds up."""
     whole = streams.get((ALL_STREAMS, ALL_OPERATIONS), [])
     if [row["worker"] for row in whole] != [ALL_WORKERS]:
         raise TablesError(f"results.csv does not have one row for the whole workload in step {step}.")

@@ -32,9 +32,9 @@ class Words:
     operation is that of the rows whose figures stand for a step, empty if there are only rows of writes.
     shown_operation is what charts are about, any_operation what is counted if rows of all operations are shown
     together, and timed what took its time. together says whose figures those of a step are, every_row what a limit
-    judges that names no rows. row_title, worker_title and loads_title are above columns; series are the lines of
-    charts, with goes after them and at before the name of one. does says how the workload wrote, for_each for whom it
-    wrote files, and files what their size is of.
+    judges that names no rows. row_title, worker_title and loads_title are above columns; series names the lines of
+    charts; the text in ``with`` follows it, and ``at`` precedes the name of a single line. does says how the workload
+    wrote, for_each what it wrote files for, and files what their size refers to.
     """
 
     worker: str = "queue manager"

@@ -33,7 +33,7 @@ _HINTS = {
         "there is no public key beside it"
     ),
 }
-"""What is wrong, by a part of what ssh-keygen says."""
+"""What is wrong, by a part of ssh-keygen's message."""
 
 _GOOD = re.compile(r'Good "[^"]*" signature for (?P<principal>.+) with (?P<key>\S+ key \S+)')
 _ARMOUR = re.compile(rb"-----BEGIN SSH SIGNATURE-----\n(?:[A-Za-z0-9+/=]+\n)+-----END SSH SIGNATURE-----\n")

@@ -103,7 +103,7 @@ _STREAM_KEYS = {
     "width": _Key(values.read_share, _SHARE, "5%", required=True, patterns=(WALK,)),
 }
 _AS_MQ_LOG = {"pattern": RING, "sync": DSYNC}
-"""What a stream has that says workload: mq-log."""
+"""The keys and values of a stream with ``workload: mq-log``."""
 
 _Named = TypeVar("_Named", Place, Stream)
 

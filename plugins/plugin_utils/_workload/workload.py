@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A workload: what the tester does on a volume, and what it is told about it."""
+"""A workload: what the tester does on a volume, and the options that tell it so."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class Workload:
         return self.direct_sizes_of([place.name for place in self.places])
 
     def direct_sizes_of(self, names: Sequence[str]) -> list[int]:
-        """Return the same for some of the places."""
+        """Return the sizes for some of the places."""
         direct = {place.name for place in self.places if place.direct and place.name in names}
         return sorted({size for stream in self.streams if stream.place in direct for size in stream.sizes_bytes})
 

@@ -24,8 +24,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import
 MOST_BEFORE = 10
 MOST_AFTER = 5
 MOST_EARLIER = 20
-"""How many of the newest certificates count: of the baseline, with this run (itself included),
-and of those that tell how much runs differ."""
+"""How many of the newest certificates count: for the baseline, together with this run (itself included), and for
+estimating how much runs differ."""
 
 
 def named_certificates(history: History, names: Iterable[str]) -> list[str]:

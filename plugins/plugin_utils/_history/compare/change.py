@@ -189,8 +189,8 @@ class _Host:
 
 @dataclass(frozen=True)
 class _Doubt:
-    """With which probability chance may show a host to be non-inferior (bound),
-    or name any of the hosts of a class (naming)."""
+    """The accepted probability that chance shows a host to be non-inferior (bound), or names any host of a class
+    (naming)."""
 
     bound: float
     naming: float
@@ -443,8 +443,8 @@ def _smallest_named(error: Error, doubt: _Doubt) -> float:
 
 
 def _runs_needed(question: _Question, error: Error | None, delta: float, doubt: _Doubt, most_before: int) -> int | None:
-    """Return how many runs on either side, but that many before at most, decide if changes and noise stay as they are,
-    or tell the noise if it is not known."""
+    """Return how many runs on each side, with at most that many before, would decide if changes and noise stay as they
+    are, or would show the noise if it is not known."""
     before, after = len(question.host.before), len(question.host.after)
     for runs in range(1 + min(before, after), 1 + _MOST_RUNS):
         then = question.noise.error(max(before, min(runs, most_before)), max(after, runs))

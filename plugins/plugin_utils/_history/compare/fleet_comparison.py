@@ -230,8 +230,8 @@ def _read_volume(
 
 
 def _classes(volumes: Iterable[_Volume]) -> list[tuple[str, list[_Volume]]]:
-    """Return the volumes by class. Those of a class that were measured differently,
-    each one before and after alike, are classes of their own."""
+    """Return the volumes by class. If volumes of a class were measured in different ways, but each in the same way
+    before and after, they form separate classes."""
     found: dict[tuple[str, ...], list[_Volume]] = {}
     for volume in volumes:
         found.setdefault(volume.kind, []).append(volume)
@@ -337,7 +337,7 @@ def _with_its_class(change: HostChange, margin: float) -> HostChange:
 
 
 def _uncompared(reading: _Reading, compared: Collection[str]) -> list[dict[str, Any]]:
-    """Return the hosts of which no certificate can be compared, or none was selected."""
+    """Return the hosts for which no certificate was selected, or none can be compared."""
     labels = dict.fromkeys(each["host"] for each in reading.left_out)
     changes = [
         HostChange(label, INCONCLUSIVE, 0, 0, reason="none of its certificates can be compared")

@@ -66,7 +66,7 @@ at some time, they did not, or there are too few certificates."""
 
 _Kind = tuple[str, str, str, str]
 """The class, the figure, the version of the method and the parameters:
-what series have in common that are compared with one another."""
+what series must have in common to be compared with one another."""
 
 
 @dataclass
@@ -205,7 +205,7 @@ def _certificate_data(entry: Entry, content: Content, before: Content | None) ->
 
 
 def _series(group: str, contents: Sequence[Content], figure: str) -> _Series:
-    """Return a figure of all certificates. Those count that can be compared with the newest one that can be
+    """Return a figure of all certificates. A certificate counts if it can be compared with the newest one that can be
     compared at all."""
     reference = next(
         (content for content in reversed(contents) if not why_incomparable(content, content, figure)), None
@@ -283,7 +283,7 @@ def _figures_at(series: _Series, place: int, margin: float) -> dict[RowKey, Figu
 
 
 def _nights_data(kind: _Kind, class_nights: _ClassNights) -> Iterator[dict[str, Any]]:
-    """Yield the nights that were slow for a whole class, with whether the newest of them gate."""
+    """Yield the nights that were slow for a whole class, and whether the newest of them fail the gate."""
     slow = [(number, night) for number, night in class_nights.watched.fleet.items() if night.slow]
     last = sorted(class_nights.watched.fleet)[-IN_A_ROW:]
     for number, night in slow:

@@ -167,7 +167,7 @@ class _State:
         self._common: dict[Row, Common] = {}
 
     def off_the_usual(self, night: Night) -> dict[Volume, dict[Row, float]]:
-        """Return how far each figure is off its usual ones, of the volumes and rows that have enough of them."""
+        """Return how far each figure is from its usual ones, for the volumes and rows that have enough of them."""
         found = {}
         for volume, rows in night.items():
             off = {
@@ -180,8 +180,8 @@ class _State:
         return found
 
     def common(self, off: Mapping[Volume, Mapping[Row, float]]) -> dict[Row, float]:
-        """Return by how much each row of the class is slower than usual, of the rows that enough volumes have;
-        never below 0."""
+        """Return by how much each row of the class is slower than usual, for the rows that enough volumes have; never
+        below 0."""
         by_row: dict[Row, list[float]] = {}
         for rows in off.values():
             for row, value in rows.items():

@@ -263,8 +263,8 @@ class _Fleet:
     # Comparing.
 
     def _compare(self, volumes: Sequence[_Volume]) -> dict[str, dict[str, Any]]:
-        """Return the comparison of each volume: with those of its class that have the same runs if they are enough,
-        else with its own runs."""
+        """Return the comparison of each volume: together with the volumes of its class that have the same runs if
+        there are enough, otherwise by its own runs alone."""
         by_question: dict[tuple[Any, ...], list[_Volume]] = {}
         for volume in volumes:
             by_question.setdefault(volume.question, []).append(volume)

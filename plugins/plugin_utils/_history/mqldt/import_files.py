@@ -42,7 +42,7 @@ _MOST_LISTED = 10
 
 @dataclass(frozen=True)
 class Origin:
-    """The user's information about files of mqldt, whose content names neither host nor date.
+    """What the user says about files of mqldt, because these name neither host nor date.
 
     host is empty and dates are None if the file's name says them. hosts are those of the inventory.
     dates are ISO 8601, one for each run of the file.

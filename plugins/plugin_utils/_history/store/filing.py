@@ -40,7 +40,7 @@ def certify(directory: RunDirectory) -> tuple[list[Certificate], list[str]]:
 
 
 def certificates_of(directory: RunDirectory) -> tuple[list[Certificate], list[str]]:
-    """Return what certify returns without writing anything. The directory is untrusted, so records that contradict
+    """Return the same as certify, without writing anything. The directory is untrusted, so records that contradict
     their tables are problems."""
     found, problems = _certificates(directory, check=True)
     return list(found.values()), problems

@@ -420,7 +420,7 @@ class History(abc.ABC):
 
     def prune_kept_runs(self, before: datetime.date) -> int:
         """Remove the run directories of runs that were opened before a day and have no entry left,
-        and return of how many runs."""
+        and return the number of these runs."""
         moment = datetime.datetime.combine(before, datetime.time()).strftime(MOMENT)
         old = "created_at < ? AND run_id NOT IN (SELECT run_id FROM logdisk_certificates)"
         with self._reported("cannot be written"), self._transaction():

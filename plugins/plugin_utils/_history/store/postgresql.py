@@ -28,7 +28,7 @@ _UNLESS_IN_URL = {
     "keepalives_count": 3,
     "tcp_user_timeout": 60_000,
 }
-"""Makes a network that drops all packets an error after a minute, not after hours."""
+"""If the network drops all packets, this causes an error after a minute instead of hours."""
 _MIGRATION_LOCK = 0x6C6F676469736B  # any number that no other program locks
 _SERVER = r"(\[[^\]@/?#]*\]|[^\[\]:@/?#,]*)(:[0-9]+)?"
 # Stricter than libpq, which also finds a password in text that looks like a host, a path or options.

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""From schema 3 of the history to schema 4: certificates are looked up by what their contents say now, and power cuts
-by the volume that they were of.
+"""Migrates the history from schema 3 to schema 4: certificates are indexed by their present contents, and power cuts
+by the volume that they tested.
 
 Results of power cuts name their volume by a hash of facts, its size among them. A certificate with the same hash says
 which volume that was. If there is none, all that is known is the name, and the result counts for every volume of that

@@ -19,11 +19,11 @@ class Criteria(criteria.Criteria):
     """A profile without the section does not judge observations."""
 
     def read(self, given: Any, base: Any) -> Any:
-        """Return that observations are judged, or None. Raises DefinitionError."""
+        """Return the section if the profile judges observations, otherwise None. Raises DefinitionError."""
         if given not in (_JUDGED, _INFORMATIVE):
             raise DefinitionError(f"observations {shown(given)} is not one of {_JUDGED}, {_INFORMATIVE}.")
         return _JUDGED if given == _JUDGED else None
 
     def judges(self, section: Any) -> bool:
-        """Whether the profile says so."""
+        """Whether the section says that observations are judged."""
         return bool(section == _JUDGED)

@@ -222,8 +222,8 @@ def _in_base_unit(element: str, value: float, unit: str) -> float | None:
 
 
 def _number(text: str, *, whole: bool) -> float:
-    """Return a number that may have the separators of any locale. Those between groups of three in a whole number are
-    of thousands. Raises ValueError."""
+    """Return a number that may have the separators of any locale. In a whole number, separators between groups of
+    three digits separate thousands. Raises ValueError."""
     groups = re.split(r"[.,]", re.sub(r"[' \u00a0\u2009\u202f]", "", text))
     of_thousands = groups[0] != "0" and len(groups[0]) <= 3 and all(len(group) == 3 for group in groups[1:])
     if len(groups) == 1 or (of_thousands and (whole or len(groups) > 2)):

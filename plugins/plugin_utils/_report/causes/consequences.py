@@ -55,7 +55,8 @@ def consequence_of(excess: Excess) -> str:
 
 
 def consequence_of_stream(excess: Excess, words: Words) -> str:
-    """Return the consequence of a stream's figures for those who wait for its operations, empty if there is none."""
+    """Return the consequence of a stream's figures for the programs that wait for its operations, empty if there is
+    none."""
     if not excess.values:
         return ""
     if excess.metric == "capacity":
@@ -209,7 +210,7 @@ def _of_headroom(excess: Excess) -> str:
 
 
 def _least(excess: Excess) -> tuple[str, float, str]:
-    """Return who wrote when the figure was least, the figure, and the block size.
+    """Return which workers wrote when the figure was smallest, the figure, and the block size.
     The throughput of one queue manager is not a bound for several."""
     row = min((row for rows in excess.rows for row in rows if row.value is not None), key=lambda row: row.value or 0.0)
     who = "one queue manager" if row.load_point == 1 else f"{row.load_point} queue managers together"

@@ -85,10 +85,10 @@ _PARTICULAR = re.compile(r"\S*[0-9]\S*")
 class Cause:
     """One reason why hosts do not pass or do not certify.
 
-    verdict is the verdict on these hosts because of it, also for what does not certify (pass) and in check mode ("not
-    measured"). statement says in one sentence what is wrong and which hosts it concerns; detail is the full sentence of
-    the host that is worst, empty if the statement says as much. consequence says what follows for MQ, seen the
-    symptoms in the figures of the hosts, next_step what to do; each is empty if nothing is known.
+    verdict is their verdict because of this cause: pass if they only do not certify, and "not measured" in check mode.
+    statement says in one sentence what is wrong and which hosts it concerns; detail is the full sentence about the
+    worst host, empty if the statement says as much. consequence says what follows for MQ, seen lists the symptoms in
+    the figures of the hosts, and next_step says what to do; each is empty if nothing is known.
     hosts are the labels of the hosts, worst first. key is for anchors and the same in each rendering of a run.
     limit is the limit that the statement begins with, None if it begins with none. limit_id is the id of the criterion
     if no limit of a profile holds it, else empty.
@@ -544,7 +544,7 @@ _STATEMENTS: dict[str, Callable[[Model, _Broken], str]] = {
 
 
 def fold_list(texts: Sequence[str], most: int = 3) -> str:
-    """Write a list of texts, the last ones as their number."""
+    """Write a list of texts; instead of the last ones, write how many they are."""
     return and_list([*texts[:most], f"{len(texts) - most} more limits"] if len(texts) > most + 1 else texts)
 
 

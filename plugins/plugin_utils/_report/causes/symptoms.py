@@ -228,5 +228,5 @@ def _smallest(host: Host) -> tuple[Step, float] | None:
 
 
 def _step(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return which rows a row stands for, as JudgedRow.step does."""
+    """Return which rows a row stands for, in the form of JudgedRow.step."""
     return row["load_point"], row["block_size_bytes"], row["stream"], row["operation"]

@@ -72,8 +72,8 @@ def _share(value: float, usual: float, rates: bool) -> float:
 
 
 def _logarithms(row: Mapping[str, Any], left_out: set[int], rates: bool) -> list[float | None]:
-    """Return how much worse each value of a row is than what is usual: the mean that the limit is drawn from,
-    else that of the values that count."""
+    """Return how much worse each value of a row is than what is usual: the mean behind the control limit, or else the
+    mean of the values that count."""
     known = [value for place, value in enumerate(row["values"]) if value is not None and place not in left_out]
     known = known or [value for value in row["values"] if value is not None]
     usual = row["usual"] or (math.exp(fmean(map(math.log, known))) if known else 1.0)

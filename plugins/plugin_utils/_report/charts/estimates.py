@@ -81,8 +81,8 @@ def _chart(
     limit: list[tuple[float, float]],
     figure: tuple[str, Callable[[float], str], Callable[[Estimate], float], Callable[[int, Measured], float]],
 ) -> Markup:
-    """Return a chart of the figure of each curve: its title, how it is written,
-    and how it is read from an estimate and from a measurement."""
+    """Return a chart with a curve for each number of applications, from the figure's title, its formatter, and the
+    functions that read it from an estimate and from a measurement."""
     name, write, estimated, found = figure
     sizes = [size for size, rate in limit]
     dots = {

@@ -36,7 +36,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import 
 from markupsafe import Markup
 
 METRICS = ("latency_mean", "latency_p99", "response_mean", "response_p99")
-"""Metrics that always have a chart if they have figures. Others have one if a limit is on them."""
+"""Metrics that always have a chart if they have figures. Other metrics have one if there is a limit on them."""
 _DURATIONS = ("latency_", "response_")
 
 Points = Sequence[tuple[int, float]]

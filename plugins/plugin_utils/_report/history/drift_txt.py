@@ -85,8 +85,8 @@ def _class_of(night: Mapping[str, Any]) -> str:
 
 
 def figures_text(drift: Mapping[str, Any]) -> str:
-    """Return which figures are followed: the one that was requested, and of volumes with imported results what can be
-    compared with these."""
+    """Return which figures are followed: the requested one, and for volumes with imported results the one that these
+    have."""
     others = {series["figure"] for volume in drift["volumes"] for series in volume["series"]} - {drift["figure"]}
     also = f" (with imported results also {', '.join(map(figure_text, sorted(others)))})" if others else ""
     return f"{figure_text(drift['figure'])}{also}"
@@ -180,7 +180,7 @@ class Newest:
 
 def newest_of(volume: Mapping[str, Any]) -> Newest | None:
     """Return the row of a volume that is most beyond its limit, or nearest to it;
-    None if too few certificates draw one."""
+    None if there are too few certificates for a limit."""
     known = [_newest(series, row) for series in volume["series"] for row in series["rows"] if row["limit"]]
     return max(known, key=lambda each: math.log1p(each.change) - math.log1p(each.limit), default=None)
 

@@ -102,7 +102,7 @@ class HostSection:
 
     @property
     def of_its_kind(self) -> Markup | str:
-        """The part that only runs of its kind have, empty if there is none."""
+        """The part that only hosts of this kind of run have, empty if there is none."""
         return self.of.of_kind.view.section(self.of)
 
     @property
