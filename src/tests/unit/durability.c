@@ -258,8 +258,7 @@ void test_damage(void) {
     CHECK(finds(&found, FINDING_LOST_TAIL, 2) && found.lost_tail_bytes == 2 * BLOCK && found.lost_tail_ns == 90);
     CHECK(found.first.expected == 21 && found.first.found == 15 && found.first.at.file == 1 &&
           found.first.at.offset_bytes == 0);
-    found = judge(1, 33);                               // 22 to 33 are due, more than one pass; 34, in flight, hides
-    the place of 28
+    found = judge(1, 33);                               // 22 to 33 are due, over a pass; 34 hides the place of 28
     CHECK(found.counts[FINDING_LOST_TAIL] == 33 - 20 - 2 && found.kept == 0);
 
     put(1, 20, 0, SECTORS);
@@ -281,8 +280,7 @@ void test_damage(void) {
     put(1, 9, 9, SECTORS);
     found = judge(1, 20);
     CHECK(finds(&found, FINDING_NONE, 0) && found.found == 21 && found.in_flight == IN_FLIGHT_DAMAGED);
-    put(1, 15, 0, 9);                                   // write 21 is not there at all, which cannot happen on honest
-    storage
+    put(1, 15, 0, 9);                                   // no write 21: honest storage cannot show this
     found = judge(1, 20);
     CHECK(finds(&found, FINDING_NONE, 0) && found.found == 20 && found.in_flight == IN_FLIGHT_DAMAGED);
     put(1, 15, 0, SECTORS);
