@@ -166,7 +166,7 @@ static void say_end(struct run *run) {
                       : failure->status == EXIT_MEASURED ? "time"
                       : run->supervisor.reason == STOP_DEADLINE ? "deadline" : "signal";
     if (acknowledge_is_drained(&run->acknowledge)) {
-        run_warn(run, "--acknowledge: nothing takes the acknowledgements any more: %s; so the run was ended",
+        run_warn(run, "--acknowledge: nothing reads the acknowledgements any more: %s; so the run was ended",
                  strerror(run->acknowledge.outlet.error));
     }
     acknowledge_end(&run->acknowledge, how);

@@ -17,8 +17,8 @@ bool preflight_surroundings(struct run *run, struct failure *failure) {
     }
     uint64_t planned_ns = options->start_at_ns > 0 ? options->start_at_ns : UINT64_MAX;
     if (run->start_epoch_ns > planned_ns && (run->start_epoch_ns - planned_ns) / NS_PER_S >= run->planned_s) {
-        return failure_set(failure, EXIT_REFUSED, "--startAt has passed %.3f s ago, and the run it planned with it; "
-                           "name a later instant", (double)(run->start_epoch_ns - planned_ns) / 1e9);
+        return failure_set(failure, EXIT_REFUSED, "--startAt was %.3f s ago, and the planned end of the run has "
+                           "passed as well; name a later instant", (double)(run->start_epoch_ns - planned_ns) / 1e9);
     }
     if (options->mlock && mlockall(MCL_CURRENT | MCL_FUTURE) != 0) {
         return failure_set(failure, EXIT_REFUSED, "--mlock: cannot lock memory: %s; raise the limit (ulimit -l), "
@@ -82,8 +82,8 @@ static bool lock_devices(struct run *run, struct failure *failure) {
     device_lock_take(&run->lock, &run->backing.disks, run->options->run_id);
     if (run->lock.others[0] != '\0' && !run->options->share_device) {
         return failure_set(failure, EXIT_REFUSED,
-                           "another tester is at the disk under --dir: %s; wait until it has ended, or test beside it "
-                           "with --shareDevice, which both results will show",
+                           "another tester is using the disk under --dir: %s; wait until it has ended, or test at "
+                           "the same time with --shareDevice, which both results will show",
                            run->lock.others);
     }
     return true;
@@ -111,11 +111,11 @@ void preflight_warn(struct run *run) {
         run_warn(run, "nobody reads --csvFile=%s yet; the result will wait there for a reader", run->csvfile.path);
     }
     if (run->lock.others[0] != '\0') {
-        run_warn(run, "--shareDevice: another tester is at the disk under --dir, and each disturbs the other: %s",
+        run_warn(run, "--shareDevice: another tester is using the disk under --dir, and each disturbs the other: %s",
                  run->lock.others);
     }
     if (run->lock.problem[0] != '\0') {
-        run_warn(run, "cannot tell whether another tester is at the disk under --dir: %s", run->lock.problem);
+        run_warn(run, "cannot tell whether another tester is using the disk under --dir: %s", run->lock.problem);
     }
     if (run->under_test[0] != '\0') {
         run_warn(run,

@@ -54,7 +54,7 @@ class ActionModule(FleetAction):
     def consult(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         if not options["before"] or not options["after"]:
             raise ValueError(
-                "name what to compare: set compare_before and compare_after to certificates, "
+                "specify what to compare: set compare_before and compare_after to certificates, "
                 "runs, days or ranges of days"
             )
         hosts = self.expectation(options, task_vars).hosts

@@ -131,7 +131,7 @@ def compare(directory: RunDirectory) -> str:
     try:
         return directory.kind.memory.look_up(directory)
     except OSError as error:
-        return f"the hosts were not held against their {directory.kind.held_against}: {error}"
+        return f"the hosts were not compared with their {directory.kind.held_against}: {error}"
 
 
 def judge(directory: RunDirectory) -> tuple[dict[str, Any], str]:

@@ -39,7 +39,7 @@ class ActionModule(HistoryAction):
     def consult(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         if not any(options[name] for name in ("import_runs", "import_mqldt", "revoke", "prune_before")):
             raise ValueError(
-                "name what to do: set history_import, history_import_mqldt, history_revoke or history_prune_before"
+                "specify what to do: set history_import, history_import_mqldt, history_revoke or history_prune_before"
             )
         if self._task.check_mode:
             return {"skipped": True, "msg": "the history is not changed in check mode"}
@@ -80,12 +80,12 @@ def keep(history: History, options: dict[str, Any], hosts: Collection[str]) -> t
 
 
 def revoke(history: History, named: str, reason: str) -> str:
-    """Revoke a certificate, or take out a volume that is named as host:/mount/point; return what was done.
+    """Revoke a certificate, or withdraw a volume that is named as host:/mount/point; return what was done.
     Raises HistoryError."""
     label, is_volume, rest = named.partition(":/")
     if is_volume:
         count = history.take_out(label, f"/{rest}", reason, getpass.getuser())
-        return f"The volume {named} is taken out: {count} entries are revoked."
+        return f"The volume {named} is withdrawn: {count} entries are revoked."
     certificate = history.certificate(named)
     history.revoke(certificate.sha256, reason, getpass.getuser())
     return (

@@ -19,8 +19,8 @@ static void print_global(FILE *out, const struct options *options) {
     (void)fprintf(out, "[global]\nioengine=psync\nthread=1\ntime_based=1\nruntime=%" PRIu64 "\nramp_time=%" PRIu64 "\n",
                   options->duration_s, options->warmup_s);
     // Does not set refill_buffers: fio alters each block a little by default, as the tester does. Refilling a large
-    // one takes longer than some writes. Without its hints to the page cache, and without dropping that for each pass
-    // through a file.
+    // one takes longer than some writes. Turns off fio's hints to the page cache, and its dropping of the cache for
+    // each pass through a file.
     (void)fprintf(
         out,
         "norandommap=1\nfallocate=none\ninvalidate=0\nfadvise_hint=0\ngroup_reporting=1\nclocksource=clock_gettime\n"
@@ -208,7 +208,7 @@ static void print_log(FILE *out, const struct workload *workload, const struct o
 }
 
 void fio_print(FILE *out, const struct workload *workload, const struct options *options) {
-    (void)fprintf(out, "; the nearest job of fio to workload %s at load %" PRIu64 " (%s)\n", workload->name,
+    (void)fprintf(out, "; the nearest fio job for workload %s at load %" PRIu64 " (%s)\n", workload->name,
                   load_of(workload), workload->load_unit);
     print_global(out, options);
     if (!stream_is_described(&workload->streams[0])) {

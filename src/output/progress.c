@@ -47,7 +47,7 @@ bool progress_open(struct progress *progress, const char *path, struct failure *
     error = fd < 0 && error == 0 ? errno : error;
     if (error == EEXIST) {
         return failure_set(failure, EXIT_REFUSED,
-                           "--progress=%s: %s already exists, from a run that was killed or is still going on; remove "
+                           "--progress=%s: %s already exists, from a run that was killed or is still running; remove "
                            "it, or name another file",
                            path, progress->path_aside);
     }

@@ -65,7 +65,7 @@ static bool open_table(struct tables *tables, int table, struct failure *failure
                    : openat(tables->dir_fd, name_of(table), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
     if (file->fd < 0 && errno == EEXIST && table == TABLE_RUN) {
         return failure_set(failure, EXIT_REFUSED,
-                           "--tables=%s: %s/%s already exists, from a run that was killed or is still going on; remove "
+                           "--tables=%s: %s/%s already exists, from a run that was killed or is still running; remove "
                            "it, or name another directory",
                            tables->path, tables->path, RUN_ASIDE);
     }

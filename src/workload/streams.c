@@ -60,7 +60,7 @@ static bool may_erase(const struct plan *plan, const char *device) {
     return i < allowed->count;
 }
 
-// Copies the first of the devices at that text, and moves on to the next one; false if there is none.
+// Copies the first device of the list at that text, and moves on to the next one; false if there is none.
 static bool take_next_device(const char **at, char device[PLACE_DEVICE_BYTES]) {
     size_t length = grammar_device_length(*at);
     (void)snprintf(device, PLACE_DEVICE_BYTES, "%.*s", (int)length, *at);
@@ -372,7 +372,7 @@ static bool check_use(struct plan *plan) {
             used = used || plan->place_of[i] == place;
         }
         if (!used) {
-            return refuse(plan, "--place %s: no stream has it; name it in a --stream (place=%s), or leave it out",
+            return refuse(plan, "--place %s: no stream uses it; name it in a --stream (place=%s), or leave it out",
                           plan->places[place].name, plan->places[place].name);
         }
     }

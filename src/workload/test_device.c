@@ -58,7 +58,7 @@ static int pin_node(struct opening *opening) {
     struct stat status;
     int pin = open(opening->node, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     if (pin < 0 || fstat(pin, &status) != 0) {
-        (void)refuse(opening, "leads to %s, which cannot be looked at: %s", opening->node, strerror(errno));
+        (void)refuse(opening, "leads to %s, which cannot be inspected: %s", opening->node, strerror(errno));
     } else if (!S_ISBLK(status.st_mode)) {
         (void)refuse(opening, "leads to %s, which is not a block device; name the link of a disk", opening->node);
     } else if (!device_has_name(number_of(status.st_rdev), opening->node + strlen(NODES))) {
@@ -102,7 +102,7 @@ static bool is_still_named(struct opening *opening) {
             S_ISBLK(opened.st_mode) && S_ISBLK(named.st_mode) && opened.st_rdev == opening->device->number &&
             named.st_rdev == opened.st_rdev) ||
            refuse(opening, "%s",
-                  "was changed while it was being opened; look whether it is still the device that you mean");
+                  "was changed while it was being opened; check whether it is still the device that you mean");
 }
 
 static bool measure(struct opening *opening, uint64_t *device_bytes) {

@@ -246,7 +246,8 @@ def test_two_certifications_at_once(
 def test_two_users_at_one_disk(
     start: Start, controller: Controller, tmp_path: Path, background: Callable[..., Future]
 ) -> None:
-    """They share no state directory: the second one's tester finds the first one's."""
+    """The two users share no state directory, so the tester of the second one finds that of the first one by the
+    disk."""
     bed = start("h1")
     inventory = bed.inventory(tmp_path / "hosts.yml")
     first = background(controller.certify, inventory, **{**LONG, "sweep_duration": UNTIL_STOPPED})
@@ -266,7 +267,7 @@ def test_two_users_at_one_disk(
     assert controller.run("stop", "-i", str(inventory)).status == 0
     run_id = first.result().certification.run["run_id"]
     (reason,) = record["reasons"]
-    assert f"another tester is at the disk under --dir: run {run_id}, pid " in reason
+    assert f"another tester is using the disk under --dir: run {run_id}, pid " in reason
     assert "workspace_allow: [device_in_use]" in reason
     allowed = [one for one in beside.certifications if one.run["run_id"] != refused.certifications[0].run["run_id"]]
     (run_table,) = [one.table("h1", "run.csv") for one in allowed]

@@ -38,10 +38,10 @@ REASONS = {
     ),
     "ends": (
         "queue manager QM1 ended, or ended the connection (amqsrua: MQGET ended with reason code 2162). To go on: "
-        "observe it again when it runs"
+        "observe it again when it is running"
     ),
     "hangs": (
-        "amqsrua said nothing for 30 s, and was ended. Look whether QM1 still answers (echo 'PING QMGR' | runmqsc QM1)"
+        "amqsrua said nothing for 30 s, and was ended. Check whether QM1 still answers (echo 'PING QMGR' | runmqsc QM1)"
     ),
     "denied": "setmqaut -m QM1 -t topic -n SYSTEM.ADMIN.TOPIC -p ops +sub",
     "other": (

@@ -204,7 +204,7 @@ def test_what_is_no_cut_of_a_writing_host_shows_nothing(
     }
     assert reasons["lost"][0].startswith("the connection to the tester broke before the cut")
     assert reasons["early"][0].startswith(
-        "the files were not complete when the connection broke, so nothing may be claimed"
+        "the files were not complete when the connection broke, so nothing can be concluded"
     )
     assert not (tmp_path / "cut").exists()
     assert left_on(bed, "lost") == left_on(bed, "early") == []

@@ -45,14 +45,14 @@ _GRANT = (
 )
 _ENDED = "queue manager {qm} ended, or ended the connection"
 _SENTENCES = {
-    2009: (_ENDED, "observe it again when it runs"),
+    2009: (_ENDED, "observe it again when it is running"),
     2017: (
-        "{qm} allows no more handles to a connection",
+        "{qm} allows no further handles for a connection",
         "raise MAXHANDS (ALTER QMGR MAXHANDS(1024)), which amqsrua needs for its subscriptions",
     ),
     2033: (
         "{qm} published nothing about its log for 30 s",
-        "look whether publish/subscribe is on (ALTER QMGR PSMODE(ENABLED)) and MQ is 9.0.4 or newer",
+        "check whether publish/subscribe is on (ALTER QMGR PSMODE(ENABLED)) and MQ is 9.0.4 or newer",
     ),
     2035: (
         "user {user} has no authority",
@@ -64,16 +64,16 @@ _SENTENCES = {
     ),
     2059: (
         "queue manager {qm} is not running",
-        "start it (strmqm {qm}), or set observe_queue_manager to one that runs",
+        "start it (strmqm {qm}), or set observe_queue_manager to one that is running",
     ),
     2085: (
         "an object that amqsrua needs does not exist",
         "create it anew: SYSTEM.DEFAULT.MODEL.QUEUE and SYSTEM.ADMIN.TOPIC belong to each queue manager",
     ),
-    2161: (_ENDED, "observe it again when it runs"),
-    2162: (_ENDED, "observe it again when it runs"),
-    2202: (_ENDED, "observe it again when it runs"),
-    2203: (_ENDED, "observe it again when it runs"),
+    2161: (_ENDED, "observe it again when it is running"),
+    2162: (_ENDED, "observe it again when it is running"),
+    2202: (_ENDED, "observe it again when it is running"),
+    2203: (_ENDED, "observe it again when it is running"),
     2543: ("{qm} is only a standby instance on this host", "observe the host on which it is active"),
 }
 """The meaning of a reason code here, and what to do about it."""
@@ -165,7 +165,7 @@ class Source:
 
     def _hangs(self, path, seconds):
         return SourceError(
-            "%s said nothing for %d s, and was ended. Look whether %s still answers (echo 'PING QMGR' | runmqsc %s)"
+            "%s said nothing for %d s, and was ended. Check whether %s still answers (echo 'PING QMGR' | runmqsc %s)"
             % (path, seconds, self._queue_manager, self._queue_manager)
         )
 

@@ -120,7 +120,7 @@ class Source:
         if get.is_alive():
             get.abandon()
             raise SourceError(
-                "%s did not answer within %d s. Look whether the exporter hangs, or set observe_url to another one"
+                "%s did not answer within %d s. Check whether the exporter hangs, or set observe_url to another one"
                 % (self._url, LIMIT_S)
             )
         if get.error:
@@ -129,7 +129,7 @@ class Source:
         if not answer.is_exposition:
             raise SourceError(
                 (
-                    "what %s answers are not metrics of Prometheus: set observe_url to the address "
+                    "the answer of %s does not contain metrics of Prometheus: set observe_url to the address "
                     "of the metrics, for example %s"
                 )
                 % (self._url, DEFAULT_URL)
@@ -145,7 +145,7 @@ class Source:
         if answer.status.get(name) == 0:
             raise SourceError(
                 (
-                    "%s says that it has no connection to %s: start the queue manager, or look into "
+                    "%s says that it has no connection to %s: start the queue manager, or check "
                     "the messages of the exporter"
                 )
                 % (self._url, name)
@@ -313,7 +313,7 @@ class _Get(threading.Thread):
 
 def _cut_off(url, where):
     return SourceError(
-        "the answer of %s was cut off %s: look whether the exporter, or a proxy before it, ends answers too early"
+        "the answer of %s was cut off %s: check whether the exporter, or a proxy before it, ends answers too early"
         % (url, where)
     )
 
@@ -358,15 +358,14 @@ def _why(error):
         return "the name of its host cannot be resolved (%s). Correct observe_url" % text
     if isinstance(error, ConnectionError):
         return (
-            "the connection was closed before the answer was complete (%s). Look into the messages of the exporter"
-            % text
+            "the connection was closed before the answer was complete (%s). Check the messages of the exporter" % text
         )
     if isinstance(error, http.client.HTTPException):
         return (
             "what listens there does not speak HTTP (%s). Correct observe_url, or begin it with https:// "
             "if the endpoint is encrypted" % text
         )
-    return "%s. Look into the messages of the exporter, or correct observe_url" % text
+    return "%s. Check the messages of the exporter, or correct observe_url" % text
 
 
 def _shown(text):

@@ -194,7 +194,7 @@ def why_blind(seen: Seen, sight: Sight, beyond: Mapping[int, int], limit_ns: int
     """Return why too long a loss at the end could have gone unnoticed; empty if it could not."""
     if sight.visible_from_ns is None or seen.ready is None or len(beyond) != seen.ready.qm:
         return (
-            "it is not known how short a loss at the end could have gone unseen, because the "
+            "it is not known how short a loss at the end could have gone unnoticed, because the "
             "tester or its check did not say it"
         )
     if sight.visible_from_ns <= limit_ns:
@@ -204,7 +204,7 @@ def why_blind(seen: Seen, sight: Sight, beyond: Mapping[int, int], limit_ns: int
         for value in (sight.visible_from_ns, sight.gap_max_ns, sight.silence_ns, limit_ns)
     )
     if sight.visible_from_ns == TICK_NS + (sight.gap_max_ns or 0):
-        why = f"for {gap}, nothing came from the host while it wrote"
+        why = f"the host sent nothing for {gap} while it was writing"
     elif sight.visible_from_ns == TICK_NS + (sight.delay_p99_ns or 0) + (sight.silence_ns or 0):
         why = (
             f"the last acknowledgement came {silence} before it was known that the power was off. Let the cut command "
@@ -232,7 +232,7 @@ def _why_not_writing(command: Command, witnessed: Witnessed) -> str:
     if seen.ready is None and not witnessed.problem:
         if witnessed.status not in (None, CONNECTION_BROKE):
             return f"the tester made no files{said or f' (it ended with status {witnessed.status})'}"
-        return f"the files were not complete when the connection broke, so nothing may be claimed{said}"
+        return f"the files were not complete when the connection broke, so nothing can be concluded{said}"
     if witnessed.early or not command.done:
         return f"{command.problem or 'the connection to the tester broke before the cut'}{said}"
     if witnessed.problem:
@@ -250,7 +250,7 @@ def _why_not_cut(command: Command, witnessed: Witnessed) -> str:
             "that takes the power at once"
         )
     if end in (END_OF_TIME, DEADLINE):
-        return "the tester came to the end of its time before the power was cut"
+        return "the tester reached the end of its time before the power was cut"
     if not witnessed.broken:
         return f"the host went on writing after the cut command, so its power was not cut{_failure_of(command, ': ')}"
     return ""
@@ -269,15 +269,15 @@ def _why_not_back(command: Command, returned: Returned) -> str:
         why = f" ({returned.problem})" if returned.problem else ""
         failed = _failure_of(command, "; ")
         return (
-            f"the host did not come back within {returned.waited_s:.0f} s{why}: nothing is known of its files, "
+            f"the host did not come back within {returned.waited_s:.0f} s{why}: nothing is known about its files, "
             f"which are still there{failed}"
         )
     if not after.get("boot_id") or not returned.before.get("boot_id"):
-        return "the host does not say its boot id, so it is not known whether its power was cut"
+        return "the host does not report its boot ID, so it is not known whether its power was cut"
     if after["boot_id"] == returned.before["boot_id"]:
         return "the host has not booted (its boot id is unchanged): the connection was lost, but the power was not cut"
     if returned.problem:
-        return f"the file system under test cannot be looked at: {returned.problem}"
+        return f"the file system under test cannot be inspected: {returned.problem}"
     return why_other_volume(returned.before, after)
 
 
@@ -290,24 +290,24 @@ def why_other_volume(before: Mapping[str, Any], after: Mapping[str, Any]) -> str
         if (after.get(name) or "") != (before.get(name) or "") and not (name == "mount_source" and known)
     ]
     if not differing:
-        return _why_made_anew(before, after)
+        return _why_recreated(before, after)
     name = differing[0]
     return (
         f"not the same file system is mounted after the cut ({name} was {before.get(name) or 'unknown'} and is "
-        f"{after.get(name) or 'unknown'}): mount it, and look whether it can be mounted at all, because a file "
+        f"{after.get(name) or 'unknown'}): mount it, and check whether it can be mounted at all, because a file "
         "system that cannot be is lost"
     )
 
 
-def _why_made_anew(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
+def _why_recreated(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
     """Return why this is a new file system with the UUID of the old one, empty if it is not,
     or if a host does not say when it was made."""
     births = [str(each.get("filesystem_born_epoch_s") or "") for each in (before, after)]
     if births[0] == births[1] or not all(births):
         return ""
     return (
-        f"the file system was made anew after the writes, with the same UUID (its root directory is of {births[0]} and "
-        f"of {births[1]} seconds since 1970): nothing is known of what the old one kept"
+        f"the file system was created again after the writes, with the same UUID (its root directory was created "
+        f"at {births[0]} and at {births[1]}, in seconds since 1970): it is not known what the old one kept"
     )
 
 

@@ -36,7 +36,7 @@ def sentence_of(judged: Judged, words: Words, tell: Callable[[Mapping[str, Any],
     ``tell`` makes the text of another finding that this one is about."""
     details = _details(judged)
     if (details.get("why") or {}).get("code") == NO_ROW:
-        text = f"{judged['limit']}: no row was measured that it applies to{_rows_text(judged)}"
+        text = f"{judged['limit']}: no row to which it applies was measured{_rows_text(judged)}"
     else:
         because = why_text(judged, words, tell)
         text = figure_text(judged, words) + (f": {because}" if because else "")
@@ -78,7 +78,7 @@ def why_text(judged: Judged, words: Words, tell: Callable[[Mapping[str, Any], Wo
     if code == "in_flight":
         return f"the slowest {_operation_of(judged)} was still in flight"
     if code == "not_counted":
-        return f"its slow {_counted_of(judged)} were not counted by themselves"
+        return f"its slow {_counted_of(judged)} were not counted separately"
     if code == "stopped":
         stopped = tell(why["finding"], words) if why.get("finding") else "it did not pass"
         return f"at {text_of_load(why['load'], judged['unit'])}, {stopped}"
@@ -261,8 +261,7 @@ def _outlook(judged: Judged) -> str:
         return "The figure lies at the limit, so measuring longer will not decide it."
     if not judged["resolved"]:
         together = (
-            f"Slow phases come in crowds that hang together for longer than {judged['block_s']} s, so "
-            "there are too few witnesses."
+            f"Slow phases cluster for longer than {judged['block_s']} s, so there is too little independent evidence."
         )
         return f"{together} Measuring for {_units.format_count(needed)} s in all may decide it."
     return f"Measuring for {_units.format_count(needed)} s in all should decide it."
@@ -272,7 +271,7 @@ def _coverage(judged: Judged) -> str:
     """Return which slow phases a pass covers, how crowded ones count, and what it does not cover."""
     longest = _units.format_duration(judged["episode_s"] * 1e9, 2)
     rare = (
-        "Not covered: longer ones, and what comes less often than once in "
+        "Not covered: longer ones, and anything that occurs less often than once in "
         f"{_units.format_count(judged['seconds'] // 3)} s."
     )
     if judged["method"] == BATCH_MEANS:

@@ -137,7 +137,7 @@ def _moved(note: Note, words: Words) -> str:
 def _take_out(note: Note) -> str:
     known = f"{note['label']}:{note['before']}"
     return (
-        "if that is no longer wanted, take it out with playbooks/history.yml -e "
+        "if that is no longer wanted, withdraw it with playbooks/history.yml -e "
         f"history_revoke={known} -e history_reason=..."
     )
 

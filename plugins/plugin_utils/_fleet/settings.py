@@ -34,7 +34,7 @@ def _baseline(value: Any) -> list[str]:
     """Return what hosts are compared with: nothing, LAST alone, or certificates and runs by name."""
     names = [str(name) for name in read_list(value)]
     if len(names) > 1 and {NO_BASELINE, LAST} & set(names):
-        raise ValueError(f"{NO_BASELINE} and {LAST} stand alone")
+        raise ValueError(f"{NO_BASELINE} and {LAST} cannot be combined with anything else")
     return [] if names == [NO_BASELINE] else names
 
 

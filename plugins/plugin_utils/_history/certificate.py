@@ -383,7 +383,7 @@ def _validity(judged_at: str, effect: str, valid_days: Any) -> dict[str, str | N
     try:
         begin = datetime.datetime.strptime(judged_at, MOMENT).date()
     except ValueError:
-        raise CertificateError(f"the record has no usable time of its judgement ({judged_at!r})") from None
+        raise CertificateError(f"the record has no valid time of judgement ({judged_at!r})") from None
     if effect != CERTIFIES:
         return {"valid_from": None, "valid_until": None}
     if not isinstance(valid_days, int):

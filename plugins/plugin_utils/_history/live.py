@@ -310,7 +310,7 @@ def _words(live: Live, outcome: str, ratio: float, explained: int | None) -> str
     if outcome == FASTER:
         return (
             f"{_units.format_number(1 / ratio, 2)} times faster than certified: the volume "
-            "changed, or the test met other load."
+            "changed, or the load during the test was different."
         )
     slower = f"{_units.format_number(ratio, 2)} times slower than certified"
     if explained:

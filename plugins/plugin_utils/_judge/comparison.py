@@ -19,7 +19,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import
 
 SCHEMA_VERSION = 1
 
-NOT_MADE = "it has not been held against its baseline, because the gate did not come to it"
+NOT_MADE = "it has not been compared with its baseline, because the gate did not get that far"
 UNUSABLE = "its comparison.json cannot be used, so what it says about the baseline is not known"
 
 

@@ -54,8 +54,8 @@ LOSSES = (
         "lost tail",
         "lost_tail_writes",
         "The newest log records are gone although MQ was told that they are on the disk. Persistent messages whose "
-        "commit was confirmed are lost or come twice, and a queue file that holds later changes than the log keeps the "
-        "queue manager from starting.",
+        "commit was confirmed are lost or delivered twice, and a queue file that holds later changes than the log "
+        "keeps the queue manager from starting.",
         "Flushes are not sent or not honoured. Look for the mount option nobarrier, for queue/write_cache saying write "
         "through over a drive that caches, for a cache mode such as unsafe below a guest, and for a drive or "
         "controller whose volatile write cache answers flushes at once. Turn that cache off, or protect it against "
@@ -186,7 +186,7 @@ def _unseen(cuts: Sequence[Mapping[str, Any]]) -> str:
     spans_ns = [cut.get("visible_from_ns") for cut in cuts]
     writes = [cut.get("visible_from_writes") for cut in cuts]
     if None in spans_ns or None in writes:
-        return "It is not known how short a loss at the end could have gone unseen."
+        return "It is not known how short a loss at the end could have gone unnoticed."
     span = _units.format_duration(max(spans_ns))
     return f"A loss at the end of less than {span} or {_units.format_count(max(writes))} writes could not be seen."
 

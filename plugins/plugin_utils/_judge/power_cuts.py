@@ -16,7 +16,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import INCONCLUSIVE
 
-NOT_LOOKED_UP = "power cuts were not looked up in the history, because the gate did not come to it"
+NOT_LOOKED_UP = "power cuts were not looked up in the history, because the gate did not get that far"
 
 
 def wanted_cuts(profile: Mapping[str, Any]) -> int:
@@ -35,7 +35,7 @@ def judged_with_cuts(record: HostRecord, said: Mapping[str, Any] | None, wanted:
         return record
     said = {"verdict": INCONCLUSIVE, "reason": NOT_LOOKED_UP} if said is None else dict(said)
     if not is_usable(said):
-        said = {"verdict": INCONCLUSIVE, "reason": "what was looked up about power cuts cannot be used"}
+        said = {"verdict": INCONCLUSIVE, "reason": "the results of power cuts in the history cannot be used"}
     kept = replace(record, power_cuts=said)
     return (
         noted(kept, said, POWER_CUTS_BEFORE)

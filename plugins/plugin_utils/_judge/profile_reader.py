@@ -286,7 +286,7 @@ def _read_limits(data: Any, base: Profile) -> tuple[Limit, ...]:
     ids = [limit.id for limit in limits if limit.id]
     for each in ids:
         if ids.count(each) > 1:
-            raise DefinitionError(f"The id {each} is that of two limits: each id may name one limit of a profile.")
+            raise DefinitionError(f"Two limits have the id {each}: each limit of a profile needs an id of its own.")
     return tuple(limits)
 
 

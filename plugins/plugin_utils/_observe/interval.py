@@ -23,15 +23,15 @@ FACTS = {
     "slowest_write_since_restart_ns": "the slowest log write since the queue manager started",
     "slowest_write_at_epoch_s": "when that was, since 1970, by the clock of the host",
     "bytes_are_at_least": (
-        "1: the exporter counts since it was last read, so what another reader took is missing from the "
-        "bytes and all that rests on them"
+        "1: the exporter counts since it was last read, so bytes that another reader took are missing, "
+        "also from all figures that are based on them"
     ),
     "log_bytes_in_use": "of the extents of the log",
     "log_bytes_max": "of the extents of the log",
     "logical_bytes_per_s": "log records, without what partial pages and TripleWrite add",
     "probe_overhead_ns": "overhead of watching for each log write (or call, if only those are watched), as measured",
     "probe_overhead_call_ns": "overhead of watching for each call, if the log is watched as well",
-    "events_lost": "events that bpftrace could not hand over: lines about maxima and slow operations may be missing",
+    "events_lost": "events that bpftrace lost: lines about maxima and slow operations may be missing",
 }
 """Facts that are used here. A source may add others, which are shown as they are."""
 

@@ -451,7 +451,7 @@ class Model:
         if not expected or not self.fleet["counts"].get(FAIL):
             return ""
         return (
-            f"At the confidence of the profile, up to {format_count(expected)} of so many hosts may "
+            f"At the confidence of the profile, up to {format_count(expected)} of this many hosts may "
             "fail by chance although their storage keeps every limit. If a host only just fails, "
             "measure it again before you act on it."
         )

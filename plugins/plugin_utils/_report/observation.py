@@ -73,7 +73,7 @@ def certificate_text(host: Host) -> str:
     """Return in words how the observed figures relate to the certificate of the volume."""
     held = host.own.get("certificate")
     return (
-        "It was not compared with a certificate, because the gate did not come to it."
+        "It was not compared with a certificate, because the gate did not get that far."
         if held is None
         else str(held.get("text") or "")
     )

@@ -107,7 +107,7 @@ def _join_rows(name: str, tables: Sequence[bytes | None], first_steps: Sequence[
             raise TablesError(f"{name} is missing in one of the rounds.")
         columns, *lines = csv.reader(io.StringIO(table.decode("utf-8", "replace"), newline=""))
         if header not in (None, columns) or _STEP not in columns:
-            raise TablesError(f"{name} has other columns in one of the rounds.")
+            raise TablesError(f"{name} has different columns in one of the rounds.")
         header, place = columns, columns.index(_STEP)
         rows += [[*line[:place], str(int(line[place]) + first_step), *line[place + 1 :]] for line in lines]
     return _written([header or [], *rows])

@@ -94,8 +94,7 @@ def _check_whole(step: int, streams: dict[tuple[str, str], list[Row]]) -> None:
     for column in ("operations", "bytes"):
         if whole[0][column] != sum(row[column] for row in parts):
             raise TablesError(
-                f"results.csv has another number of {column} in the row of the whole workload of step "
-                f"{step} than in its streams."
+                f"results.csv: {column} of the whole workload in step {step} differ from the sum of its streams."
             )
     _check_mean("latency_mean_ns", step, whole[0], [(row, row["operations"]) for row in parts])
     if whole[0].get("response_mean_ns") is not None:
@@ -114,8 +113,7 @@ def _check_mean(column: str, step: int, whole: Row, parts: list[tuple[Row, int]]
     mean_ns = sum((row.get(column) or 0) * count for row, count in parts) / total if total else 0
     if abs((whole[column] or 0) - mean_ns) > _ROUNDING_NS:
         raise TablesError(
-            f"results.csv has another {column} in the row of the whole workload of step {step} than "
-            "its streams together."
+            f"results.csv: {column} of the whole workload in step {step} differs from that of its streams together."
         )
 
 
@@ -203,8 +201,8 @@ def check_over(
     for place in {*single, *(place for place in together if place[:3] in streams and place[4] in worker_thresholds_ns)}:
         if not 0 < single.get(place, 0) <= together.get(place, 0):
             raise TablesError(
-                f"over.csv has other slow operations of single workers in second {place[3]} of step "
-                f"{place[0]} than of all together."
+                "over.csv: the slow operations of single workers differ from those of all together in second "
+                f"{place[3]} of step {place[0]}."
             )
 
 

@@ -367,7 +367,7 @@ def _check_use(places: Sequence[Place], streams: Sequence[Stream]) -> None:
     for place in places:
         if not any(stream.place == place.name for stream in streams):
             raise DefinitionError(
-                f"place {place.name}: no stream has it; name it in a stream (place: {place.name}), or leave it out."
+                f"place {place.name}: no stream uses it; name it in a stream (place: {place.name}), or leave it out."
             )
 
 

@@ -305,7 +305,7 @@ def reader_that_has_gone_ends_the_run(place):
     process.stdout.close()
     err = process.stderr.read()
     equal(process.wait(timeout=PATIENCE_S), 4, err)
-    contains(err, "nothing takes the acknowledgements any more", "Broken pipe")
+    contains(err, "nothing reads the acknowledgements any more", "Broken pipe")
     result = Result(4, "", err, place.tables)
     contains(warnings(consistent(result)), "nothing takes the acknowledgements")
     equal(sorted(os.listdir(place.dir)), NAMES, "left by design")

@@ -134,7 +134,7 @@ def another_tester_at_the_disk(place):
         refused(
             place,
             done,
-            "another tester is at the disk under --dir: ",
+            "another tester is using the disk under --dir: ",
             "--shareDevice",
             "run first, pid %d, at disk %d:%d;" % (process.pid, os.major(disk), os.minor(disk)),
         )
@@ -179,4 +179,4 @@ def testers_cannot_be_looked_for(place):
         "--duration=1", before=["unshare", "-m", "sh", "-c", 'mount -t tmpfs none /proc/$$/net && exec "$@"', "sh"]
     )
     equal(result.status, 0, result.err)
-    contains(warnings(result.run()), "cannot tell whether another tester is at the disk", "/proc/net/unix")
+    contains(warnings(result.run()), "cannot tell whether another tester is using the disk", "/proc/net/unix")

@@ -148,7 +148,7 @@ void test_streams_refused(void) {
         {DB " --place=name=a,share=40% --place=name=b", "--place b: missing key share"},
         {DB " --place=name=a --place=name=a", "--place a: the name is given twice"},
         {DB " --place=name=a --place=name=b", "--stream db: missing key place"},
-        {DB ",place=a --place=name=a --place=name=b", "--place b: no stream has it"},
+        {DB ",place=a --place=name=a --place=name=b", "--place b: no stream uses it"},
         {DB " --place=name=a,dir=/x++/y", "dir: '/x++/y'"},
         {DB " --place=name=a,dir=/x,device=" DISK " --eraseDevice=" DISK,
          "--place a: dir and device exclude each other"},

@@ -111,7 +111,7 @@ def compare_fleet(
         printable(host) in {entry.host for each in (before, after) for entry in each.entries.values()} for host in hosts
     ):
         raise SelectionError(
-            "none of the selected certificates is of a host of the inventory that certify_hosts and the limit leave"
+            "none of the selected certificates belongs to a host that certify_hosts and the limit select"
         )
     both = before.entries.keys() & after.entries.keys()
     if both:

@@ -125,9 +125,9 @@ def hold_against_baseline(directory: RunDirectory) -> str:
             comparisons = _Fleet(directory, history).compare(asked)
     except HistoryError as error:
         problem = (
-            f"the hosts were not held against their baseline: {error}; when the problem is solved, measure them again"
+            f"the hosts were not compared with their baseline: {error}; when the problem is solved, measure them again"
         )
-        comparisons = {folder: not_made(f"it was not held against its baseline: {error}") for folder in asked}
+        comparisons = {folder: not_made(f"it was not compared with its baseline: {error}") for folder in asked}
     for folder, comparison in comparisons.items():
         directory.comparisons.write(folder, comparison)
     return problem
@@ -161,7 +161,7 @@ class _Fleet:
                     self._find(volume)
                     ready.append(volume)
             except (_NothingToCompareError, CertificateError, RunDirectoryError, TablesError) as error:
-                comparisons[folder] = self._made(INCONCLUSIVE, f"it cannot be held against its baseline: {error}")
+                comparisons[folder] = self._made(INCONCLUSIVE, f"it cannot be compared with its baseline: {error}")
         return {
             folder: comparison
             for folder, comparison in {**comparisons, **self._compare(ready)}.items()
@@ -231,7 +231,7 @@ class _Fleet:
     def _why_no_last(self, volume: _Volume) -> str:
         if volume.comparable:
             return (
-                f"all {len(volume.comparable)} certificates that it can be compared with were held against a baseline "
+                f"all {len(volume.comparable)} certificates that it can be compared with were compared with a baseline "
                 "themselves, and none was accepted"
             )
         entries = own_entries(volume.entry, self._history.of_volume(str(volume.entry.volume_id)))
@@ -248,8 +248,8 @@ class _Fleet:
         ]
         if named:
             return (
-                "the history has certificates of its name (the newest of run "
-                f"{named[-1].run_id}), but of another volume"
+                "the history has certificates under its name (the newest from run "
+                f"{named[-1].run_id}), but for another volume"
             )
         return "the history has no certificate of it"
 

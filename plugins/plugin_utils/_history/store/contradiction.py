@@ -102,8 +102,8 @@ def refuse_other_content(written: Certificate, made: Certificate | None) -> None
         differing.append("rows")
     if differing:
         raise CertificateError(
-            f"its certificate.json has another {differing[0]} than its record and its tables: remove it, "
-            "and it is made from these again"
+            f"{differing[0]} in its certificate.json differs from its record and its tables: remove the file, "
+            "and it will be created from them again"
         )
 
 
@@ -120,4 +120,4 @@ def _day_of(record: HostRecord) -> datetime.date:
     try:
         return datetime.datetime.strptime(record.created_at, MOMENT).date()
     except ValueError:
-        raise CertificateError(f"the record has no usable time of its judgement ({record.created_at!r})") from None
+        raise CertificateError(f"the record has no valid time of judgement ({record.created_at!r})") from None

@@ -97,8 +97,8 @@ def _written(directory: RunDirectory, folder: str, record: HostRecord, check: bo
     entry, run_id = certificate.entry, record.run_id or directory.run["run_id"]
     if (entry.run_id, entry.host, entry.volume) != (run_id, printable(record.host), printable(record.volume)):
         raise CertificateError(
-            "its certificate.json is that of another run, host or volume: remove it, and "
-            "it is made from the record again"
+            "its certificate.json belongs to another run, host or volume: remove the file, and "
+            "it will be created from the record again"
         )
     if check:
         refuse_other_content(certificate, directory.kind.memory.certificate_of(directory, folder, record))

@@ -251,8 +251,8 @@ class History(abc.ABC):
         return found
 
     def newest(self) -> list[Entry]:
-        """Return the entries that decide today's states: of each volume, name, boot and profile,
-        the newest of each effect."""
+        """Return the entries that decide today's states: for each volume, name, boot and profile, the newest one of
+        each effect."""
         return self._entries(_NEWEST)
 
     def of_name(self, host: str, volume: str) -> list[Entry]:
@@ -351,7 +351,7 @@ class History(abc.ABC):
                     for row in self._execute(sql, (*map(printable, name), printable(mount_point))).fetchall()
                 ]
             if not wanted:
-                raise HistoryError(f"the history {self.place} knows no volume {label}:{mount_point}")
+                raise HistoryError(f"the history {self.place} does not contain the volume {label}:{mount_point}")
             values = (utc_now(), printable(revoked_by), printable(_reason(reason)))
             self._execute_many(_REVOKE, [(sha256, *values) for sha256 in wanted])
         return len(wanted)
@@ -399,8 +399,8 @@ class History(abc.ABC):
         kept = self._kept("run_id = ?", [run_id])
         if not kept:
             raise HistoryError(
-                f"the history {self.place} keeps no report of the run {run_id!r}: it keeps those of "
-                "runs with gate_keep_report: true"
+                f"the history {self.place} does not contain the report of the run {run_id!r}: it only keeps "
+                "reports of runs with gate_keep_report: true"
             )
         with self._reported("cannot be read"):
             found = self._execute(

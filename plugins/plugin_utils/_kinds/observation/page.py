@@ -148,7 +148,7 @@ class ObservationSection:
             else ""
         )
         near = (
-            " More than all of the time cannot be: the averages that MQ publishes lag behind its load."
+            " A share above 100 % is not possible: the averages that MQ publishes lag behind its load."
             if share > BEYOND
             else near
         )

@@ -35,7 +35,7 @@ class View(view.View):
     why_unjudged = "the profile does not judge observations"
     advice: Mapping[str, str] = {
         "open": (
-            "Set observe_duration to the seconds that are named, if any are. Storage at its limit has no "
+            "Set observe_duration to the stated number of seconds, if there is one. Storage at its limit has no "
             "reserve: ask for a faster class."
         ),
         "too_few": "Observe longer, or with observe_source: bpftrace, which sees each write.",
@@ -43,9 +43,9 @@ class View(view.View):
             "Observe the log while its queue manager writes to it, and judge that by a profile that is made "
             "for live logs, such as mq-live."
         ),
-        "ended_early": "Observe again, and let the observation come to its end.",
+        "ended_early": "Observe again, and let the observation finish.",
         "missing": "Look in Ansible's output for the last task of the host, and observe it again.",
-        "error": "Correct what the message reports, and observe the host again.",
+        "error": "Correct the reported problem, and observe the host again.",
         "unreachable": (
             "Connect to the host with ssh as Ansible does. When that works, observe these hosts again with --limit."
         ),
@@ -83,7 +83,7 @@ class View(view.View):
             ),
             (
                 "logdisk_run_observed_to_certified_latency_ratio",
-                "Mean latency of the log writes of a live queue manager over the certified one.",
+                "Mean latency of the log writes of a live queue manager divided by the certified one.",
                 ratio_of,
             ),
         )

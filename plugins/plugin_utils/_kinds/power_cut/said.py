@@ -18,14 +18,14 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import
 SHOWN = 5
 """The largest number of hosts that have lines of their own, worst first."""
 
-_UNDECIDED = "Nothing is claimed: this storage may keep what it acknowledged or lose it."
-_CUT_AGAIN = "Correct what is named, and run playbooks/power_cut.yml."
+_UNDECIDED = "Nothing is proven: this storage may keep what it acknowledged or lose it."
+_CUT_AGAIN = "Correct the named problem, and run playbooks/power_cut.yml."
 
 _LOST_BEFORE = {
     "consequence": (
         "Persistent messages whose commit was confirmed can be lost when the power fails, however fast this storage is."
     ),
-    "next_step": "Correct what the report of that run names, and run playbooks/power_cut.yml again.",
+    "next_step": "Correct the problem that the report of that run names, and run playbooks/power_cut.yml again.",
 }
 """The consequence of a loss that is in the history."""
 

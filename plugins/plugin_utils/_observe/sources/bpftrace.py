@@ -307,21 +307,21 @@ class _Reading:
                 f"About {self.unseen} writes to log files did not come by a write call but in another way, such as "
                 "io_uring or asynchronous I/O (AIO), which"
                 " bpftrace does not time. "
-                f"{'So there are no figures of the log.' if self._hides_writes() else 'They are in no figure.'}"
+                f"{'So there are no figures of the log.' if self._hides_writes() else 'No figure includes them.'}"
             )
         elif LOG in self.streams and not self.notices_unseen:
             yield (
                 "Writes by io_uring or asynchronous I/O (AIO) cannot be noticed on this kernel. If the log is "
-                "written so, they are in no figure."
+                "written in these ways, no figure includes its writes."
             )
         if self.unflushed > 1:
             yield (
                 f"{self.unflushed} writes to log files were neither synchronous (O_DSYNC) nor "
                 "flushed when the observation ended."
-                " They did not wait for the disk, and are in no figure."
+                " They did not wait for the disk, and no figure includes them."
             )
         if self.unfit:
-            yield f"{self.unfit} samples of bpftrace do not fit and are left out."
+            yield f"{self.unfit} samples of bpftrace are invalid and are left out."
         if self.late:
             yield (
                 f"The host was too busy to read {self.late} seconds in time: every operation is counted, but "
@@ -330,7 +330,7 @@ class _Reading:
         if self.lost:
             yield (
                 f"bpftrace lost {self.lost} events: some lines about maxima and slow operations may be missing. "
-                "The counts are not concerned."
+                "The counts are not affected."
             )
         if len(self.maxima) > MOST_MAXIMA:
             yield f"Only the first {MOST_MAXIMA} of {len(self.maxima)} maxima are listed."
@@ -341,14 +341,14 @@ class _Reading:
         all_of = [second[name] for second in self.seconds]
         operations, errors = self._operations(name), sum(counted.errors for counted in all_of)
         if errors:
-            yield f"{errors} log writes failed. They are in no figure."
+            yield f"{errors} log writes failed. No figure includes them."
         if not operations and name == LOG and (self.unseen or self.unflushed):
             return
         if not operations:
             yield (
                 "No write to a log file was seen: was the queue manager idle, and is observe_log_path its log?"
                 if name == LOG
-                else f"{name} was not called, or by programs that load another library: see observe_library."
+                else f"{name} was not called, or only by programs that load another library: see observe_library."
             )
             return
         mean_ns = sum(counted.sum_ns for counted in all_of) / operations

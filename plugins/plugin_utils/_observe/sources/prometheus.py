@@ -247,6 +247,7 @@ def _published(
         found.append(Published(sample.epoch_s - elapsed_s, elapsed_s, **figures))
     if restarts:
         problems.append(
-            f"The exporter began to count anew {restarts} times: how much was written in those intervals is not known."
+            f"The exporter restarted its count {restarts} times: it is not known how much was written in those "
+            "intervals."
         )
     return found

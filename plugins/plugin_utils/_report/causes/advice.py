@@ -159,7 +159,7 @@ kind."""
 OTHERS = {
     "open": Advice(
         "the figures decide nothing",
-        "Set sweep_duration to the seconds that are named, if any are. Storage at its limit has no "
+        "Set sweep_duration to the stated number of seconds, if there is one. Storage at its limit has no "
         "reserve: ask for a faster class.",
         (STORAGE,),
     ),
@@ -218,7 +218,7 @@ OTHERS = {
         "Put no recovery log there. Look in the system log of the host for timeouts and lost paths at that time.",
         (STORAGE, SYSTEM),
     ),
-    "ended_early": Advice("the tester was stopped", "Measure again, and let the run come to its end.", ()),
+    "ended_early": Advice("the tester was stopped", "Measure again, and let the run finish.", ()),
     "no_figures": Advice("the source cannot tell", "Observe with a source that can tell, see docs/observe.md.", ()),
     "unreachable": Advice(
         "the host cannot be reached",
@@ -237,7 +237,7 @@ OTHERS = {
         (SYSTEM,),
     ),
     "error": Advice(
-        "nothing could be measured", "Correct what the message reports, and measure the host again.", (SYSTEM,)
+        "nothing could be measured", "Correct the reported problem, and measure the host again.", (SYSTEM,)
     ),
     "skipped": Advice(
         "a queue manager's log is not on this host",

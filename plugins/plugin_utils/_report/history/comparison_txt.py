@@ -77,7 +77,7 @@ def comparison_text(comparison: Mapping[str, Any], statement: str, page: str) ->
 def class_sentence(part: Mapping[str, Any]) -> str:
     """Return the result for a class as a whole in one sentence."""
     if not part["hold_against_class"]:
-        return "fewer than 8 volumes were in every run, so each one is held against its own runs"
+        return "fewer than 8 volumes were in every run, so each one is compared with its own runs"
     worse = f"{part['worse_hosts']} worse; " if part["worse_hosts"] else ""
     others = "the others" if worse else "all" if part["moved_together"] or part["worse_together"] else "they"
     if part["lower_bound"] is None:

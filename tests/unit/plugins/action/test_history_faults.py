@@ -215,7 +215,7 @@ def test_a_baseline_that_cannot_be_read_is_no_pass(tmp_path):
     )
     place.write_bytes(b"this is not a database, " * 100)
     result = gated(directory)
-    assert "the hosts were not held against their baseline: the history" in result["fleet_problems"][0]
+    assert "the hosts were not compared with their baseline: the history" in result["fleet_problems"][0]
     assert (
         outcome(directory),
         set(result["artifacts"]["logdisk_local"]["hosts"].values()),

@@ -167,7 +167,7 @@ def test_a_run_is_reopened_wherever_it_is(tmp_path, monkeypatch):
         ((None, "nowhere"), f"No run is named, and there is none in {tmp_path}/nowhere. Name a run by -e collect_run="),
         (
             ("20990101T000000Z-abcdef", "nowhere", place),
-            "neither in .* nor kept: the history .* keeps no report of the run .* Name a run by",
+            "neither in .* nor kept: the history .* does not contain the report of the run .* Name a run by",
         ),
         (
             ("20990101T000000Z-abcdef", "nowhere"),

@@ -90,7 +90,7 @@ def test_the_check_connects_and_waits_for_nothing(program):
         (
             {"refuse": 2017},
             (
-                "QM1 allows no more handles to a connection (amqsrua: MQOPEN ended with reason code 2017). To go "
+                "QM1 allows no further handles for a connection (amqsrua: MQOPEN ended with reason code 2017). To go "
                 "on: raise MAXHANDS (ALTER QMGR"
             ),
         ),
@@ -148,7 +148,7 @@ def test_a_program_that_hangs_is_ended(program, monkeypatch):
     source = program(hang=True)
     for call in (source.check, lambda: taken(source)):
         message = why(call)
-        assert "amqsrua said nothing for 0 s, and was ended. Look whether QM1 still answers" in message
+        assert "amqsrua said nothing for 0 s, and was ended. Check whether QM1 still answers" in message
 
 
 def test_a_program_that_fails_is_to_be_called_by_hand(program):

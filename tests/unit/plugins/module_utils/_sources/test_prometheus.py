@@ -124,7 +124,7 @@ NONE = NOISE.replace("qmgr", "other")
             metrics(None, status=0),
             {},
             (
-                "URL says that it has no connection to QM1: start the queue manager, or look into "
+                "URL says that it has no connection to QM1: start the queue manager, or check "
                 "the messages of the exporter"
             ),
         ),
@@ -132,8 +132,8 @@ NONE = NOISE.replace("qmgr", "other")
             "<html><body>It works!</body></html>",
             {},
             (
-                "what URL answers are not metrics of Prometheus: set observe_url to the address of the metrics, for "
-                "example http://localhost:9157/metrics"
+                "the answer of URL does not contain metrics of Prometheus: set observe_url to the address of the "
+                "metrics, for example http://localhost:9157/metrics"
             ),
         ),
         (
@@ -236,7 +236,7 @@ def test_an_endpoint_that_does_not_finish_is_not_waited_for(exporter, monkeypatc
     monkeypatch.setattr(prometheus, "LIMIT_S", 0.3)
     assert (
         why(source)
-        == "URL did not answer within 0 s. Look whether the exporter hangs, or set observe_url to another one"
+        == "URL did not answer within 0 s. Check whether the exporter hangs, or set observe_url to another one"
     )
     monkeypatch.setattr(prometheus, "PATIENCE_S", 0)
     with pytest.raises(SourceError, match="did not answer"):
@@ -248,10 +248,11 @@ def test_an_endpoint_that_does_not_finish_is_not_waited_for(exporter, monkeypatc
     [("length", "after 300 of 1300 bytes"), ("chunks", "between two chunks"), ("closed", "in the middle of a line")],
 )
 def test_an_answer_that_is_cut_off_is_not_read(exporter, form, where):
-    """The figure in which it ends would be a smaller one. While it observes, the next answer may be whole."""
+    """The figure at the end would be truncated to a smaller one. During an observation, the next answer may be
+    complete again."""
     cut = f"cut {form} {SLOW[:300]}"
     assert why(exporter(cut)) == (
-        f"the answer of URL was cut off {where}: look whether the exporter, or a proxy "
+        f"the answer of URL was cut off {where}: check whether the exporter, or a proxy "
         "before it, ends answers too early"
     )
     assert taken(exporter(SLOW, cut, FAST), 2)[0] == [kept(SLOW), kept(FAST)]

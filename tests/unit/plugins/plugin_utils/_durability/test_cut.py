@@ -140,7 +140,7 @@ def test_a_cut_is_kept_only_if_a_loss_at_the_end_would_have_been_seen(changes, v
 def test_a_gap_while_it_wrote_counts_as_well():
     late = witnessed()
     late.seen.gap_max_ns = 700 * MS
-    assert cut(seen=late).reason.endswith("for 700 ms, nothing came from the host while it wrote")
+    assert cut(seen=late).reason.endswith("the host sent nothing for 700 ms while it was writing")
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_a_gap_while_it_wrote_counts_as_well():
 def test_what_the_table_does_not_say_is_not_known(table):
     found = cut(checked=Checked(0, table))
     assert found.outcome == INCONCLUSIVE and found.reason.startswith(
-        "it is not known how short a loss at the end could have gone unseen"
+        "it is not known how short a loss at the end could have gone unnoticed"
     )
     assert found.unacknowledged_writes is None
 
@@ -202,8 +202,8 @@ def test_lost_says_how_much():
             r"still there; the cut command failed: status 1 \(no power on\)",
         ),
         ({"returned": Returned(BEFORE, {**AFTER, "boot_id": "b1"})}, "boot id is unchanged"),
-        ({"returned": Returned(BEFORE, {**AFTER, "boot_id": ""})}, "does not say its boot id"),
-        ({"returned": Returned(BEFORE, AFTER, "it did not answer within 10 s")}, "cannot be looked at: it did not"),
+        ({"returned": Returned(BEFORE, {**AFTER, "boot_id": ""})}, "does not report its boot ID"),
+        ({"returned": Returned(BEFORE, AFTER, "it did not answer within 10 s")}, "cannot be inspected: it did not"),
         ({"returned": Returned(BEFORE, {**AFTER, "filesystem_uuid": "u-2"})}, "filesystem_uuid was u-1 and is u-2"),
         (
             {"returned": Returned(BEFORE, {**AFTER, "filesystem_uuid": "", "mount_point": "/"})},
@@ -222,7 +222,7 @@ def test_lost_says_how_much():
                 "returned": Returned({**BEFORE, **born("5.0")}, {**AFTER, **born("6.0")}),
                 "checked": Checked(5, [LOST_ROW]),
             },
-            "made anew .* with the same UUID",
+            "created again .* with the same UUID",
         ),
         ({"checked": Checked()}, "the tester ended with status None"),
         ({"checked": Checked(2, problem="the mark of another run")}, "could not be checked: the mark of another run"),

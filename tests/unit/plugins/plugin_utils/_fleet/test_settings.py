@@ -50,7 +50,7 @@ def test_the_same_value_in_another_way_is_the_same(name, values, expected):
         ),
         ("gate_report_only", {"a": "maybe"}, "gate_report_only: 'maybe' (of a) cannot be used"),
         ("gate_expected_count", {"a": "ten"}, "gate_expected_count: 'ten' (of a) cannot be used"),
-        ("gate_baseline", {"a": "last, R2"}, "none and last stand alone"),
+        ("gate_baseline", {"a": "last, R2"}, "none and last cannot be combined with anything else"),
         (
             "sweep_start_at",
             {"a": "tonight"},

@@ -240,7 +240,7 @@ def test_what_would_end_a_later_run_or_reach_a_terminal_is_refused(fields, messa
 
 
 def test_a_record_without_a_time_is_refused():
-    with pytest.raises(CertificateError, match="time of its judgement"):
+    with pytest.raises(CertificateError, match="time of judgement"):
         made_up.certificate(created_at="yesterday")
 
 

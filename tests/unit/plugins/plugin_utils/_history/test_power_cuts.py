@@ -174,10 +174,11 @@ def test_what_nobody_looked_up_is_inconclusive(tmp_path, place):
     files = fabricate.tables(fabricate.sweep_rows(), over=())
     directory.records.write(fabricate.judged(directory.run, "h", files), files)
     assert (
-        verdict_of(directory)[2] == "power cuts were not looked up in the history, because the gate did not come to it"
+        verdict_of(directory)[2]
+        == "power cuts were not looked up in the history, because the gate did not get that far"
     )
     (tmp_path / directory.run["run_id"] / "hosts/h/log/power_cuts.json").write_text("{")
-    assert verdict_of(directory)[::2] == ("inconclusive", "what was looked up about power cuts cannot be used")
+    assert verdict_of(directory)[::2] == ("inconclusive", "the results of power cuts in the history cannot be used")
 
 
 def test_a_history_that_cannot_be_read_is_inconclusive(tmp_path, place):

@@ -63,8 +63,8 @@ def test_a_clean_run_of_enough_seconds_passes_and_says_what_it_covers():
     )
     assert judgement["reason"].endswith(
         "%, allowed 1 %). Covered: slow phases of up to 1.4 s each that come independently; crowded ones count as "
-        "one, with their slow time added. Seen: no slow time within 30 s. Not covered: longer ones, and what comes "
-        "less often than once in 100 s."
+        "one, with their slow time added. Seen: no slow time within 30 s. Not covered: longer ones, and anything "
+        "that occurs less often than once in 100 s."
     )
 
 
@@ -144,7 +144,7 @@ def test_a_mean_is_held_against_its_bound():
     assert (judgement["verdict"], judgement["method"], judgement["value_bound"]) == ("pass", "batch means", 200_000)
     assert judgement["reason"].endswith(
         "(1,500,000 writes): with 95 % confidence at most 200 us. Covered: standstills of up to 24 s each. "
-        "Not covered: longer ones, and what comes less often than once in 100 s."
+        "Not covered: longer ones, and anything that occurs less often than once in 100 s."
     )
     failed = judgement_of(judge(clean(300), {**MEAN, "max": "0.15 ms"}), "latency_mean")
     assert failed["reason"].endswith(
@@ -183,8 +183,8 @@ def test_crowded_slow_phases_are_said_and_those_that_hang_together_are_not_decid
     judgement = judgement_of(judge(fabricate.tables(rows, over=slow_share(rows, MS, 800, crowds)), P99), "latency_p99")
     assert (judgement["verdict"], judgement["resolved"], judgement["share_bound"]) == ("inconclusive", False, None)
     assert (
-        "Slow phases come in crowds that hang together for longer than 8 s, so there are too "
-        "few witnesses. Measuring for " in judgement["reason"]
+        "Slow phases cluster for longer than 8 s, so there is too little independent evidence. Measuring for "
+        in judgement["reason"]
     )
 
 
@@ -302,7 +302,7 @@ def test_the_mean_of_a_queue_manager_is_tested_with_its_own_batches():
 def test_slow_writes_that_were_too_many_to_count_by_themselves_decide_nothing():
     result, rows = rows_judged(several({3: (200, range(1, 301))}, counted=0), P99)
     assert (rows[3]["verdict"], rows[1]["verdict"], result["verdict"]) == ("inconclusive", "pass", "inconclusive")
-    assert rows[3]["reason"].endswith("(1,500,000 writes): its slow writes were not counted by themselves")
+    assert rows[3]["reason"].endswith("(1,500,000 writes): its slow writes were not counted separately")
 
 
 def test_each_tested_row_is_a_judgement_of_its_own():
@@ -349,11 +349,11 @@ def test_recorded_tables_are_judged_by_what_their_tester_counted(name, methods, 
     [
         (
             lambda files: fabricate.drop_lines(files, "over.csv", 2),
-            "over.csv has other slow operations of single workers in second 1 of step 1",
+            "over.csv: the slow operations of single workers differ from those of all together in second 1 of step 1",
         ),
         (
             lambda files: fabricate.replace_in(files, "over.csv", ",3,1,1000000,200,", ",3,1,1000000,201,"),
-            "over.csv has other slow operations",
+            "over.csv: the slow operations of single workers differ",
         ),
         (
             lambda files: fabricate.replace_in(files, "over.csv", ",3,1,1000000,200,", ",3,1,2000000,200,"),

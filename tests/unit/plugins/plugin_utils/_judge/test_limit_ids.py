@@ -143,7 +143,7 @@ def test_an_id_of_another_form_is_refused(value):
 
 
 def test_an_id_names_one_limit_of_a_profile():
-    with pytest.raises(DefinitionError, match="The id LOG-001 is that of two limits"):
+    with pytest.raises(DefinitionError, match="Two limits have the id LOG-001"):
         load_profile(mine({"id": "LOG-001"}, {"id": "LOG-001", "load_point": 2}))
 
 

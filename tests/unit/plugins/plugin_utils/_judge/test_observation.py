@@ -89,7 +89,7 @@ def test_an_observation_that_ended_early_says_so_and_does_not_pass():
 
 
 def test_an_observation_whose_source_cannot_tell_does_not_pass():
-    """It was not cut short, and says why it has no figures."""
+    """The observation was not cut short, and says why it has no figures."""
     made = record("mq-live", exit_status=4, exit_reason="no_figures", exit_message="About 7 writes came another way.")
     assert (made.verdict, made.reasons[0]) == (
         "inconclusive",
@@ -172,4 +172,4 @@ def test_the_slowest_write_since_the_start_decides_a_limit_on_the_slowest_one_if
 def test_the_gate_goes_on_if_a_certificate_cannot_be_noted(tmp_path, monkeypatch):
     directory = run_of(tmp_path, record())
     monkeypatch.setattr(directory.records, "note_own", lambda *_: (_ for _ in ()).throw(RunDirectoryError("no space")))
-    assert gate.compare(directory) == "the hosts were not held against their certificates: no space"
+    assert gate.compare(directory) == "the hosts were not compared with their certificates: no space"

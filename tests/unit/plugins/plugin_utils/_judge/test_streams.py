@@ -93,7 +93,7 @@ def test_a_limit_judges_the_rows_that_it_names(rows, expected):
 def test_a_limit_that_judges_no_row_decides_nothing(rows):
     part = judge(tables(mailbox()), {**MEAN, **rows})
     assert part["verdict"] == "inconclusive"
-    assert "no row was measured that it applies to" in part["reasons"][0]
+    assert "no row to which it applies was measured" in part["reasons"][0]
 
 
 @pytest.mark.parametrize(
@@ -337,8 +337,8 @@ def test_the_pace_of_a_stream_is_that_of_its_reads_and_writes():
 
 
 def off(share, operations, workers=1, asked=0.6, row=None):
-    """Return the judged part of a run whose database read another share than it was asked to, and its tables;
-    row is one more of fidelity.csv."""
+    """Return the judged part of a run whose database read a different share than requested, and its tables; row is an
+    additional row of fidelity.csv."""
     counted = {"operations": operations, "bytes": operations * 8192, "latency_sum_ns": operations * 8 * MS}
     rows = fabricate.stream_rows({1: {READS: (workers, 8 * MS, counted)}})
     found = fabricate.fidelity_row(1, 1, "database", "read_share", asked, share, operations)
@@ -670,15 +670,15 @@ def test_nothing_is_counted_for_response_times():
     [
         (lambda rows: rows[:-1], "does not have one row for the whole workload"),
         (lambda rows: [*rows, rows[-1]], "does not have one row for the whole workload"),
-        (lambda rows: [*rows[:-1], {**rows[-1], "operations": 1}], "another number of operations"),
-        (lambda rows: [*rows[:-1], {**rows[-1], "bytes": 1}], "another number of bytes"),
+        (lambda rows: [*rows[:-1], {**rows[-1], "operations": 1}], "operations of the whole workload"),
+        (lambda rows: [*rows[:-1], {**rows[-1], "bytes": 1}], "bytes of the whole workload"),
         (
             lambda rows: [*rows[:-1], {**rows[-1], "latency_mean_ns": 2 * MS}],
-            "another latency_mean_ns in the row of the whole workload of step 1",
+            "latency_mean_ns of the whole workload in step 1",
         ),
         (
             lambda rows: [*rows[:-1], {**rows[-1], "response_mean_ns": 2 * MS}],
-            "another response_mean_ns in the row of the whole workload of step 1",
+            "response_mean_ns of the whole workload in step 1",
         ),
         (lambda rows: [{**row, "operations_not_started": -1} for row in rows], '"-1" instead of a whole number'),
         (

@@ -222,7 +222,7 @@ def test_a_judgement_says_all_that_it_rests_on():
         (
             step(),
             {**P99, "block_size": {"min": "1M"}},
-            "latency_p99 <= 2 ms: no row was measured that it applies to (block size >= 1 MiB)",
+            "latency_p99 <= 2 ms: no row to which it applies was measured (block size >= 1 MiB)",
         ),
     ],
 )

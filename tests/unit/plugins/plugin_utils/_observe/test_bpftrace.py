@@ -182,20 +182,20 @@ def test_problems_say_what_is_doubtful():
         {"lost": 7},
     )
     assert observation.problems == (
-        "1 samples of bpftrace do not fit and are left out.",
+        "1 samples of bpftrace are invalid and are left out.",
         (
             "The host was too busy to read 1 seconds in time: every operation is counted, but "
             "some of them in another second."
         ),
         (
             "bpftrace lost 7 events: some lines about maxima and slow operations may be missing. "
-            "The counts are not concerned."
+            "The counts are not affected."
         ),
         "Watching adds about 9.0 us to each MQPUT, 22% of its mean of 40.0 us.",
     )
     failed = {"second": {"number": 1, "late": False, "streams": {"log": counted(errors=3)}}}
     assert read(WATCHED, START, failed).problems == (
-        "3 log writes failed. They are in no figure.",
+        "3 log writes failed. No figure includes them.",
         "No write to a log file was seen: was the queue manager idle, and is observe_log_path its log?",
     )
 
@@ -207,7 +207,7 @@ UNSEEN = (
 
 
 def test_a_log_that_is_written_another_way_has_no_figures_at_all():
-    """Figures of the writes that were seen would represent all writes."""
+    """Figures of only the writes that were seen would be taken for figures of all writes."""
     stall = {"stall": {"stream": "log", "at_ns": BASE + S, "latency_ns": 20 * MS, "bytes": 4096}}
     texts = (
         CALLS,
@@ -234,7 +234,7 @@ def test_a_log_that_is_written_another_way_has_no_figures_at_all():
 def test_very_few_writes_that_come_another_way_are_named():
     found = read(WATCHED, START, second(1, *[MS] * 2000), {"unseen": {"log": 2}}, second(2), second(3))
     assert (found.problems, sum(each.operations for each in found.seconds)) == (
-        (f"About 2 {UNSEEN} They are in no figure.",),
+        (f"About 2 {UNSEEN} No figure includes them.",),
         2000,
     )
 
@@ -242,7 +242,7 @@ def test_very_few_writes_that_come_another_way_are_named():
 def test_writes_that_wait_for_no_disk_are_in_no_figure():
     assert read(WATCHED, START, second(1), {"unflushed": {"log": 500}}).problems == (
         "500 writes to log files were neither synchronous (O_DSYNC) nor flushed when the observation ended."
-        " They did not wait for the disk, and are in no figure.",
+        " They did not wait for the disk, and no figure includes them.",
     )
     # The last write waits for the flush that comes after the end.
     assert read(WATCHED, START, second(1, MS), {"unflushed": {"log": 1}}).problems == ()
@@ -293,7 +293,7 @@ def test_a_kernel_that_cannot_notice_other_writes_is_named():
 def test_what_does_not_fit_changes_nothing(text):
     good = (WATCHED, START, second(1, MS))
     observation = read(*good, text)
-    assert observation.problems == ("1 samples of bpftrace do not fit and are left out.",)
+    assert observation.problems == ("1 samples of bpftrace are invalid and are left out.",)
     assert (observation.seconds, observation.stalls, observation.facts) == (read(*good).seconds, (), read(*good).facts)
 
 

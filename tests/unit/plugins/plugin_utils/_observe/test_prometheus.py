@@ -147,7 +147,7 @@ def test_a_counter_that_restarts_hides_one_interval():
     assert [each.bytes for each in found.intervals] == [40960, None, 8192]
     assert [each.operations for each in found.intervals] == [10, None, 2]
     assert found.problems == (
-        "The exporter began to count anew 1 times: how much was written in those intervals is not known.",
+        "The exporter restarted its count 1 times: it is not known how much was written in those intervals.",
     )
 
 

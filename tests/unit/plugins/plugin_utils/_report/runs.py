@@ -380,7 +380,7 @@ def power_cuts(base, loss=lost_tail):
     one that does not come back, and one without a record."""
     run = fabricate.run_data(["db01", "db02", "db03", "db04"], kind="durability")
     directory = RunDirectory.create(str(base), run)
-    gone = "the host did not come back within 600 s: nothing is known of its files, which are still there"
+    gone = "the host did not come back within 600 s: nothing is known about its files, which are still there"
     cuts = {
         "db01": [cut(1), cut(2, in_flight="torn")],
         "db02": [cut(1), loss(2)],

@@ -111,7 +111,7 @@ def test_the_page_says_what_the_source_cannot_say(observation):
 def test_a_utilisation_of_more_than_all_the_time_is_called_an_artefact(tmp_path):
     directory = runs.observation(tmp_path, latency_ns=30_000_000)
     render(directory)
-    assert "More than all of the time cannot be" in page(directory)
+    assert "A share above 100 % is not possible" in page(directory)
 
 
 def test_nothing_about_certifying_is_said_of_an_observation(observation):

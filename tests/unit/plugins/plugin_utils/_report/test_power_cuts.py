@@ -56,7 +56,7 @@ def test_the_summary_says_what_was_kept_lost_and_not_seen(cuts):
     assert "collect.yml" not in text
     assert (
         "1 of 2 cuts were made" in text
-        and "Nothing is claimed: this storage may keep what it acknowledged or lose it." in text
+        and "Nothing is proven: this storage may keep what it acknowledged or lose it." in text
     )
 
 

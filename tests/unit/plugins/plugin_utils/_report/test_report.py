@@ -526,7 +526,7 @@ def test_the_first_line_says_whether_the_run_certifies(tmp_path, seconds, hosts,
 def test_a_large_fleet_with_fails_says_how_many_chance_may_cause(tmp_path):
     files = fabricate.tables(fabricate.sweep_rows((4096,)))
     bad = fabricate.tables(fabricate.sweep_rows((4096,), latency_ns=5_000_000))
-    said = "up to 1 of so many hosts may fail by chance"
+    said = "up to 1 of this many hosts may fail by chance"
     directory = fabricate.run_directory(tmp_path / "a", {**{f"h{number}": files for number in range(25)}, "slow": bad})
     assert said in shown(directory)
     assert said in content(directory, "index.html") and said in content(directory, "report.md")

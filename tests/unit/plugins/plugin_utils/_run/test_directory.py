@@ -537,7 +537,7 @@ def compared_directory(tmp_path, **tables):
         (
             None,
             "inconclusive",
-            "it has not been held against its baseline, because the gate did not come to it",
+            "it has not been compared with its baseline, because the gate did not get that far",
             "pass",
         ),
         (WORSE, "fail", "30 % more", "pass"),

@@ -118,7 +118,7 @@ def without(name, tables):
         (lambda tables: {**tables, "rounds.csv": b"step\n"}, "rounds.csv is missing in one of the rounds"),
         (
             lambda tables: {**tables, "intervals.csv": tables["intervals.csv"].replace(b"second", b"hour", 1)},
-            "intervals.csv has other columns",
+            "intervals.csv has different columns",
         ),
         (lambda tables: a_round(2, complete=None), "not complete"),
     ],

@@ -197,7 +197,7 @@ def test_a_stream_of_the_log_stands_for_its_keys():
         ([{**RUNS, "run": "0%"}], {}, "run: '0%' is not allowed"),
         ([{**DATABASE, "place": "log"}], {}, "mine: stream db: place: there is no place 'log': allowed are data"),
         ([DATABASE], {"places": TWO}, "mine: stream db: missing key place, for example place: a"),
-        ([{**DATABASE, "place": "a"}], {"places": TWO}, "mine: place b: no stream has it"),
+        ([{**DATABASE, "place": "a"}], {"places": TWO}, "mine: place b: no stream uses it"),
         (
             [DATABASE],
             {"places": [{"name": "a", "share": "40%"}, {"name": "b", "share": "50%"}]},

@@ -96,7 +96,7 @@ def reason(directory, host="h0"):
 
 @pytest.fixture
 def four(tmp_path):
-    """Four hosts with three runs that no comparison was requested."""
+    """Four hosts with three runs for which no comparison was requested."""
     nights = Nights(tmp_path, [f"h{number}" for number in range(4)])
     for _ in range(3):
         assert set(nights.certify("")[1].values()) == {"pass"}
@@ -183,13 +183,13 @@ def test_hosts_of_one_class_may_have_different_windows(tmp_path):
     gate.compare(directory)
     remembered(directory)
     assert verdicts(directory) == {**dict.fromkeys(nights.hosts, "pass"), "h0": "inconclusive"}
-    assert reason(directory) == "it cannot be held against its baseline: its measurement was disturbed"
+    assert reason(directory) == "it cannot be compared with its baseline: its measurement was disturbed"
     assert nights.certify(slower={"h0": 1.4})[1] == {**dict.fromkeys(nights.hosts, "pass"), "h0": "fail"}
 
 
 def test_a_host_alone_in_its_window_is_still_held_against_its_class(tmp_path):
-    """Five runs are too few for its own to tell anything, but the others have the same runs,
-    although each of theirs was decided at once."""
+    """Five runs of one host alone are too few to decide, but the other hosts have the same runs, although each of
+    theirs was decided at once."""
     nights = Nights(tmp_path, [f"h{number}" for number in range(9)])
     for _ in range(3):
         nights.certify("")
@@ -288,7 +288,7 @@ def test_a_named_baseline_may_be_of_the_disk_before_and_of_mqldt(four):
     [
         (
             {"facts": {"filesystem_uuid": "new"}},
-            "the history has certificates of its name (the newest of run R3), but of another volume",
+            "the history has certificates under its name (the newest from run R3), but for another volume",
         ),
         (
             {"seconds": 700},
@@ -307,7 +307,7 @@ def test_a_first_run_says_how_to_begin(tmp_path):
     nights = Nights(tmp_path, ["h0"])
     for said in (
         "the history has no certificate of it",
-        "all 1 certificates that it can be compared with were held against a baseline themselves",
+        "all 1 certificates that it can be compared with were compared with a baseline themselves",
     ):
         directory, found = nights.certify()
         assert found == {"h0": "inconclusive"}
@@ -331,9 +331,9 @@ def test_a_history_that_fails_never_loses_the_report_and_never_passes(four):
     directory = four.measure()
     Path(four.place).write_bytes(b"this is not a database, " * 100)
     problem = gate.compare(directory)
-    assert problem.startswith("the hosts were not held against their baseline: ")
+    assert problem.startswith("the hosts were not compared with their baseline: ")
     assert set(verdicts(directory).values()) == {"inconclusive"}
-    assert "it was not held against its baseline: the history " in reason(directory)
+    assert "it was not compared with its baseline: the history " in reason(directory)
     assert remembered(directory) != ""
     assert gate.report(directory) == "" and Path(directory.path, "index.html").exists()
     # The certificate of such a run says that it was not compared, so it never becomes a baseline.

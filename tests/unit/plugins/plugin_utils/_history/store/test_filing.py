@@ -116,7 +116,7 @@ def test_a_certificate_that_was_copied_from_another_host_does_not_stand_for_this
     )
     other.write_bytes(good.read_bytes())
     problem = gate.remember(directory, *gate.make_certificates(directory))
-    assert "hosts/db09/log: its certificate.json is that of another run, host or volume" in problem
+    assert "hosts/db09/log: its certificate.json belongs to another run, host or volume" in problem
     other.unlink()
     assert certificates_of(directory) == (made, [])
 

@@ -38,9 +38,9 @@ def test_a_run_comes_back_as_it_was_judged(place, tmp_path):
 def test_what_is_not_kept_or_no_archive_is_said(place, tmp_path):
     with open_history(place, create=True) as history:
         history.keep_run({"run_id": "run1"}, b"no archive", OPENED)
-        with pytest.raises(HistoryError, match="keeps no report of the run 'run2'"):
+        with pytest.raises(HistoryError, match="does not contain the report of the run 'run2'"):
             kept.fetch(history, "run2", str(tmp_path))
-        with pytest.raises(HistoryError, match="keeps no report"):
+        with pytest.raises(HistoryError, match="does not contain the report"):
             kept.fetch(history, "..", str(tmp_path))
         with pytest.raises(ArchiveError, match="the archive of the run run1 cannot be unpacked"):
             kept.fetch(history, "run1", str(tmp_path))

@@ -293,7 +293,7 @@ def test_a_run_is_kept_as_it_was_last(history, monkeypatch):
     assert (
         history._execute("SELECT count(*) FROM logdisk_kept_runs WHERE stage = ?", (store.JUDGED,)).fetchone()[0] == 1
     )
-    with pytest.raises(HistoryError, match="keeps no report of the run 'run2'"):
+    with pytest.raises(HistoryError, match="does not contain the report of the run 'run2'"):
         history.kept_run("run2")
 
 

@@ -152,7 +152,7 @@ def test_a_certificate_that_its_record_contradicts_is_not_imported(base, place, 
     file.write_text(Certificate.of_content({**json.loads(file.read_text()), **changes}).text)
     with open_history(place + ".other", create=True) as rebuilt:
         dummy, added, (problem,) = import_runs(rebuilt, [run.path])
-    assert added == 0 and f"another {key} than its record" in problem
+    assert added == 0 and f"{key} in its certificate.json differs from its record" in problem
 
 
 def test_a_record_that_says_less_than_its_tables_is_believed(base, place):
@@ -207,9 +207,9 @@ def test_a_volume_that_is_no_longer_wanted_is_taken_out_of_plan_and_states(base,
     with open_history(place) as opened:
         with pytest.raises(HistoryError, match="for a reason"):
             history.revoke(opened, "db07/data:/var/mqm/log", " ")
-        with pytest.raises(HistoryError, match="knows no volume db07/data:/elsewhere"):
+        with pytest.raises(HistoryError, match="does not contain the volume db07/data:/elsewhere"):
             history.revoke(opened, "db07/data:/elsewhere", "gone")
-        assert "db07/data:/var/mqm/log is taken out: 2 entries" in history.revoke(
+        assert "db07/data:/var/mqm/log is withdrawn: 2 entries" in history.revoke(
             opened, "db07/data:/var/mqm/log", "gone"
         )
         lines = fleet_status(opened.newest(), opened.revocations(), Today(datetime.date(2026, 1, 2), 14))

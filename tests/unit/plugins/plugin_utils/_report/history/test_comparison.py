@@ -149,7 +149,7 @@ def test_inconclusive_hosts_say_what_would_decide():
     [
         (
             {"hold_against_class": False},
-            "fewer than 8 volumes were in every run, so each one is held against its own runs",
+            "fewer than 8 volumes were in every run, so each one is compared with its own runs",
         ),
         ({"moved_together": True}, "all moved together, +0.0 % (-1.0 % to +1.0 %)"),
         (
