@@ -62,7 +62,7 @@ WORKLOADS = {
 Figures = dict[str, tuple[float, float]]
 """Operations per second and mean latency, ns, by stream and operation."""
 Run = tuple[Figures, float]
-"""And the processor time of the process, ns for each operation."""
+"""The same, and the processor time of the process in ns per operation."""
 
 
 def options(workload: str, point: Path) -> list[str]:

@@ -89,7 +89,7 @@ def call_ns(folder: Path) -> float:
 
 
 def compare(name: str, kind: str, options: dict, measure: Callable[[], float]) -> None:
-    """Print what a probe adds to an operation."""
+    """Print how much time a probe adds to an operation."""
     differences, without, own = [], [], []
     for _pair in range(PAIRS):
         without.append(measure())

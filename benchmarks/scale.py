@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Certifies many SSH hosts of the test bed and says where the time goes.
+"""Certifies many SSH hosts of the test bed and reports how the time is spent.
 
     PYTHONPATH=tests:tests/integration python benchmarks/scale.py --hosts 100 --forks 20 [--duration 5] [--repeat 3]
 
@@ -204,7 +204,7 @@ def read_calls(path: Path) -> list[tuple[float, str]]:
 
 
 def complaints(run: Run, bed: Bed) -> list[str]:
-    """The conditions that are not met."""
+    """The conditions that the certification does not meet."""
     names = {host.name for host in bed}
     # report.md names the hosts that did not pass, and how many did.
     complete = {form: verdicts for form, verdicts in run.certification.verdicts().items() if form != "report.md"}

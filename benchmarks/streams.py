@@ -7,8 +7,9 @@ and compares them with their specification.
     benchmarks/streams.py [LOAD]        LOAD in BSU of 50 operations per second, default 1700
 
 Once with the read fractions of the specification, once with those of pblio's generator. Shares, read fractions and
-sizes have to be within 1 %, arrivals exponential (Kolmogorov-Smirnov) and addresses where they belong, those of the
-random streams evenly (chi-square over 100 regions); both tests at the 0.1 % level. Fails if any of these is not true.
+sizes have to be within 1 %, arrivals have to be exponential (Kolmogorov-Smirnov), and addresses have to be where they
+belong, those of the random streams evenly (chi-square over 100 regions); both tests at the 0.1 % level. Fails if any
+of these is not true.
 """
 
 import collections

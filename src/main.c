@@ -23,8 +23,8 @@
 #define RESULTS_PATIENCE_NS (30 * NS_PER_S)             // for a slow disk, once the run is to end
 #define OUTPUT_PATIENCE_NS (3 * NS_PER_S)
 
-// Tables come first, because the caller of the tester waits for them. In the thread that writes files, while main only
-// waits.
+// Tables come first, because the caller of the tester waits for them. Runs in the thread that writes files, while main
+// only waits.
 static void write_results(void *argument) {
     struct run *run = argument;
     bool complete = tables_complete(&run->tables);

@@ -119,7 +119,7 @@ def named_tests(changed: Iterable[str], selection: dict, kind: str, folder: Path
 
 
 def test_file(folder: Path, name: str) -> Path:
-    """The file of a name in the selection, such as container/job."""
+    """Return the file of a name in the selection, such as container/job."""
     path = folder / name
     return path.with_name(f"test_{path.name}.py")
 

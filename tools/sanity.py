@@ -163,7 +163,7 @@ def install(artifact: Path, directory: Path, job: Job) -> Path:
 
 
 def sanity(job: Job, collection: Path) -> bool:
-    """Run a job on its copy of the collection, and print what it came to."""
+    """Run a job on its copy of the collection, and print its result."""
     shutil.rmtree(collection / "tests/output", ignore_errors=True)
     command = [str(job.core.directory / "bin/ansible-test"), "sanity", "--color", "no", *job.arguments]
     log, label = (
@@ -197,7 +197,7 @@ def sanity(job: Job, collection: Path) -> bool:
 
 
 def without_python(lines: list[str]) -> list[str]:
-    """The lines, those about a missing Python made one a test."""
+    """Return the lines; those about a missing Python are merged to one per test."""
     versions: dict[str, list[str]] = {}
     others = []
     for line in lines:

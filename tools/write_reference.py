@@ -102,7 +102,7 @@ These tests check them: `test_a_tester_that_ends_early_names_its_criterion`, `te
 """
 
 QUANTITIES = {metrics.DURATION: "duration", metrics.RATE: "rate"}
-"""What limits on these kinds are written as, instead of the unit of their figures."""
+"""How limits on these kinds are written, instead of with the unit of their figures."""
 
 METRICS_HEAD = """# Metrics
 

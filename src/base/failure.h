@@ -25,7 +25,7 @@ struct failure {
 };
 
 const char *failure_error_name(int error);     // "EIO", "SHORT_WRITE"; "other" if it has no name here
-const char *failure_error_text(int error);     // as strerror, also for our own
+const char *failure_error_text(int error);     // like strerror, but also for the errors above
 
 // Set status and message; always false, so that a caller can return it.
 bool failure_set(struct failure *failure, enum exit_status status, const char *format, ...)

@@ -113,7 +113,7 @@ struct stream_step;
 struct round_figures {
     uint64_t operations, bytes, elapsed_ns, latency_sum_ns, latency_p99_ns;
     bool has_p99;
-    bool partial;                       // cut short, as the last round of a step that ended early is
+    bool partial;                       // cut short: the last round of a step that ended early
 };
 
 // Where finished rows go; called by the main thread only.

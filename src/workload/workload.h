@@ -92,8 +92,8 @@ struct place {
     uint64_t files, file_bytes;
     enum sync_mode sync;                // how its files are opened
     bool direct;
-    // While it is open (test_files.h):
-    int fd, *fds;                       // of the directory or device and of each file; -1: not open
+    // Valid while the place is open (test_files.h):
+    int fd, *fds;                       // descriptors of the directory or device, and of each file; -1: not open
     dev_t device;                       // st_dev of the file system of the directory, or of the device itself
     ino_t inode;
     bool made;                          // true if --createDirs made the directory
@@ -129,7 +129,7 @@ struct stream_terms {
 };
 
 struct stream {
-    const char *name;                   // of its reads and writes; its commits are the stream `commit`
+    const char *name;                   // used for its reads and writes; its commits are the stream `commit`
     enum pattern_kind pattern;
     uint64_t block_bytes;               // size of each operation; 0: the step's block size
     uint32_t read_ppm;                  // share of reads in millionths; 0: writes only

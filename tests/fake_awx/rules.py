@@ -266,7 +266,7 @@ def credential_error(credential: Mapping[str, Any], others: Sequence[Mapping[str
 def message_errors(messages: Mapping[str, Any]) -> list[str]:
     """Check the messages of a notification (awx/api/serializers.py, NotificationTemplateSerializer.validate_messages).
 
-    Those of a webhook would have to be JSON besides.
+    Those of a webhook would also have to be JSON.
     """
     errors = []
     for event, texts in messages.items():

@@ -231,7 +231,7 @@ class State:
 
 
 def states(log: list[Entry], ready: str, count: int) -> list[State]:
-    """Drawn from all that follow the moment from which something may be convicted."""
+    """Draws states from all that follow the first moment at which a loss can be proven."""
     begin = next(number for number, entry in enumerate(log) if entry.mark == "ready")
     boundaries = [number + 1 for number in range(begin, len(log)) if log[number].is_boundary]
     chosen = sorted(
@@ -250,8 +250,8 @@ def states(log: list[Entry], ready: str, count: int) -> list[State]:
 
 
 def unsettled(log: list[Entry], state: State) -> Iterator[tuple[int, bytes]]:
-    """What had reached an honest disk before it was flushed: any sectors of the writes up to the next boundary.
-    None in every second state."""
+    """Draws what had reached an honest disk before it was flushed: any sectors of the writes up to the next boundary,
+    or nothing in half of the states."""
     chance = random.Random(state.seed)
     if chance.random() < 0.5:
         return
@@ -345,7 +345,7 @@ def replay_all(workshop: Workshop) -> list[str]:
 
 @contextlib.contextmanager
 def disk(workshop: Workshop) -> Iterator[subprocess.Popen]:
-    """A honest disk whose cache dies with its process. Its log contains QEMU's requests."""
+    """An honest disk whose cache dies with its process. Its log contains QEMU's requests."""
     socket = workshop.path / "socket"
     socket.unlink(missing_ok=True)
     words = [f"medium={workshop.medium}", "character=honest", f"logfile={workshop.path}/requests"]

@@ -46,7 +46,7 @@ QUICK = {
     "tester_method": "binary",
 }
 COMPILE = {"tester_method": "compile"}
-"""What tests add that are about hosts which build their tester."""
+"""What tests add if they are about hosts that build their tester."""
 
 
 def first_of(cases: Iterable[object]) -> list[object]:
@@ -90,8 +90,8 @@ MOST_TRIES = 6
 
 
 def is_undisturbed(outcome: Outcome) -> bool:
-    """Only the hosts' own disks can have made a difference: only such runs are compared, and only in such runs can a
-    limit be broken."""
+    """Whether only the hosts' own disks can have made a difference: only such runs are compared, and only in such runs
+    can a limit be broken."""
     return not any(record["disturbances"] for record in outcome.certifications[-1].records.values())
 
 

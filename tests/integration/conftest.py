@@ -119,7 +119,7 @@ def controller(controller_of: Callable[[str], Controller]) -> Controller:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """With another ansible-core than the newest, only the tests run in which it makes a difference.
+    """With an ansible-core other than the newest, run only the tests in which the version makes a difference.
 
     Those that need the machine for themselves run one after another in one worker, so that no other waits for them.
     They and the long ones come first: what starts last should be short.

@@ -18,7 +18,7 @@ from ansible_runs import NICE, PROJECT, QUICK, Controller
 from certification import Certification
 
 ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(Path.home())}
-"""Nothing of the one who runs the tests."""
+"""An environment that contains nothing from the user who runs the tests."""
 REQUIREMENTS = "requirements_collections"
 
 OF_ONE_HOST = re.compile(r"(?:ok|changed|skipping|included|failed|fatal|rescued): \[([^\]>]+)\]|(\S+) +: ok=\d")

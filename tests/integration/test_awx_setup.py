@@ -133,7 +133,7 @@ def test_ansible_controller_with_the_oldest_core(controller_of: Callable[[str], 
 
 @pytest.mark.thorough
 def test_a_survey_that_awx_would_refuse_creates_nothing(controller: Controller, tmp_path: Path) -> None:
-    """AWX itself would refuse it after it created the template."""
+    """AWX itself would refuse the survey only after it had created the template."""
     awx = api()
     refused = tmp_path / "refused.yml"
     refused.write_text(data.FILE.read_text().replace('choices: ["true", "false"]', "choices: [true, false]"))

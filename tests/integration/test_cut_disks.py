@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The tester convicts each disk that loses what it acknowledged, of what it did, and no honest one:
-real file systems on disks whose power is cut."""
+"""The tester finds out what each disk lost that it had acknowledged, and accuses no honest disk: real file systems on
+disks whose power is cut."""
 
 import csv
 import io
@@ -82,8 +82,8 @@ def test_each_liar_is_named_and_no_honest_disk_is(
 
 @pytest.mark.thorough
 def test_one_write_too_early(start: Start, tester: Path, tmp_path: Path) -> None:
-    """A witness that counts the write that has not returned yet convicts an honest disk: one write less,
-    and the disk is kept."""
+    """If the witness also counted the write that has not returned yet, an honest disk would be accused; with one write
+    less, everything is kept."""
     host = start(HostSpec("h1", disk="cut"))["h1"]
     for seed in range(1, 21):
         witnessed = write_until_cut(host, tester, tmp_path, seed, settled=True)

@@ -44,7 +44,7 @@ def assert_refused(outcome: Outcome, *said: str) -> None:
 
 @pytest.fixture
 def failed(controller: Controller) -> Path:
-    """A run in which the host of production failed, and the other one of production left nothing."""
+    """A run in which one host of production failed, and the other one left no record."""
     return Path(
         fabricate.run_directory(controller.directory / "reports", {"b-prod": SLOW}, [fabricate.failed("c-prod")]).path
     )

@@ -24,7 +24,7 @@ def assert_verdicts(outcome: Outcome, expected: dict[str, str]) -> None:
 def test_one_host_each_of_many_troubles(
     start: Start, controller_of: Callable[[str], Controller], tmp_path: Path
 ) -> None:
-    """Problems of some hosts do not hide those of others. With the oldest ansible-core."""
+    """The problems of some hosts do not hide those of others. With the oldest ansible-core."""
     controller = controller_of("2.16")
     bed = start(
         "good",

@@ -16,7 +16,7 @@ ELSEWHERE = {"tester_dir": "/var/tmp/tester", "sweep_state_dir": "/var/tmp/state
 
 @dataclass(frozen=True)
 class Case:
-    """The condition on a host, the text of its refusal, and the variables that solve it."""
+    """A condition on a host, the text of the refusal, and the variables that solve the problem."""
 
     refusal: tuple[str, ...]
     way_out: Mapping[str, object]

@@ -102,7 +102,7 @@ def test_what_is_wrong_is_refused_once(start: Start, controller: Controller, tmp
 def test_an_option_of_one_host_does_not_keep_the_others_from_being_ended(
     controller: Controller, tmp_path: Path
 ) -> None:
-    """It fails the host whose task reads it, and nobody if no task does."""
+    """Such an option fails the host whose task reads it, and no host if no task does."""
     here = f"ansible_connection=local sweep_state_dir={tmp_path}/runs observe_state_dir={tmp_path}/observations"
     inventory = tmp_path / "hosts.ini"
     inventory.write_text(f"a {here}\nb {here} observe_become=perhaps\nc {here} sweep_duration=5m\n")

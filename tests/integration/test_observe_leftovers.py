@@ -63,7 +63,7 @@ def left_on(host: Host) -> list[str]:
     return [*watching(host).values(), *observers, *host.files(STATE)]
 
 
-# The system call bpf, and the command that opens a program of the kernel by its number.
+# The number of the system call bpf, and the command that opens a loaded BPF program by its ID.
 BPF_CALL = {"x86_64": 321, "aarch64": 280}
 BPF_PROG_GET_FD_BY_ID = 13
 WRITER = """
@@ -112,7 +112,7 @@ def tracing(host: Host) -> dict[int, set[int]]:
 def test_nothing_is_left_in_the_kernel(
     start: Start, controller: Controller, background: Callable, tmp_path: Path
 ) -> None:
-    """Probes of a bpftrace whose controller was killed, and of one that was killed itself."""
+    """No probe is left of a bpftrace whose controller was killed, or of one that was killed itself."""
     bed = start(HostSpec("h1", tracing=True))
     (bed["h1"].root / "srv/writer.py").write_text(WRITER)
     bed.ssh(bed["h1"], "setsid python3 /srv/writer.py > /dev/null 2>&1 < /dev/null &")

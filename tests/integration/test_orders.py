@@ -112,8 +112,8 @@ def put_impostor(host: Host, tables: dict[str, bytes], source_hash: str, hidden:
 
 @pytest.mark.thorough
 def test_a_tester_that_was_replaced(start: Start, controller: Controller, tmp_path: Path) -> None:
-    """It is built again; and if that is hidden, the old tables of another host that it copies are not taken
-    for this host's."""
+    """The tester is built again; if the replacement is hidden, the old tables that it copies from another host are not
+    accepted."""
     bed = start("h1", HostSpec("h2"))
     inventory = bed.inventory(tmp_path / "hosts.yml")
     first = controller.certify(inventory, **COMPILE).certification

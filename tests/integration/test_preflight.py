@@ -29,7 +29,7 @@ QUEUE_MANAGER = CONFIGURED + FAKE_QUEUE_MANAGER.format(run=RUNNING)
 
 @dataclass(frozen=True)
 class Case:
-    """The condition on a host, the text of its refusal, and the words of workspace_allow or other variables that
+    """A condition on a host, the text of the refusal, and the words of workspace_allow or other variables that
     override it."""
 
     prepare: str

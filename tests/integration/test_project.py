@@ -16,8 +16,8 @@ from fake_awx.project import project_files
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
-    """A copy of the checkout, deep enough that a socket's path below it would be too long,
-    with characters that a shell minds."""
+    """A copy of the checkout, so deep that a socket's path below it would be too long, with special characters of a
+    shell in its path."""
     target = tmp_path / "a-directory-with-a-name-that-is-long" / 'and "another" one-below-it-just-as-long' / "logdisk"
     for name in project_files():
         (target / name).parent.mkdir(parents=True, exist_ok=True)
@@ -78,7 +78,7 @@ def python39(tmp_path: Path) -> Path:
 
 @pytest.mark.thorough
 def test_a_python_that_ansible_does_not_take(clone: Path, python39: Path) -> None:
-    """Another one is used if there is one; otherwise make says what to install, each time, and finishes nothing."""
+    """Another Python is used if there is one; otherwise make says each time what to install, and finishes nothing."""
     find = [str(clone / "tools/find-python"), "--default"]
     found = subprocess.run(find, env={"PATH": f"{python39}:/usr/bin:/bin"}, capture_output=True, text=True, check=True)
     version = subprocess.run(

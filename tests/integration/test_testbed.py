@@ -38,7 +38,7 @@ def test_each_disk_takes_direct_writes(start: Start, disk: str, file_system: str
 
 
 def test_a_directory_of_the_machine_is_never_frozen(start: Start) -> None:
-    """Its whole file system would be."""
+    """Otherwise its whole file system would be frozen."""
     bed = start(HostSpec("h1", disk="directory"))
     with pytest.raises(TestbedError, match="shares a file system with this machine"):
         bed["h1"].freeze()

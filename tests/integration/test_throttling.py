@@ -103,7 +103,7 @@ def disk_of(host: Host) -> int:
 
 
 def variation(intervals: list[dict[str, str]]) -> float:
-    """The coefficient of variation of the seconds in which the allowance is used up for sure."""
+    """The coefficient of variation of the seconds in which the allowance has certainly been used up."""
     rates = [int(second["bytes"]) for second in intervals if second["partial"] == "0" and int(second["second"]) > 9]
     return statistics.pstdev(rates) / statistics.fmean(rates)
 
@@ -116,7 +116,8 @@ def check_plateau(notes: list[str]) -> None:
 
 
 def check_counters(record: dict) -> None:
-    """They were read with the privilege that the directories needed, which the connecting user has not."""
+    """The counters were read with the privilege that the directories needed, which the connecting user does not
+    have."""
     assert record["facts"]["user"] == "ops"
     (note,) = (note for note in record["notes"] if "IOPS limit" in note)
     assert note.startswith("The volume's own IOPS limit was reached for 50 % of the time: ") and note.endswith(

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 OVERRIDE_C_TYPE = "counter"
-"""The type of mq_prometheus's bytes with overrideCType; without it is ``gauge``."""
+"""The type of mq_prometheus's bytes with overrideCType; without that, the type is ``gauge``."""
 
 
 @dataclass(frozen=True)

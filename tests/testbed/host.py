@@ -38,8 +38,8 @@ class HostSpec:
     ``cache_blocks``: how many blocks of 4 KiB its cache holds; ``more``: mount points of further file systems, in
     memory; ``image``: a container image instead of a Debian release; ``python``: "" for the release's own, "none",
     "broken", or "3.6" and such for an interpreter of that version which this machine has (:func:`interpreter`);
-    ``alone``: the host is as a machine of its own, so that a run can certify it, however busy this machine is; its disk
-    is ``ram`` or ``slow``; ``tracing``: the host has tracefs and this machine's bpftrace."""
+    ``alone``: the host looks like a separate machine, so that a run can certify it, however busy this machine is; its
+    disk is ``ram`` or ``slow``; ``tracing``: the host has tracefs and this machine's bpftrace."""
 
     name: str
     disk: str = "ram"

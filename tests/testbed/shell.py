@@ -13,7 +13,7 @@ class TestbedError(Exception):
 
 
 def run(*command: str, stdin: str = "") -> str:
-    """What the command prints; its complaint as an error where it fails."""
+    """Return what the command prints; if it fails, raise its message as an error."""
     done = subprocess.run(command, input=stdin, capture_output=True, text=True, check=False)
     if done.returncode:
         raise TestbedError(f"{' '.join(command)}: {done.stderr.strip() or done.stdout.strip() or done.returncode}")

@@ -19,7 +19,7 @@ DAILY = "DTSTART:20270103T020000Z RRULE:FREQ=DAILY;INTERVAL=1"
 
 @pytest.fixture
 def awx():
-    """With a project, and a template that has a survey."""
+    """An API with a project, and a template that has a survey."""
     made = Awx(["site.yml"])
     made.create("inventories", {"name": "hosts"})
     project = made.create("projects", {"name": "project"})

@@ -127,7 +127,7 @@ def role_vars(path):
 
 def walk(path, tasks, around, run_once=False):
     """Yield each task with the variables around it and whether it runs once.
-    The tasks of a block have those of the block."""
+    The tasks of a block inherit both from the block."""
     for task in tasks:
         known = {**around, **(task.get("vars") or {})}
         once = run_once or task.get("run_once") is True
@@ -201,7 +201,7 @@ def test_no_variable_of_the_first_host_decides_for_the_others(place):
 
 
 def test_the_places_are_found():
-    """The test above is about something: playbooks and roles have such places, and one more would be found."""
+    """The test above is effective: playbooks and roles have such places, and an additional one would be found."""
     assert len(PLACES) > 60
     task = {
         "name": "x",

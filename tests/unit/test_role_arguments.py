@@ -38,7 +38,7 @@ def test_the_volume_without_a_label_is_the_default_one():
 
 
 IMPORTING = ("main.yml", "preflight.yml", "watch.yml")
-"""The files by which roles are entered. Others may be included by a name with variables, and ansible-core 2.16
+"""The files at which roles are entered. Others may be included by a name with variables, and ansible-core 2.16
 resolves their imports without these variables."""
 
 

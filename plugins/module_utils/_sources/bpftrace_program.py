@@ -287,7 +287,7 @@ def log_stream(places, noticed=()):
     """Return the stream of the writes to files in the directories ``places``,
     pairs of the kernel's device number and the inode.
 
-    ``noticed`` are the other ways to write that are noticed: AIO, IO_URING.
+    ``noticed`` are the other ways to write that can be noticed: AIO, IO_URING.
     """
     return dict(places=places, noticed=noticed)
 

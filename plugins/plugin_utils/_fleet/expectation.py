@@ -88,8 +88,8 @@ def check_slices(groups: Mapping[str, Sequence[str]], loader: Any, unmatched: It
 
 
 def has_controller(groups: Mapping[str, Sequence[str]], loader: Any, limit: str | None) -> bool:
-    """Whether a limit leaves the controller to plays that name it. A controller that is not in the inventory belongs
-    to no group."""
+    """Whether plays that name the controller still include it under a limit. A controller that is not in the inventory
+    belongs to no group."""
     limits = _terms(_limit_terms(limit or ""))
     return not limits or any(
         host.name == CONTROLLER

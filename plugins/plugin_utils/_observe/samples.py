@@ -22,7 +22,7 @@ LATEST_EPOCH_S = 1e11
 _LARGEST_NS = (1 << 63) - 1
 _LONGEST_REASON = 1000
 ENDS = ("finished", "deadline", "lease", "stopped", "failed")
-"""How an observer ends. The first two are as planned."""
+"""How an observer ends. The first two are planned ends."""
 AS_PLANNED = ENDS[:2]
 _SAMPLE = Keys({"epoch_s": Within(0, LATEST_EPOCH_S), "monotonic_ns": Within(0, _LARGEST_NS, int), "text": str})
 

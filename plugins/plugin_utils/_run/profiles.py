@@ -60,8 +60,8 @@ def profiles_by_sha256(run: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def of_hosts(profiles: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the keys of run.json for the profile of each host: that of most hosts,
-    of the first one's among equals, and those of all others."""
+    """Return the keys of run.json for the profile of each host: that of most hosts (among equally frequent ones, that
+    of the first host), and those of all others."""
     counts = Counter(repr(profile) for profile in profiles.values())
     common = max(profiles.values(), key=lambda profile: counts[repr(profile)], default={})
     return {

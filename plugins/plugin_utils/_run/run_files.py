@@ -87,7 +87,7 @@ class RunFiles:
                     raise
 
     def folders_in(self, folder: str) -> list[str]:
-        """Return the names of the true directories in a folder, sorted; empty if it does not exist.
+        """Return the names of the real directories (no links) in a folder, sorted; empty if it does not exist.
         Raises RunDirectoryError."""
         path = self.path(folder)
         try:

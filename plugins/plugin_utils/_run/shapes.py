@@ -48,7 +48,7 @@ def fits(value: Any, shape: AnyShape) -> bool:
 
 
 class Keys(Shape):
-    """An object with the shape of what it holds under some keys.
+    """An object whose values under some keys have given shapes.
 
     The keys in ``needed`` are not absent, even if they may hold None; those in ``lacking`` may be absent, but do not
     hold None. ``every`` is the shape of each value, and with ``only`` there are no other keys.

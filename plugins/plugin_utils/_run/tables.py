@@ -192,8 +192,8 @@ class Tables:
         return thresholds
 
     def thresholds_of(self, row: Row) -> tuple[int, ...]:
-        """Return the thresholds that over.csv counts for a row; none for one of many workers whose slow operations were
-        too many to count by themselves."""
+        """Return the thresholds that over.csv counts for a row; none for one of many workers whose slow operations
+        were too many to be counted separately."""
         if row["worker"] == ALL_WORKERS:
             return self.over_thresholds_ns
         return self.worker_thresholds_ns if row.get(_COUNTED) == 1 else ()

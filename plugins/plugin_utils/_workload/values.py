@@ -85,7 +85,7 @@ def read_name(value: Any) -> str:
 
 
 def one_of(*choices: str) -> Callable[[Any], str]:
-    """Return a reader of one of a few words."""
+    """Return a reader that accepts one of a few words."""
 
     def read(value: Any) -> str:
         _require(isinstance(value, str) and value in choices)

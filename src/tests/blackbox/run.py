@@ -46,7 +46,7 @@ def require_tools(unprivileged):
 
 
 def run_test(place, function, attempt=1):
-    """Its error, None if it passed."""
+    """Returns the error of a test, None if it passed."""
     started = time.time()
     try:
         function(place(function.__name__ + (".%d" % attempt if attempt > 1 else "")))

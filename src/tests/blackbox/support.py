@@ -104,7 +104,7 @@ class Place:
         return Result(process.returncode, out, err, self.tables)
 
     def wait_for(self, name, what, process):
-        """Until a file of the tables' (under its name aside) has that text."""
+        """Waits until a file of the tables, still under its temporary name, contains that text."""
         until(lambda: holds(os.path.join(self.tables, name), what), "%s in %s" % (what, name), process)
 
 
@@ -120,7 +120,7 @@ def until(condition, what, process=None):
 
 
 def holds(path, text):
-    """Whether a file is there and has that text."""
+    """Whether a file exists and contains that text."""
     with contextlib.suppress(OSError), open(path, errors="replace") as file:
         return text in file.read()
     return False
@@ -321,7 +321,7 @@ def consistent(result):
 
 
 def consistent_over(over_ns, over, seconds, buckets):
-    """A step's rows of over.csv for one threshold against its seconds and its histogram."""
+    """Checks a step's rows of over.csv for one threshold against its seconds and its histogram."""
     second_by_number = {r["second"]: r for r in seconds}
     equal(len({r["second"] for r in over}), len(over), "rows of a second over %d" % over_ns)
     for r in over:
@@ -341,7 +341,7 @@ def consistent_over(over_ns, over, seconds, buckets):
 
 
 def consistent_workers(run, row, mine, over, batches):
-    """The operations of single workers: their rows of over.csv and batches.csv against those of all together."""
+    """Checks the rows of single workers in over.csv and batches.csv against those of all workers together."""
     by_itself = run["workload"] != "streams" and row["operation"] == "write" and len(mine) > 1
     equal(row["over_counted"], "1")
     equal({r["over_counted"] for r in mine}, {"1"} if by_itself else {""}, "workers that are counted by themselves")

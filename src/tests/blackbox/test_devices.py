@@ -114,7 +114,7 @@ def device_with_anything_at_its_ends_is_refused(place):
 
 @root_test
 def zeroed_ends_are_the_way_out(place):
-    """As the message says; the part between them is overwritten."""
+    """The ends stay empty, as the message says; the part between them is overwritten."""
     with loop_device(place, data=dict.fromkeys((0, MIB, 8 * MIB - 8), b"old data")) as (loop, image):
         err = place.logdisk(*OPTIONS, before=named(place, loop)).err
         commands = [command.strip() for command in err.split("let its owner zero them: ")[1].split(";")]

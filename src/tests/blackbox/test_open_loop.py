@@ -1,6 +1,6 @@
 # Copyright (c) 2026 mqops contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""--rate: a stall is charged to every write that it delays, also to those that it never lets start."""
+"""--rate: a stall counts for every write that it delays, including those that it keeps from starting."""
 
 import time
 

@@ -52,7 +52,7 @@ def late_start(place):
 
 @test
 def late_plan_is_caught_up(place):
-    """Step 1 hangs over the start of step 2, which then ends where it was planned to."""
+    """Step 1 hangs until after the planned start of step 2, which then still ends as planned."""
     at = time.time() + 1
     result = place.logdisk(
         "--duration=2",

@@ -29,7 +29,7 @@ from support import (
 
 @test
 def run_table_comes_last(place):
-    """It gets its name when all others are on the disk."""
+    """run.csv gets its name when all other tables are on the disk."""
     result = place.logdisk("--duration=1", before=strace(place, calls="renameat,renameat2,fsync"))
     equal(result.status, 0, result.err)
     calls = [re.search(r" (\w+)\(", line).group(1) for line in traced(place) if "renameat" in line or "fsync(" in line]
@@ -203,7 +203,8 @@ def printed_tables(screen):
 
 @test
 def tables_are_printed(place):
-    """As they would be written, with their sizes and checksums; the summary is the end, and no file is made."""
+    """Tables are printed as they would be written, with their sizes and checksums; the summary comes last, and no file
+    is made."""
     run = place.logdisk("--bsize=4K,16K", "--duration=1", "--tables=-", "--seed=7")
     equal((run.status, run.err), (0, ""))
     tables, count = printed_tables(run.out)

@@ -597,7 +597,7 @@ def _workers(rows: Iterable[JudgedRow], loads: Sequence[int], words: Words) -> s
 
 
 def _worst(model: Model, group: _Broken) -> str:
-    """Return the figure that is worst, and which row it is of."""
+    """Return the worst figure, and the row that it belongs to."""
     host, limit, dummy = group.on[0]
     worst = limit["worst"]
     if worst["value"] is None:

@@ -221,7 +221,7 @@ def _described_scope(model: Model, loads: str) -> list[tuple[str, str]]:
 
 
 def _is_stream(figures: Mapping[str, Any]) -> bool:
-    """Whether a row is of a stream's operation, of all workers."""
+    """Whether a row is about an operation of a stream, for all workers together."""
     return figures["worker"] == ALL_WORKERS and figures["stream"] != ALL_WORKERS
 
 

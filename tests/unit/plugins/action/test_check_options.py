@@ -188,7 +188,7 @@ def test_all_that_is_wrong_with_the_answers_is_said_at_once(check):
 
 
 def test_an_option_of_one_host_is_left_to_that_host_unless_a_run_is_opened(check):
-    """To stop or to clean up the other hosts must not fail for it."""
+    """It must not keep the other hosts from being stopped or cleaned up."""
     own = {"a": {"sweep_duration": "5m", "gate_valid_days": "x"}, "b": {"gate_valid_days": "x"}, "localhost": {}}
     assert problem_in(check(own)) == "a, b: gate_valid_days: 'x' is not a whole number"
     assert "a: sweep_duration: '5m' is not a whole number" in problem_in(check(own, meanings=True))

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What becomes of the queue managers of a host when their observations are started."""
+"""What happens to the queue managers of a host when their observations are started."""
 
 from __future__ import annotations
 

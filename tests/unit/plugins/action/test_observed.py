@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What becomes of the samples of an observation that has ended."""
+"""What happens to the samples of an observation that has ended."""
 
 from __future__ import annotations
 

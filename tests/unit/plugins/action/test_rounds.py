@@ -124,7 +124,8 @@ class Fleet:
         return plugin.answer(options, variables)
 
     def round(self, loads=None, **run_keys):
-        """Do a round on the hosts that have loads, all in the first one, and return the loads of the next."""
+        """Do a round on the hosts that have loads (in the first round, all of them), and return the loads of the next
+        round."""
         for host in self.capacities if loads is None else loads:
             self.collect(host, self.start(host, (loads or {}).get(host, {})), **run_keys)
         decided = self.decide()

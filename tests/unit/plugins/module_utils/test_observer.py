@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A detached observation, its ends, and that nothing of it is left."""
+"""A detached observation: how it ends, and that nothing of it is left."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ansible_collections.mqops.logdisk.tests.unit.plugins.module_utils._sources.
 
 RUN = "20261122T104935Z-1f0c2a"
 LIMIT_S = 90
-"""Far more than any of these takes."""
+"""Far longer than any of these tests takes."""
 
 
 class Source:

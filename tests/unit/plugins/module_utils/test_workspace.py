@@ -133,7 +133,7 @@ def test_what_was_made_is_undone_where_a_step_fails(tmp_path):
 
 
 def swap(directory, target):
-    """What another user does to a path whose parent he may write to."""
+    """What another user can do to a path whose parent directory is writable for that user."""
     os.rename(directory, directory + ".old")
     os.symlink(str(target), directory)
 
@@ -153,7 +153,7 @@ def after(monkeypatch, function, name, act):
 
 @pytest.fixture
 def victim(tmp_path):
-    """A directory that nothing is to be done to."""
+    """A directory that must not be touched."""
     directory = tmp_path / "victim"
     directory.mkdir()
     directory.chmod(0o711)

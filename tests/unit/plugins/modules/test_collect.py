@@ -18,7 +18,7 @@ AGAIN = "collect again then, or end it first with playbooks/stop.yml"
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
-    """A run whose tester seems to live."""
+    """A run whose tester appears to be running."""
     run = _runs.Run(str(tmp_path / "state"), "run1", "log")
     run.create()
     monkeypatch.setattr(_runs.Run, "processes", lambda run: [1])

@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterator
 WRITES_PER_S = 2500
 
 Disk = Callable[[random.Random, int], tuple[list[int], list[int]]]
-"""From random numbers and a duration in seconds to the writes of each second and those over the limit."""
+"""A function of random numbers and a duration in seconds that returns the writes of each second and those over the
+limit."""
 
 
 def bursty(share: float, slow_us: int, burst_s: float, crowds_s: tuple[float, float] | None = None) -> Disk:
@@ -42,7 +43,7 @@ def bursty(share: float, slow_us: int, burst_s: float, crowds_s: tuple[float, fl
 
 
 def bursts(rng: random.Random, seconds: float, burst_s: float, time_share: float) -> Iterator[tuple[float, float]]:
-    """Yield when bursts begin and end that together take this share of the time."""
+    """Yield the beginnings and ends of bursts that together take this share of the time."""
     now, bursting = 0.0, rng.random() < time_share
     while now < seconds:
         end = now + rng.expovariate(1 / burst_s if bursting else time_share / (burst_s * (1 - time_share)))

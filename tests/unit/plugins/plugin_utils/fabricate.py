@@ -190,7 +190,7 @@ def result_row(
 
 
 def step_rows(step, block_size_bytes, queue_managers=1, **figures):
-    """Return a step's rows: one a queue manager and one for all."""
+    """Return a step's rows: one for each queue manager and one for all."""
     return [
         result_row(step, block_size_bytes, queue_managers, queue_manager, **figures)
         for queue_manager in (*range(1, queue_managers + 1), "all")
@@ -279,8 +279,8 @@ def histogram_table(rows, counts):
 
 def batches_table(rows, counts=None):
     """Return batches.csv for rows of results: the operations of each worker among several, evenly over 30 batches, or
-    with the given counts by worker, and their time in proportion to that of the row, or all of the
-    batch's time if there are counts."""
+    with the given counts by worker, and their time in proportion to that of the row, or all of the batch's time if
+    there are counts."""
     lines = []
     for row in (row for row in rows if row["worker"] != "all"):
         operations = (counts or {}).get(row["worker"]) or [

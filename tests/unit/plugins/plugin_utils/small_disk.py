@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A real disk that can be full: a small tmpfs in a mount namespace of a process of its own,
-which takes it with it however it ends."""
+"""A real disk that can be full: a small tmpfs in the mount namespace of a separate process, which disappears with that
+process."""
 
 from __future__ import annotations
 

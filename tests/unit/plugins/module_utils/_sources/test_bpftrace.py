@@ -29,7 +29,7 @@ def checked(**options):
 
 @pytest.fixture
 def kernel(monkeypatch, tmp_path):
-    """A kernel that has all that is needed, to take something away."""
+    """A kernel that has everything that is needed; tests take something away."""
     (tmp_path / "tracing/events/syscalls").mkdir(parents=True)
     (tmp_path / "btf").write_text("")
     monkeypatch.setattr(bpftrace, "_TRACING", (str(tmp_path / "tracing"),))

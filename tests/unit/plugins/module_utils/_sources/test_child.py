@@ -16,7 +16,7 @@ from ansible_collections.mqops.logdisk.plugins.module_utils._sources import chil
 from ansible_collections.mqops.logdisk.plugins.module_utils._sources.source_error import SourceError
 
 LIMIT_S = 90
-"""Far more than any of these takes: nothing is concluded from how long something took."""
+"""Far longer than any of these tests takes: nothing is concluded from durations."""
 
 
 def lines_of(script, limit_s=LIMIT_S, tick_s=LIMIT_S, **options):

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What an observation is refused for before its run is opened."""
+"""Reasons to refuse an observation before its run is opened."""
 
 from __future__ import annotations
 

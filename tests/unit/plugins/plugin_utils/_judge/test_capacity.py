@@ -26,7 +26,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import p
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
 MEAN = {"metric": "latency_mean", "max": "5 ms"}
-"""What the load points below are judged by: 1 ms of latency for each unit of load."""
+"""The limits for the load points below: 1 ms of latency for each unit of load."""
 
 
 def rows_of(loads, latency_ns=1_000_000):

@@ -44,7 +44,7 @@ def bursts(*seconds):
 
 
 def digits(value):
-    """Write as the vectors are printed, twelve significant digits at most."""
+    """Write a number as the vectors are printed, with at most twelve significant digits."""
     return f"{value:.12g}"
 
 

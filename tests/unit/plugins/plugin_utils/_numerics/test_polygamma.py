@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The derivatives of the logarithm of the gamma function: by scipy as an oracle."""
+"""The derivatives of the logarithm of the gamma function, compared with scipy."""
 
 from __future__ import annotations
 

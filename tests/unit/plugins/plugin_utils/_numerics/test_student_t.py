@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Student's t distribution: by printed values and by scipy as an oracle."""
+"""Student's t distribution, compared with printed values and with scipy."""
 
 from __future__ import annotations
 

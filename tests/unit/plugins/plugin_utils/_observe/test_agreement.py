@@ -22,7 +22,7 @@ START = datetime.datetime(2026, 11, 23, 8, tzinfo=datetime.timezone.utc)
 QM1 = Options("QM1")
 MIB = 1 << 20
 NUMBER = 12
-"""Publications; only the first GET returns the first one."""
+"""The publications of a queue manager; only the first GET returns the first one."""
 LOADS = {
     "steady": [Publication(16 * MIB + 8192, 400, 8192)] * NUMBER,
     "rising": [Publication((4 + n) * MIB, 300 + 10 * n, 8192) for n in range(NUMBER)],

@@ -426,7 +426,7 @@ EXTREMES = ("0", "5e-324", "1", "4096", "1e18", "9.2e18", "1e300", "NaN", "9" * 
 
 @pytest.mark.parametrize("seed", range(40))
 def test_extreme_figures_of_a_host_break_nothing(seed):
-    """Tables that cannot be are refused by their reader, as those of a tester would be; nothing else fails."""
+    """Impossible tables are refused by their reader, as those of a tester would be; nothing else fails."""
     source = random.Random(seed)
     names = (
         "physical_written_bytes",

@@ -34,7 +34,7 @@ PLAYBOOKS = sorted(COLLECTION.glob("playbooks/*.yml"))
 TASKS = sorted([*COLLECTION.glob("playbooks/**/*.yml"), *ROLES.glob("*/tasks/*.yml")])
 OF_ANSIBLE = {"hostvars", "item", "omit"}
 OF_AWX = "controller_"
-"""How the variables begin that awx_setup.yml reads from its data."""
+"""The prefixes of the variables that awx_setup.yml reads from its data."""
 
 
 def read(path):

@@ -31,7 +31,7 @@ def nights(kinds):
 
 
 def numbers(entries, kept):
-    """Return the places of entries, so that a test reads like the string of its nights."""
+    """Return the places of entries, so that tests can be written as strings of nights."""
     return [entries.index(entry) for entry in kept]
 
 

@@ -26,7 +26,7 @@ from scipy import optimize, special, stats
 
 DELTA = math.log(1.1)
 SEEDED = st.integers(0, 10**6).map(random.Random)
-"""Numbers as they are drawn in nature; st.randoms() would also draw noise of a hundred deviations."""
+"""Random numbers as real noise has them; st.randoms() would also draw values of a hundred standard deviations."""
 
 
 def run_of(logarithms):
@@ -51,7 +51,7 @@ def host_of(change, name):
 
 
 def made_up(rng, hosts, rows, runs, deviation=0.02, common=0.03, extra=()):
-    """Return runs as logarithms; a host named by its number in extra is so much slower in them."""
+    """Return runs as logarithms; extra says by how much hosts, named by their numbers, are slower in them."""
     return [
         [
             [
@@ -372,7 +372,7 @@ def test_too_few_runs_say_how_many_would_tell():
         assert {host.reason for host in change.hosts} == {text}
     assert (
         compared(night, [[[DELTA]] * 4]).hosts[0].runs_needed == 3
-    )  # which may be undecided, but then the reason is known
+    )  # it may be undecided, but then the reason is known
     assert set(outcomes(compared(night * 3, night * 3)).values()) == {NON_INFERIOR}
     assert set(outcomes(compared(night * 5, night)).values()) == {NON_INFERIOR}
 

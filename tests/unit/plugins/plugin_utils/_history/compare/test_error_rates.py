@@ -89,8 +89,7 @@ def compared(
     ],
 )
 def test_fleets_of_twenty_hosts(deviation, before, after, non_inferior, all_named):
-    """Unchanged, hardly a fleet has a host that is named worse; of three hosts that became 30 % slower all
-    are named."""
+    """In unchanged fleets, hardly any host is named worse; if three hosts became 30 % slower, all of them are named."""
     name = f"{deviation:.0%}, {before} v {after}"
     rng, fleets = random.Random(name), 100
     unchanged = [compared(rng, 20, deviation, before, after, 0.0) for _ in range(fleets)]
@@ -179,8 +178,8 @@ def test_c1(deviation, runs):
     [(0.02, 3, 3, 95), (0.05, 3, 3, 0), (0.05, 6, 3, 0), (0.02, 1, 1, 0)],
 )
 def test_fleets_of_four_hosts(deviation, before, after, found_at_least):
-    """Only their own runs show how much they differ; nights count in full, and comparing one run with one names no
-    host."""
+    """Only a host's own runs show how much its runs differ; nights count in full, and comparing one run with one names
+    no host."""
     name = f"four hosts, {deviation:.0%}, {before} v {after}"
     rng, fleets = random.Random(name), 400
     named = sum(bool(compared(rng, 4, deviation, before, after, 0.0)[WORSE]) for _ in range(fleets)) / fleets
@@ -253,7 +252,7 @@ def year_of(
 
 
 def alarms_of(watched: Watched) -> int:
-    """Return how often a volume gates, each stretch of it once."""
+    """Return how often a volume fails the gate, counting each period once."""
     count = 0
     for volume in range(20):
         by_row = [set(nights) for key, nights in watched.conspicuous.items() if key[0] == volume]

@@ -49,7 +49,7 @@ PLAIN = file_of(TITLES, ROW, ROW_16K)
 
 
 def shape(content):
-    """Return of each run its first line, its queue managers and its block sizes."""
+    """Return the first line, the queue managers and the block sizes of each run."""
     return [(run.line, run.queue_managers, list(run.rows)) for run in parse_mqldt(content)]
 
 
@@ -109,7 +109,7 @@ def test_the_first_version_did_not_count_writes():
 
 
 def with_field(place, text, row=ROW):
-    """Return a file whose second row has another text in a column, counted from 1."""
+    """Return a file in whose second row one column, counted from 1, has a different text."""
     fields = row.split(",")
     fields[place - 1] = text
     return file_of(TITLES, ROW_16K, ",".join(fields))
