@@ -62,7 +62,7 @@ WORKLOADS = {
 Figures = dict[str, tuple[float, float]]
 """Operations per second and mean latency, ns, by stream and operation."""
 Run = tuple[Figures, float]
-"""The same, and the processor time of the process in ns per operation."""
+"""These figures, and the processor time of the process per operation, ns."""
 
 
 def options(workload: str, point: Path) -> list[str]:

@@ -20,7 +20,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#define RESULTS_PATIENCE_NS (30 * NS_PER_S)             // for a slow disk, once the run is to end
+#define RESULTS_PATIENCE_NS (30 * NS_PER_S)             // for a slow disk, after the run was told to end
 #define OUTPUT_PATIENCE_NS (3 * NS_PER_S)
 
 // Tables come first, because the caller of the tester waits for them. Runs in the thread that writes files, while main

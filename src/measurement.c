@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #define DEADLINE_SPARE_S 60
-#define CLOSE_PATIENCE_NS (30 * NS_PER_S)               // for a slow disk, once the run is to end
+#define CLOSE_PATIENCE_NS (30 * NS_PER_S)               // for a slow disk, after the run was told to end
 #define STEP_GAP_S 2                                    // between planned steps
 #define PASS_BYTES_PER_S (UINT64_C(32) << 20)  // the rate that plans assume for preformatting and for reading back
 
@@ -104,7 +104,7 @@ static void prepare(void *argument) {
     }
 }
 
-// False if the run is to end.
+// False if the run should end.
 static bool prepare_run(struct run *run) {
     struct workspace *workspace = &run->workspace;
     if (!workspace_init(workspace, run->options, &run->workload, &run->supervisor.stop)) {

@@ -111,5 +111,5 @@ void preflight_warn(struct run *run);
 void run_csv_put(struct csv *csv, const struct run *run);
 
 // step.c: one step, a block size at a load point. Starts the workers together, monitors them, writes seconds and
-// batches to the tables meanwhile, and their figures at the end. False if the run is to end: run->failure says why.
+// batches to the tables meanwhile, and their figures at the end. False if the run should end: run->failure says why.
 bool step_run(struct run *run, uint32_t number, uint64_t block_bytes, uint32_t load_point);

@@ -9,7 +9,7 @@
 #define MONITOR_NS UINT64_C(250000000)          // the longest wait between two checks
 #define END_MONITOR_NS UINT64_C(2000000)        // the same once the step has ended
 #define OVER_WORKER_ROWS_MAX 400000             // rows of single workers in over.csv, in all steps: about 20 MB
-#define TRACE_PATIENCE_NS (30 * NS_PER_S)       // for writing the trace once the run is to end
+#define TRACE_PATIENCE_NS (30 * NS_PER_S)       // for writing the trace after the run was told to end
 
 static uint64_t least(uint64_t one, uint64_t other) {
     return one < other ? one : other;
@@ -147,7 +147,7 @@ static void start_workers(struct run *run) {
 }
 
 // While workers work: main passes cuts for those in a call, takes over finished slots, shows the progress of the step,
-// and abandons workers whose calls do not return when the run is to end.
+// and abandons workers whose calls do not return when the run should end.
 
 // Passes a cut for a worker that has not; false if it is running or its grace lasts.
 static bool pass_for(struct worker *worker, const struct cut *cut, uint64_t now) {

@@ -48,9 +48,8 @@ class Core(NamedTuple):
 
 
 CORES = (
-    Core(
-        "2.16", "2.16.19", "3.10", "3.12"
-    ),  # the oldest that the collection takes, and the last that drives Python 3.6
+    # The oldest version that the collection supports, and the last one that supports Python 3.6 on hosts.
+    Core("2.16", "2.16.19", "3.10", "3.12"),
     Core("2.19", "2.19.14", "3.11", "3.13"),
     Core("2.21", "2.21.5", "3.12", "3.14"),
 )

@@ -7,7 +7,7 @@ skips everything and calls that success. For the same reason a test that was ski
 that this machine lacks the tool or the Python for it; those are listed as not covered.
 
 They run under the newest ansible-core for which there is a Python, and with --all under every one that the collection
-is tested with. The oldest alone knows Python 3.6. The two tests that take as long as all others together run beside
+is tested with. Only the oldest supports Python 3.6. The two tests that take as long as all others together run beside
 them; the import test takes its time for each Python again, so without --all it runs with one Python.
 """
 

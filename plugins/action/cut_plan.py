@@ -23,8 +23,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import ab
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
 
 SPARE_S = 3600
-"""How much longer than planned the tester writes, because hosts wait for each other. The cut ends it,
-or the end of its connection."""
+"""How much longer than planned the tester writes, because hosts wait for each other. It ends when the
+power is cut or when its connection ends."""
 
 
 class ActionModule(ControllerAction):

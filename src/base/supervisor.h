@@ -20,7 +20,7 @@ struct supervisor {
     sigset_t signals;
     uint64_t deadline_ns;               // of CLOCK_MONOTONIC
     enum stop_reason reason;
-    atomic_bool stop;                   // set if the run is to end, so that other threads end their work early
+    atomic_bool stop;                   // set if the run should end, so that other threads end their work early
     int signal;
     uint64_t stopped_at_ns;
     bool hurried;                       // a later signal, more than a second after the first: do not wait for results
@@ -30,14 +30,14 @@ struct supervisor {
 // (SIGPIPE, SIGXFSZ).
 bool supervisor_start(struct supervisor *supervisor);
 
-// Waits until that instant or the first event; true if the run is to end.
+// Waits until that instant or the first event; true if the run should end.
 bool supervisor_wait(struct supervisor *supervisor, uint64_t until_ns);
 
 // True if calls in flight have had their time to return.
 bool supervisor_patience_over(const struct supervisor *supervisor);
 
 // Waits until done(argument), which is called every SUPERVISOR_POLL_NS, also in a run that was stopped. Returns false
-// if the run is to end and patience_ns have passed since then (and since this call), or if another signal has arrived
+// if the run should end and patience_ns have passed since then (and since this call), or if another signal has arrived
 // (hurried). Signals within a second of the first are the same request.
 bool supervisor_await(struct supervisor *supervisor, bool (*done)(void *), void *argument, uint64_t patience_ns);
 

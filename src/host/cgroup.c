@@ -8,7 +8,7 @@
 
 #define TEXT_BYTES 8192
 
-// Whether a comma list has "cpu"; "cpuset" and "cpuacct" are others.
+// Whether a comma-separated list contains "cpu"; "cpuset" and "cpuacct" do not count.
 static bool has_cpu(const char *list, const char *ends) {
     for (;;) {
         size_t length = strcspn(list, ends);

@@ -92,7 +92,7 @@ bool loop_of_commits(struct worker *worker) {
             }
             pass_cuts_until(worker, free_ns);
             worker->remote_ns += worker->cut.index > 0 ? free_ns - end_ns : 0;
-            if (free_ns < end_ns + remote_delay_ns) {   // the run is to end, and nothing was acknowledged
+            if (free_ns < end_ns + remote_delay_ns) {   // the run should end, and nothing was acknowledged
                 loop_finish(worker, free_ns);
                 return true;
             }

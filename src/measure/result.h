@@ -47,5 +47,5 @@ struct result result_of_worker(const struct worker *worker, enum operation opera
 // figures only if every stream has an open loop.
 struct result result_of_workload(const struct workers *workers);
 
-// All workers together, in stream->all; the result is good until the next step.
+// All workers together, in stream->all; the result is valid until the next step.
 struct result result_of_all(const struct stream_step *stream, enum operation operation);

@@ -79,12 +79,12 @@ static inline unsigned char *payload_next_of(struct payload *payload, size_t byt
     return block;
 }
 
-// The bytes that write number n (from 0) of the step carried; good until the next call.
+// The bytes that write number n (from 0) of the step carried; valid until the next call.
 const unsigned char *payload_expect(struct payload *payload, uint64_t n);
 
 // The way back. Reports which worker's stamp is in the sector, and its number (from 0); false if there is none.
 bool payload_stamp_of(const unsigned char *sector, uint32_t *worker, uint64_t *number);
-// Whether all of a sector but its stamp is what that worker's pool holds from that byte on in that pass.
+// Whether a sector, apart from its stamp, equals that worker's pool from that byte on, as it was in that pass.
 bool payload_is_of_pool(const unsigned char *sector, uint64_t seed, uint32_t worker, size_t at_bytes, uint64_t pass);
 // Whether any word except the stamp is that worker's data, in any pass.
 bool payload_has_words_of_pool(const unsigned char *sector, uint64_t seed, uint32_t worker, size_t at_bytes);

@@ -112,7 +112,7 @@ def test_the_second_run_changes_nothing(controller: Controller, tmp_path: Path) 
 @pytest.mark.thorough
 def test_ansible_controller_with_the_oldest_core(controller_of: Callable[[str], Controller], tmp_path: Path) -> None:
     """The modules of ansible.controller are those of awx.awx, but know the gateway. The oldest core reads the data and
-    the names of modules in another way."""
+    the names of modules differently."""
     renamed = tmp_path / "ansible_collections/ansible/controller"
     shutil.copytree(FETCHED / "ansible_collections/awx/awx", renamed)
     kind = renamed / "plugins/module_utils/controller_api.py"

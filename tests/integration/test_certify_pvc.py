@@ -86,7 +86,7 @@ def certify(controller: Controller, cluster: Cluster, classes: str, token: str =
             "K8S_AUTH_API_KEY": token,
             "HOME": str(controller.directory),
         }
-        # Each call of the API is a process that loads much.
+        # Each call of the API starts a process, which imports many modules.
         return controller.run(
             "certify_pvc",
             "-i",

@@ -54,7 +54,7 @@ LOGGER = """
         for number in range(64):
             os.pwrite(log, block, number * len(block))
 """
-"""In the place of a queue manager's logger: it writes to its log until it is killed."""
+"""A program that stands in for a queue manager's logger: it writes to its log until it is killed."""
 
 
 @pytest.mark.thorough

@@ -371,7 +371,7 @@ def test_log_writes_are_those_of_the_tester(observe, tmp_path, tester):
     subprocess.run([tester, *options], check=True, stdout=subprocess.DEVNULL)
     observation = observer.observation()
     seen = histograms(observer)
-    # Formatting comes first, and then nothing until the tester starts.
+    # The tester formats its files first, and then writes nothing until its planned start.
     idle = max(
         second.number
         for second in observation.seconds

@@ -19,7 +19,7 @@ def reap(settings: Settings) -> None:
     spaces = network_namespaces(settings)
     pids = {pid for name in spaces for pid in namespace_pids(name)} | helpers(settings)
     for control in settings.state.glob("h*/disk"):
-        disk.SlowDisk(control).heal()  # processes that wait for a paused disk end only with the pause, thawing too
+        disk.SlowDisk(control).heal()  # while a disk is paused, processes that wait for it cannot end
     devices = loop_devices(settings)
     for pid in pids:
         for mount_point in mounts_of(pid, devices):

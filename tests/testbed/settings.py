@@ -19,8 +19,8 @@ def default_prefix(kind: str = "c") -> str:
 
 @dataclass(frozen=True)
 class Settings:
-    """Every name that a bed takes on this machine begins with ``prefix``;
-    so that is all it takes to find and remove it."""
+    """Every name that a bed takes on this machine begins with ``prefix``, so the
+    prefix is enough to find and remove everything."""
 
     prefix: str = field(default_factory=default_prefix)
     state_base: Path = Path(os.environ.get("LOGDISK_TESTBED_STATE", "/var/tmp/logdisk-testbed"))

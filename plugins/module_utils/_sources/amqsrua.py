@@ -138,7 +138,7 @@ class Source:
             yield "\n".join(publication)
 
     def _lines(self, path, count, end_monotonic):
-        """Yield the lines of amqsrua, and None at each tick. Raises SourceError, also for what amqsrua only prints."""
+        """Yield the lines of amqsrua, and None at each tick. Raises SourceError if it fails or prints an error."""
         command = [path, "-m", self._queue_manager, "-c", "DISK", "-t", "Log", "-n", str(count)]
         lines = child.lines_of(command, end_monotonic, TICK_S, environment=_ENVIRONMENT, terminal=True)
         try:

@@ -28,8 +28,8 @@ a file since its last flush, together with the next flush: one operation, which 
 without the time between them. MQ opens the files of its log with O_DSYNC.
 
 An operation counts in the slot of the second in which it returned, that second modulo SLOTS, so the kernel itself
-decides which second it belongs to. When a second has ended, its slot is read; the difference from what the slot had
-before is that second, exactly, if it is read before the slot's next turn.
+decides which second it belongs to. When a second has ended, its slot is read. What the slot gained since it was last
+read is exactly that second, provided that it is read before its next turn.
 
 Private to this collection; it may change at any time.
 """

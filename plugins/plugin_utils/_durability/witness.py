@@ -84,8 +84,7 @@ class Files:
 class State:
     """What a witness has seen so far. ``problem`` says why it ended although its stream did not; ``said`` is the end
     of the tester's and ssh's output, and ``status`` the exit status of their command, if it ended by itself.
-    ``lost_ns`` is
-    when the stream was over, by the monotonic clock; 0 if it is not."""
+    ``lost_ns`` is the time at which the stream ended, by the monotonic clock; 0 while it goes on."""
 
     name: str
     pid: int = 0

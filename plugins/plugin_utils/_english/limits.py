@@ -25,7 +25,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words, size_text
 
 Judged = Mapping[str, Any]
-"""A judgement of a limit, or the finding that was made of it."""
+"""A judgement of a limit, or the finding derived from it."""
 
 _BROKEN = {"<=": ">", "<": ">=", ">=": "<"}
 _INSTEAD = "observe with observe_source: bpftrace, which sees each write"

@@ -4,8 +4,8 @@
 
 """The certificate of one judged volume of one run. docs/files.md describes every field.
 
-A certificate follows from the run directory alone, so that it can be made again at any time and is then the same. Its
-text is canonical, and the SHA-256 of the text is its identity.
+A certificate follows from the run directory alone, so making it again at any time gives the same one. Its text is
+canonical, and the SHA-256 of the text is its identity.
 """
 
 from __future__ import annotations

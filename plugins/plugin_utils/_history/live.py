@@ -177,7 +177,7 @@ def _of_machine(record: HostRecord, entries: Sequence[Entry]) -> list[Entry]:
 
 def _means(content: Mapping[str, Any]) -> dict[int, list[tuple[float, float]]]:
     """Return the means of log writes by size, for each number of queue managers that wrote at once;
-    none of a test that wrote in another way."""
+    empty for a test whose workload is not that of a queue manager's log."""
     found: dict[int, list[tuple[float, float]]] = {}
     if is_imported(content) or (content.get("parameters") or {}).get("workload") != MQ_LOG:
         return found

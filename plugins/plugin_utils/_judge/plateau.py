@@ -27,7 +27,7 @@ VARIATION_BELOW = 0.02
 
 @dataclass(frozen=True)
 class Plateau:
-    """From from_second (counted from 1) on the mean rate was share of the mean before,
+    """From second ``from_second`` on (counted from 1), the mean rate was ``share`` times the mean rate before,
     with this coefficient of variation."""
 
     from_second: int

@@ -226,14 +226,14 @@ class Tables:
         return [each for each in of_step if row["stream"] in (ALL_STREAMS, each["stream"])]
 
     def seconds_of(self, row: Row) -> list[Row]:
-        """Return the rows of intervals.csv of a step's stream and operation, in the order of the table. Those of a row
-        that adds up others are added up."""
+        """Return the rows of intervals.csv of a step's stream and operation, in the order of the table. For a
+        row that sums up others, their rows are added."""
         keys = dict.fromkeys(map(_stream_key, self.parts_of(row)))
         found = [self._seconds.get(key, []) for key in keys]
         return found[0] if len(found) == 1 else _added(found)
 
     def over_of(self, row: Row) -> list[Row]:
-        """Return the rows of over.csv of a step's stream, operation and worker, or of all that a row adds up."""
+        """Return the rows of over.csv for a row of results.csv, or for all the rows that it sums up."""
         return [
             over
             for key in dict.fromkeys(map(_stream_key, self.parts_of(row)))

@@ -85,7 +85,7 @@ def frozen_while_the_files_are_made(place):
 
 @root_test
 def frozen_for_a_while(place):
-    """A stall that ends: rows of 0 writes come out during it, and the run continues."""
+    """A stall that ends: rows with 0 writes are printed during it, and then the run continues."""
     with mounted(place) as point:
         process = place.start("--duration=5", "--progress=" + place.path + "/progress", dir=point)
         wait_until_measuring(place, process)

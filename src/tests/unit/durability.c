@@ -29,7 +29,7 @@ static struct mark mark_with(uint64_t block_bytes, uint64_t file_bytes, uint64_t
         .file_prefix = "p"};
 }
 
-// The block that the writer makes in a ring of that many; good until the next call.
+// The block that the writer makes in a ring of that many; valid until the next call.
 static const unsigned char *
 block_in(uint64_t positions, uint64_t seed, uint32_t worker, uint64_t block_bytes, uint64_t n) {
     static _Alignas(4096) unsigned char pool[4 << 20];

@@ -138,7 +138,7 @@ void test_options_over(void) {
     for (int i = 12; i <= 42; i++) {
         (void)snprintf(line + strlen(line), 16, ",%dms", i);
     }
-    CHECK(parse(&o, line) == OPTIONS_RUN && o.over.count == 15 + 32 - 1);      // 20 ms is always in it
+    CHECK(parse(&o, line) == OPTIONS_RUN && o.over.count == 15 + 32 - 1);      // 20 ms is always a threshold
     (void)strcat(line, ",43ms");
     CHECK(parse(&o, line) == OPTIONS_WRONG && strstr(message, "--over: a list of 33") && strstr(message, "up to 32"));
 }

@@ -78,9 +78,9 @@ class HostChange:
     change is the mean over the rows, bound its upper confidence bound, beyond_class the rest after the change of the
     class is subtracted, and worst_row the row with the largest change beyond its class. smallest_named is the smallest
     change that would have been named with a probability of 80 %. error, bound, p_value and smallest_named are None if
-    it is not known how much the host's runs differ. runs_needed is how many runs each side must have at least to decide
-    if the change stays as it is, and after_needed how many there must be after if there are no more before; None if the
-    host is decided or if no number of runs decides. reason says why nothing is known.
+    it is not known how much the host's runs differ. runs_needed is the number of runs that each side needs for a
+    decision if the change stays as it is; after_needed is the number needed after, if none are added before. Both are
+    None if the host is decided or if no number of runs decides. reason says why nothing is known.
     """
 
     host: str

@@ -329,7 +329,8 @@ def _is_told(host: Host, limit: dict[str, Any], ends: Sequence[Mapping[str, Any]
 
 
 def _figure_of(limit: dict[str, Any]) -> tuple[str, ...]:
-    """Return which figure a limit is about: writes and commits have the same ones, and so have streams."""
+    """Return what identifies the figure of a limit: the metric alone does not, because writes, commits and streams have
+    the same metrics."""
     return limit["metric"], limit["worst"]["stream"], limit["worst"]["operation"]
 
 
