@@ -82,7 +82,7 @@ def listen(stream):
             count = max(count, int(words[1]))
         elif kind == b"tick":
             delays.append(now_ns - int(words[0]))
-    return count, delays[1:]  # the first comes when the connection is new
+    return count, delays[1:]  # without the first one, measured on a new connection
 
 
 def minutes_s(text):

@@ -76,7 +76,7 @@ def trace(directory, load, reads_column):
 
 
 def kolmogorov(instants_ns, mean_ns):
-    """The largest distance from an exponential distribution, times the root of the number of gaps."""
+    """The largest distance of the gaps from an exponential distribution, times the square root of their number."""
     instants_ns = sorted(instants_ns)
     gaps = sorted(after - before for before, after in zip(instants_ns, instants_ns[1:]))
     below = [1 - math.exp(-gap / mean_ns) for gap in gaps]

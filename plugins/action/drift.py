@@ -41,7 +41,7 @@ change."""
 
 class ActionModule(FleetAction):
     """Runs only on the controller, once for all hosts. A task fails a host if the newest two certificates of a volume
-    are beyond the control limit, and the fleet if the newest two nights of a class were slow for all of it."""
+    are beyond the control limit, and the fleet if a whole class was slow on its two most recent nights."""
 
     kind = "drift"
     argument_spec = {**CHANGE, **HOSTS, **PLAY_HOSTS, **HISTORY}

@@ -140,8 +140,8 @@ def observations_below(state_dir):
 
 
 def remove_forgotten(state_dir):
-    """Remove the state of observations without a process whose lease has ended: their processes were killed,
-    or the host was restarted."""
+    """Remove the state of observations that no longer have a process, if their lease has ended or the host was
+    restarted."""
     for observation in observations_below(state_dir):
         boot_id = observation.read_start().get("boot_id")
         if not observation.is_alive() and (observation.lease_is_over() or boot_id != _machine.identity()["boot_id"]):
@@ -157,7 +157,7 @@ def terminate(observations, is_done, number=signal.SIGTERM, patience_s=10.0):
 
 
 class _TooLarge(Exception):
-    """A sample or all of them have reached their limit."""
+    """A sample, or all samples together, exceeded the size limit."""
 
 
 class _Stopped:

@@ -27,7 +27,8 @@ options:
       - The certificates before the change. Each element names a run by its ID or its directory, a certificate by at
         least 6 characters of its SHA-256, a day such as V(2026-01-31) or a range of days such as
         V(2026-01-01..2026-01-31).
-      - Certificates that cannot be compared are listed with the reason and left out. The task fails if it is empty.
+      - Certificates that cannot be compared are listed with the reason and left out. The task fails if this list is
+        empty.
     type: list
     elements: str
   after:

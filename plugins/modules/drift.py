@@ -14,8 +14,8 @@ description:
   - Writes C(drift.json) and C(drift.html) to O(report_dir).
   - Uses the history only. No host is contacted.
   - RV(failures) contains each host whose newest two certificates are beyond the control limit, and C(localhost) if a
-    whole class of at least eight similar volumes was slower than usual on the newest two nights. Such a night is one
-    finding about the class, not one about each of its volumes.
+    whole class of at least eight similar volumes was slower than usual on its two most recent nights. Such a night is
+    one finding about the class, not one about each of its volumes.
   - Certificates that were judged before the day in the variable C(drift_since) of a host are ignored.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
@@ -44,8 +44,8 @@ drifting:
   elements: str
   sample: ["db07"]
 drifting_classes:
-  description: The classes of like volumes that were slower than usual all together, on the newest two
-    nights. Empty if there are none.
+  description: The classes of similar volumes that were slower than usual as a whole on their two most recent nights.
+    Empty if there are none.
   returned: when the history can be read
   type: list
   elements: str

@@ -15,8 +15,8 @@ struct cgroup {
     bool legacy;                        // version 1
 };
 
-// The group that has the controller of processors, from the text of /proc/self/cgroup: version 1 if it is mounted for
-// that controller, version 2 otherwise. False if there is none.
+// The group that the cpu controller applies to, from the text of /proc/self/cgroup: version 1 if it is mounted for that
+// controller, version 2 otherwise. False if there is none.
 bool parse_cgroup(const char *text, struct cgroup *cgroup);
 
 // Builds a group's directory from the root of the mount that shows it, its mount point and its path in the hierarchy.

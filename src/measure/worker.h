@@ -135,7 +135,7 @@ struct worker {
     void *read_block;                   // NULL: the stream does not read
     struct group_commit *commits;       // NULL: the stream has none
     struct figures *figures[OPERATIONS];        // NULL: the stream has no such operation
-    // worker_prepare_step sets all from here on to zero:
+    // worker_prepare_step sets everything from here on to zero:
     enum operation operation;           // the type of the operation in flight, or of the next one
     struct cut cut;                     // the slot that is running
     uint64_t operations;                // operations of the step, including the warm-up

@@ -186,7 +186,7 @@ class Controller:
     def certify_until(
         self, is_good: Callable[[Outcome], bool], inventory: Path, *arguments: str, **variables: object
     ) -> Outcome:
-        """Certify until other load on this machine does not disturb the run. A disturbed run is discarded, with its
+        """Certify until a run is not disturbed by other load on this machine. A disturbed run is discarded, with its
         entries in the history."""
         history = self.directory / "reports/history.sqlite"
         for _ in range(MOST_TRIES):

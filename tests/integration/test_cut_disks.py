@@ -20,8 +20,8 @@ Start = Callable[..., Bed]
 
 KEPT, LOST = 0, 5
 QUEUE_MANAGERS = 2
-# More writes than the caches hold and than the ring has positions: the preformatted data has left the caches, and each
-# position has been written again.
+# More writes than fit in the caches, and more than the ring has positions: the preformatted data has left the caches,
+# and each position has been overwritten.
 WRITES = 1200
 DIRECTORY = "--dir=/fut/qm"
 QM = f"--qm={QUEUE_MANAGERS}"

@@ -24,8 +24,8 @@ when it is looked up. Each stream has these maps:
 
 A log write is the operation that makes its caller wait until the data is on the disk. That is the system call if the
 file was opened with O_DSYNC or O_SYNC, or is on a file system that is mounted with sync. Otherwise it is the writes to
-a file since its last flush, together with the next flush: one operation, which takes as long as all of these calls,
-without the time between them. MQ opens the files of its log with O_DSYNC.
+a file since its last flush, together with the next flush: one operation, whose duration is the sum of these calls, not
+counting the time between them. MQ opens the files of its log with O_DSYNC.
 
 An operation counts in the slot of the second in which it returned, that second modulo SLOTS, so the kernel itself
 decides which second it belongs to. When a second has ended, its slot is read. What the slot gained since it was last

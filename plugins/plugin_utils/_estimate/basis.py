@@ -32,7 +32,7 @@ _LOG, _COMMIT = "log", "commit"
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What the commit workload measured of one queue manager, the slowest one if there were several."""
+    """What the commit workload measured for one queue manager, or for the slowest one if there were several."""
 
     commits_per_s: float
     messages_per_s: float

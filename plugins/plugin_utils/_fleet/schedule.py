@@ -98,7 +98,7 @@ def whole_s(mode: str, plans: Mapping[str, Mapping[str, Any]], steps_key: str) -
 
 
 def duration_text(mode: str, plans: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return in a sentence how long all hosts take by their plans, and how long if they are to certify."""
+    """Return a sentence that says how long measuring all hosts takes as planned, and for a run that certifies."""
     measuring, certifying = (
         _units.format_duration(whole_s(mode, plans, key) * 1e9, 2) for key in ("planned_s", "certify_s")
     )

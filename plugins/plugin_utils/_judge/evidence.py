@@ -71,7 +71,7 @@ def is_tested(limit: Limit, row: Row, tables: Tables) -> bool:
 
 
 def evidence_of(limit: Limit, row: Row, tables: Tables, confidence: Confidence | None) -> Evidence | None:
-    """Return the evidence of a row's seconds about a limit, None if no test decides it.
+    """Return the evidence that the seconds of a row give for or against a limit, None if no test decides it.
     Raises TablesError if the tables contradict each other."""
     if confidence is None or not is_tested(limit, row, tables) or not row["operations"]:
         return None

@@ -51,7 +51,7 @@ class Question:
 
 
 def ratio_within(x: Sequence[float], y: Sequence[float], question: Question) -> Evidence:
-    """Test whether sum x / sum y, both of each second, keeps its limit.
+    """Test whether sum(x) / sum(y) keeps its limit; x and y have one value for each second.
     Raises ValueError if y holds nothing to divide by."""
     if not x or len(x) != len(y):
         raise ValueError(f"{len(x)} seconds cannot be tested with the figures of {len(y)}.")

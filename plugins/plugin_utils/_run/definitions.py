@@ -119,7 +119,7 @@ def read_date(value: Any, where: str) -> datetime.date:
 
 
 def find_file(kind: str, source: str, search_dir: str | None, directory: str = "") -> str:
-    """Return the path of a definition's file: source is its path, which counts from directory,
+    """Return the path of a definition's file: source is its path, relative to directory,
     or the name of a shipped file in search_dir."""
     if "/" in source or source.endswith((".yml", ".yaml")):
         return os.path.join(directory, source)

@@ -60,7 +60,7 @@ def verify_run(path: str, signers: str, principal: str = "", moment: str = "") -
     """Verify the signature of a run directory and every file in it; the arguments are those of ssh_keygen.verify.
 
     Returns the run, None if its signature is not valid, and a sentence for each problem.
-    A run without problems is as it was signed.
+    If there are no problems, the run has not changed since it was signed.
     """
     if not os.path.isdir(path):
         return None, ["it is not a directory"]

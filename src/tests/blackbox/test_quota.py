@@ -11,7 +11,7 @@ PERIOD_US = 100000
 
 
 def hierarchy():
-    """Where cgroups have the controller of processors, and whether that is version 1; (None, False)
+    """Where cgroups have the cpu controller, and whether that is version 1; (None, False)
     if groups with a quota cannot be made there."""
     with open("/proc/self/mountinfo") as file:
         mounts = [(line.split()[4], line.split(" - ")[1].split()) for line in file]

@@ -136,7 +136,8 @@ void test_recorder(void) {
     }
     CHECK(in_rounds == recorder.step.count);
     CHECK(!recorder.rounds[3].partial && !recorder.rounds[4].partial);
-    // A step that ends exactly with a second has no part second; a warm-up that is cut short has nothing.
+    // A step that ends exactly at the end of a second has no partial second. One that is cut short in its warm-up
+    // reports nothing.
     seen = (struct seen){0};
     recorder_start_step(
         &recorder, timeline, (struct recorder_sink){.context = &seen, .second = see_second, .batch = see_batch});

@@ -71,8 +71,8 @@ what series must have in common to be compared with one another."""
 
 @dataclass
 class _Series:
-    """One figure of a volume: by row, for each certificate, the higher the worse;
-    and why some certificates do not count."""
+    """One figure of a volume: for each row, its value in each certificate, scaled so that higher is worse,
+    and the reasons why some certificates do not count."""
 
     figure: str
     kind: _Kind
@@ -154,7 +154,7 @@ def fleet_drift(
 def _series_of_entries(
     history: History, hosts: Collection[str], since: Mapping[str, datetime.date]
 ) -> Iterator[list[Entry]]:
-    """Yield the entries of the volume that each name of a volume has today, and what was imported under that name."""
+    """For each volume name, yield the entries of the volume that bears it today, and the results imported under it."""
     revoked = history.revocations()
     entries = [entry for entry in history.between() if entry.sha256 not in revoked]
     imported: dict[tuple[str, str], list[Entry]] = {}

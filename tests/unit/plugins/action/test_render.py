@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The runs that report.yml renders and merges, and how it decides."""
+"""Which runs report.yml renders and merges, and when it fails."""
 
 from __future__ import annotations
 

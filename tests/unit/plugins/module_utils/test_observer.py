@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A detached observation: how it ends, and that nothing of it is left."""
+"""A detached observation: how it ends, and that it leaves nothing behind."""
 
 from __future__ import annotations
 

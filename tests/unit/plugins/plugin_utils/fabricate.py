@@ -297,8 +297,8 @@ def batches_table(rows, counts=None):
 
 
 def stalls_table(rows, stalls):
-    """Return stalls.csv that gives each step of results rows the same slowest writes:
-    their start in the step and their latency, both in ns."""
+    """Return a stalls.csv with the same slowest writes for each step of the rows of results.csv.
+    ``stalls`` has the start in the step and the latency of each write, both in ns."""
     columns = (
         *KEY_COLUMNS,
         "rank",

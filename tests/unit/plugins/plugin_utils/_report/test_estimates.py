@@ -147,7 +147,7 @@ def test_a_large_fleet_has_only_the_lines(tmp_path, monkeypatch):
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
     """A page with everything that estimates can show: measurements, one that contradicts the model,
-    reservations and a headroom."""
+    reservations and the headroom."""
     factors = {(2048, 1): 1.1, (2048, 100): 0.6, (1 << 20, 100): 1.0, (10_000_000, 1000): 0.9}
     files = fabricate.tables(measured_commits(factors), **{**fabricate.COMMIT_RUN, "option_log_buffer_bytes": 16 << 20})
     target = {"target_message_bytes": 2048, "target_messages_per_s": 5000.0, "target_clients": 60}

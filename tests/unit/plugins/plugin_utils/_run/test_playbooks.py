@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Commands are shown in the form in which their reader started one."""
+"""Commands are shown in the form that the reader used to start the current one."""
 
 from __future__ import annotations
 
