@@ -15,7 +15,7 @@ from ansible.parsing.dataloader import DataLoader
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction, one_line
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.terms import in_terms_of_cuts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.tested import what_is_tested
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.plan import LONGEST_DEADLINE_S, plan_host
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.plan import LONGEST_DEADLINE_S, of_tester, plan_host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import default_volume, read_volumes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability import STAGE
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import template_in
@@ -38,7 +38,7 @@ class ActionModule(ControllerAction):
 
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         asked = options["options"]
-        handed_on = {"options": asked, "state_dir": asked["sweep_state_dir"]}
+        handed_on = {"options": asked, "state_dir": asked["sweep_state_dir"], "tester": of_tester(asked)}
         try:
             refuse_computed(task_vars.get("cut_confirm"))
             plan = planned(asked, task_vars["inventory_hostname"])

@@ -35,8 +35,9 @@ class ActionModule(collect.ActionModule):
         return {**known, "changed": False} if COLLECTED in known else super().run(tmp, task_vars)
 
     def prepare(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        self._known, self._give_up, self._clean_up = (
-            arguments.pop(name, default) for name, default in (("known", {}), ("give_up", False), ("clean_up", []))
+        self._known, self._give_up, self._clean_up, self._only_ask = (
+            arguments.pop(name, default)
+            for name, default in (("known", {}), ("give_up", False), ("clean_up", []), ("only_ask", False))
         )
         if self._give_up:
             self.stage = super().stage
@@ -49,7 +50,7 @@ class ActionModule(collect.ActionModule):
 
     def take_in(self, answer: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         status = self._status(answer, task_vars)
-        if status["state"] not in ENDED and not self._give_up:
+        if self._only_ask or (status["state"] not in ENDED and not self._give_up):
             return {**status, "changed": False}
         self.stage = super().stage
         result = {**status, **super().take_in(answer, task_vars)}
@@ -69,7 +70,7 @@ class ActionModule(collect.ActionModule):
             return unanswered(self._known, self._no_answer)
         answers = as_dict(answer.get("volumes"))
         asked = {name: as_dict(answers.get(name)) or {"state": UNKNOWN} for name in self._volumes(task_vars)}
-        return host_status(task_vars["inventory_hostname"], self._task.args["run_id"], {**answer, "volumes": asked})
+        return host_status(self._known["host"], self._task.args["run_id"], {**answer, "volumes": asked})
 
     def _cleanup(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         """Return the result of the action ``cleanup`` in place of this action's."""

@@ -21,5 +21,10 @@ class ActionModule(ControllerAction):
 
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         hostvars = task_vars["hostvars"]
-        facts = {name: (hostvars[name].get("tester_ready") or {}).get("facts") or {} for name in options["hosts"]}
-        return {"doubles": doubles(facts)}
+        ready = {name: hostvars[name].get("tester_ready") or {} for name in options["hosts"]}
+        found = doubles({name: known.get("facts") or {} for name, known in ready.items()})
+        testers = {name: known["tester"] for name, known in ready.items() if "tester" in known}
+        return {
+            "doubles": found,
+            "waiting": [name for name, tester in testers.items() if name in found or not tester["installed"]],
+        }

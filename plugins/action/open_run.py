@@ -118,7 +118,11 @@ class ActionModule(ControllerAction):
                 os.path.dirname(directory.path), make_outcome(INTERNAL, "the run has not reached its verdict", **opened)
             )
             opened.update(
-                sign_key=run["sign_key"], upload_url=run["upload_url"], history=run["history"]["place"], policy={}
+                discovering=[host for host, plan in plans.items() if plan.get("discover")],
+                sign_key=run["sign_key"],
+                upload_url=run["upload_url"],
+                history=run["history"]["place"],
+                policy={},
             )
             # Kept now, because a run that is killed later can no longer be kept.
             warnings = [warning, keep_if_asked(directory.path, OPENED)]

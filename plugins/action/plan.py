@@ -8,6 +8,7 @@ Nothing is sent to the host."""
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ansible.errors import AnsibleActionFail
@@ -24,7 +25,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.discovered im
     as_yaml,
     plan_volumes,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.plan import plan_host
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.plan import of_tester, plan_host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import duration_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import default_volume, noted_of, read_volumes
@@ -72,7 +73,11 @@ class ActionModule(ControllerAction):
             {**options["options"], **options["overrides"]},
             Folders(options["profile_dir"], options["workload_dir"]),
         )
-        return {**self._plan(asked, options, task_vars["inventory_hostname"]), "options": options["options"]}
+        return {
+            **self._plan(asked, options, task_vars["inventory_hostname"]),
+            "options": options["options"],
+            "tester": {**of_tester(asked, discovers(asked)), "tester_dry_run": self._task.check_mode},
+        }
 
     def _plan(self, asked: dict[str, Any], options: dict[str, Any], host: str) -> dict[str, Any]:
         """Whether to discover is decided by the task, not by the host's answer, so that an empty answer is never
@@ -80,9 +85,7 @@ class ActionModule(ControllerAction):
         try:
             if options["run_path"]:
                 return self._discovered(asked, options, host)
-            if (
-                asked["workspace_discover"] and not asked["workspace_volumes"]
-            ):  # volumes that are given are not discovered
+            if discovers(asked):
                 return {**planned(preliminary(asked), self._folders, discover=True), "discover": True, "notes": []}
             return {**planned(asked, self._folders), "discover": False}
         except DiscoveryError as error:
@@ -126,6 +129,11 @@ class Folders(NamedTuple):
 
     profiles: str
     workloads: str
+
+
+def discovers(asked: Mapping[str, Any]) -> bool:
+    """Whether the queue managers of a host are to be found: not if its volumes are given."""
+    return bool(asked["workspace_discover"] and not asked["workspace_volumes"])
 
 
 def planned(asked: dict[str, Any], folders: Folders, discover: bool = False) -> dict[str, Any]:

@@ -26,12 +26,27 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._tester.static_binar
     read_binary,
 )
 
+OF_ROLE = (
+    *("cflags", "method", "binary", "compiler", "user", "state_dir", "discover", "mqs_ini", "planned_queue_managers"),
+    *("observe_window", "observe_url", "observe_amqsrua"),
+)
+"""The options of the role ``tester`` that the module takes, without their prefix."""
+
 
 class ActionModule(RemoteAction):
     """Calls ``probe`` on the host."""
 
     module_name = "mqops.logdisk.probe"
     stage = "tester"
+
+    def given(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        """Take the options of the role as ``options``."""
+        options = arguments.pop("options")
+        return {
+            "directory": options["tester_dir"] or options["sweep_state_dir"],
+            **{name: options[f"tester_{name}"] for name in OF_ROLE},
+            **arguments,
+        }
 
     def prepare(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         try:

@@ -38,8 +38,13 @@ class ActionModule(ControllerAction):
         problem = start_problem(start_at, now, least_s(hosts)) if hosts else ""
         if hosts and not problem:
             say(self._display, commands(options["run_path"], is_kept(options["run_path"])))
-        searching = [name for name, host in ready.items() if host["searches"]]
-        return {"hosts": time_table(options["mode"], now, hosts, start_at), "problem": problem, "searching": searching}
+        return {
+            "hosts": time_table(options["mode"], now, hosts, start_at),
+            "problem": problem,
+            "searching": [name for name, host in ready.items() if host["searches"]],
+            # Directories are needed for the next round of a search. What root created, only root can remove.
+            "keeping": [name for name, host in ready.items() if host["searches"] or host["privileged"]],
+        }
 
 
 def ready_host(variables: Mapping[str, Any]) -> dict[str, Any]:
@@ -50,5 +55,6 @@ def ready_host(variables: Mapping[str, Any]) -> dict[str, Any]:
         return {}
     return {
         **{key: plan[key] for key in ("planned_s", "format_s", "deadline_s", "pool", "searches")},
+        "privileged": bool(workspace.get("privileged")),
         "called_s": tester["called_s"],
     }

@@ -41,6 +41,22 @@ class ActionModule(RemoteAction):
     module_name = "mqops.logdisk.start"
     stage = "sweep"
 
+    def given(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        """Take the schedule and the round as ``schedule`` and ``search_round``."""
+        schedule, number = arguments.pop("schedule"), arguments.pop("search_round")
+        host, plan = task_vars["inventory_hostname"], arguments["plan"]
+        return {
+            **arguments,
+            "state_dir": plan["state_dir"],
+            "round": number.get("number", 1),
+            "loads": (number.get("loads") or {}).get(host) or {},
+            "start_at_epoch_s": schedule["hosts"][host]["start_epoch_s"],
+            "refusal": schedule["problem"],
+            "user": arguments["tester"]["facts"]["user"],
+            "nice": plan["options"]["sweep_nice"],
+            "ionice": plan["options"]["sweep_ionice"],
+        }
+
     def prepare(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         refusal = arguments.pop("refusal", "")
         if refusal:

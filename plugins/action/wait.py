@@ -7,19 +7,16 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import progress
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import show
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import MAX_POLLS, next_poll_s
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import ENDED, MAX_POLLS, next_poll_s
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.status import COLLECTED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import STARTED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.kept import keep_if_asked
-
-SAMPLE = 1
-"""How many hosts are polled at once before the expected end, one after the other, without a terminal:
-enough to notice that a run was stopped."""
 
 
 class ActionModule(ControllerAction):
@@ -35,6 +32,7 @@ class ActionModule(ControllerAction):
         "looked_at": {"type": "list", "elements": "str", "default": []},
         "run_path": {"type": "str"},
         "everyone": {"type": "bool", "default": False},
+        "answers": {"type": "dict", "default": {}},
     }
 
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
@@ -46,23 +44,39 @@ class ActionModule(ControllerAction):
         schedule, polls = options["schedule"], options["polls"]
         statuses = {status["host"]: status for status in options["hosts"]}
         pending = [name for name, status in statuses.items() if COLLECTED not in status]
+        answers = {name: options["answers"][name] for name in pending if name in options["answers"]}
+        result = {"over": True, "ask": "", "look_at": [], "given_up": [], "polls": polls, "answers": answers}
         if not pending:
-            return {"over": True, "look_at": [], "given_up": [], "polls": polls}
+            return result
         end_epoch_s, give_up_epoch_s = (
             max(schedule[name][key] for name in pending) for key in ("end_epoch_s", "give_up_epoch_s")
         )
-        # If a host has ended early, others may have as well.
-        unseen = [name for name in pending if name not in options["looked_at"]]
-        if not (unseen and any(name not in pending for name in options["looked_at"])):
+        look_at = unseen_since_an_end(pending, options["looked_at"], answers)
+        if not look_at:
             start_epoch_s = min(times["start_epoch_s"] for times in schedule.values())
             sleep_s = next_poll_s(time.time(), end_epoch_s, give_up_epoch_s, options["interval_s"], MAX_POLLS - polls)
-            show(self._display, statuses, sleep_s, start_epoch_s, end_epoch_s, first=not polls)
-            unseen = pending if progress.watched or options["everyone"] else pending[polls % len(pending) :][:SAMPLE]
+            known = {**statuses, **answers}
+            show(self._display, known, sleep_s, start_epoch_s, end_epoch_s, first=not polls)
         now = time.time()
         over = now >= end_epoch_s
+        # One host at a time is enough to notice that a run was stopped.
+        ask = "" if over or look_at or progress.watched or options["everyone"] else pending[polls % len(pending)]
         return {
+            **result,
             "over": over,
-            "look_at": pending if over else unseen,
+            "ask": ask,
+            "look_at": [] if ask else pending if over else look_at or pending,
             "given_up": [name for name in pending if now >= schedule[name]["give_up_epoch_s"]],
             "polls": polls + 1,
         }
+
+
+def unseen_since_an_end(
+    pending: Sequence[str], looked_at: Sequence[str], answers: Mapping[str, Mapping[str, Any]]
+) -> list[str]:
+    """Return the pending hosts that were not polled since one has ended early, because others may have ended as well;
+    empty if none has."""
+    unseen = [name for name in pending if name not in looked_at]
+    ended = any(name not in pending for name in looked_at)
+    ended = ended or any(answers[name]["state"] in ENDED for name in unseen if name in answers)
+    return unseen if ended else []

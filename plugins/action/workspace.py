@@ -22,6 +22,17 @@ class ActionModule(RemoteAction):
     module_name = "mqops.logdisk.workspace"
     stage = "workspace"
 
+    def given(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        """Take the options of the role as ``options``, and from the host's ``facts`` who owns what root creates."""
+        options, privileged = arguments.pop("options"), arguments["privileged"]
+        return {
+            **arguments,
+            "owner": arguments["facts"]["user"] if privileged else "",
+            "run_as": options["workspace_owner"],
+            **{name: options[f"workspace_{name}"] for name in ("reserve", "allow", "mqs_ini")},
+            "may_ask_for_privilege": not privileged and options["workspace_become"] == "auto",
+        }
+
     def prepare(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         sent = {
             name: value

@@ -29,6 +29,11 @@ options:
     description: Whether to collect from the host even if it has not ended.
     type: bool
     default: false
+  only_ask:
+    description: Whether to return only what the host answers. Nothing is collected even if the host has ended, and the
+      module does not fail.
+    type: bool
+    default: false
   clean_up:
     description: The volumes to clean up after the collection, as returned by M(mqops.logdisk.workspace). If
       empty, nothing is cleaned up.

@@ -40,4 +40,9 @@ doubles:
   sample:
     db01: "db01 and db01-alias are the same machine (hostname db01): name it once in the inventory"
     db01-alias: "db01 and db01-alias are the same machine (hostname db01): name it once in the inventory"
+waiting:
+  description: The hosts among O(hosts) whose tester is not installed yet, and those in RV(doubles).
+  returned: success
+  type: list
+  elements: str
 """

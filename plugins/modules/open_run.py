@@ -63,7 +63,8 @@ artifacts:
   type: dict
 run:
   description:
-    - The run ID, the absolute path of the run directory, the expected hosts, and what M(mqops.logdisk.gate) needs to
+    - The run ID, the absolute path of the run directory, the expected hosts, those of them whose queue managers are to
+      be found (C(discovering)), and what M(mqops.logdisk.gate) needs to
       know about the command. That is C(sign_key), C(upload_url), C(history), and C(policy), which is empty because the
       policy that the run records applies.
   returned: when the run is open
@@ -72,6 +73,7 @@ run:
     run_id: 20261121T104935Z-1f0c2a
     path: /srv/reports/20261121T104935Z-1f0c2a
     expected_hosts: [db01, db02]
+    discovering: []
     sign_key: ""
     upload_url: ""
     history: /srv/reports/history.sqlite

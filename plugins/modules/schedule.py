@@ -73,4 +73,10 @@ searching:
   returned: success
   type: list
   elements: str
+keeping:
+  description: The hosts among O(hosts) whose directories are not removed when their tables are collected, because they
+    search for their capacity or because root created the directories.
+  returned: success
+  type: list
+  elements: str
 """

@@ -45,6 +45,11 @@ options:
     description: Whether every host is polled each time, because it needs the polls to go on.
     type: bool
     default: false
+  answers:
+    description: What hosts have answered since their last status, by host, as RV(answers) and the results of
+      M(mqops.logdisk.look) with O(mqops.logdisk.look#module:only_ask=true).
+    type: dict
+    default: {}
   run_path:
     description: The run directory on the controller. If the history is to keep it, it is kept before the wait,
       with the orders of its hosts.
@@ -65,10 +70,13 @@ over:
   description: Whether the expected end has passed, or there is no host to wait for.
   returned: success
   type: bool
+ask:
+  description: The host to ask for all, before the expected end and if the output is not a terminal, because each host
+    that is polled costs a fork and prints a line. Empty if the hosts in RV(look_at) are to be polled.
+  returned: success
+  type: str
 look_at:
-  description:
-    - The hosts to poll among those that have not been collected. Before the expected end, and if the output is not a
-      terminal, this is one host at a time, because each host prints a line, unless O(everyone=true).
+  description: The hosts to poll among those that have not been collected.
   returned: success
   type: list
   elements: str
@@ -81,4 +89,8 @@ polls:
   description: Number of polls, including this one.
   returned: success
   type: int
+answers:
+  description: Those of O(answers) that come from hosts that have not been collected.
+  returned: success
+  type: dict
 """

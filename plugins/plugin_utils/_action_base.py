@@ -149,6 +149,7 @@ class RemoteAction(ActionBase):
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         result = super().run(tmp, task_vars)
         variables = task_vars or {}
+        self._task.args = self.given(dict(self._task.args), variables)
         if self._task.args.get("user") == "" and self._connection.become:
             return {**result, **failure(self.stage, "error", UNASKED_PRIVILEGE)}
         try:
@@ -158,6 +159,11 @@ class RemoteAction(ActionBase):
         answer = self.call(arguments, variables)
         result.update(answer if answer.get("failed") else self.take_in(answer, variables))
         return result
+
+    def given(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        """Return the task's arguments one by one. A task that runs on every host passes on whole results instead,
+        because Ansible compiles each template anew for each host."""
+        return arguments
 
     def prepare(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         """Return the module's arguments, made from the task's."""

@@ -26,7 +26,7 @@ SWEEP = """
     - ansible.builtin.include_role: {name: mqops.logdisk.workspace}
       vars:
         workspace_run_id: "{{ gate_run.run_id }}"
-        workspace_user: root
+        workspace_host_facts: "{{ tester_ready.facts }}"
         workspace_run_path: "{{ gate_run.path }}"
         workspace_plan: "{{ sweep_plan.volumes }}"
         workspace_asked: "{{ sweep_plan.options }}"
@@ -65,7 +65,11 @@ def test_the_sweep_ends_what_it_starts(start: Start, controller: Controller, tmp
 @pytest.mark.parametrize(
     ("role", "entry", "missing"),
     [
-        ("workspace", "main", "workspace_asked, workspace_plan, workspace_run_id, workspace_run_path, workspace_user"),
+        (
+            "workspace",
+            "main",
+            "workspace_asked, workspace_host_facts, workspace_plan, workspace_run_id, workspace_run_path",
+        ),
         ("workspace", "remove", "workspace_made, workspace_run_id, workspace_run_path"),
         ("sweep", "plan", "sweep_asked, sweep_overrides"),
         ("sweep", "main", "sweep_plan, sweep_run_id, sweep_run_path, sweep_tester, sweep_workspace"),

@@ -37,13 +37,13 @@ def test_the_volume_without_a_label_is_the_default_one():
     assert load(ROLES[0].parent / "workspace/defaults/main.yml")["workspace_volume"] == DEFAULT_VOLUME
 
 
-IMPORTING = ("main.yml", "preflight.yml", "watch.yml")
-"""The files at which roles are entered. Others may be included by a name with variables, and ansible-core 2.16
-resolves their imports without these variables."""
+IMPORTING = ("main.yml", "preflight.yml", "watch.yml", "round.yml", "late.yml", "ask.yml")
+"""The files that are only included by their own names. Others may be included by a name with variables,
+and ansible-core 2.16 resolves their imports without these variables."""
 
 
 @pytest.mark.parametrize("role", ROLES, ids=lambda path: path.name)
-def test_only_files_by_which_roles_are_entered_import_others(role):
+def test_only_files_that_are_included_by_their_own_names_import_others(role):
     importing = [path.name for path in (role / "tasks").iterdir() if "import_tasks" in path.read_text(encoding="utf-8")]
     assert set(importing) <= set(IMPORTING)
 

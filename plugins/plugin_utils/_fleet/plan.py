@@ -57,6 +57,17 @@ ANY_RUN = "20260101T000000Z-000000"
 VOLUME_GAP_S = 2
 """The pause between two volumes that are measured in turn."""
 
+OF_TESTER = {
+    "tester_user": "workspace_owner",
+    "tester_state_dir": "sweep_state_dir",
+    "tester_observe_window": "workspace_discover_window",
+    "tester_observe_url": "observe_url",
+    "tester_observe_amqsrua": "observe_amqsrua",
+    "tester_mqs_ini": "workspace_mqs_ini",
+    "tester_planned_queue_managers": "workspace_planned_queue_managers",
+}
+"""The options of the role ``tester`` to which a run gives the values of other options."""
+
 TOGETHER = "together"
 IN_TURN = "in_turn"
 ORDERS = (TOGETHER, IN_TURN)
@@ -97,6 +108,17 @@ def plan_host(
         "format_s": sum(volume["format_s"] for volume in planned),
         "deadline_s": max(volume["start_offset_s"] + volume["deadline_s"] for volume in planned),
     }
+
+
+def of_tester(asked: Mapping[str, Any], discover: bool = False) -> dict[str, Any]:
+    """Return the options of the role ``tester`` for a run, from the values of all options. ``discover`` says whether
+    the host's queue managers are to be found.
+
+    They are computed once, because Ansible evaluates a template again wherever it is used.
+    """
+    own = {name: value for name, value in asked.items() if name.startswith("tester_")}
+    given = {name: asked[source] for name, source in OF_TESTER.items()}
+    return {**own, **given, "tester_discover": discover, "sweep_state_dir": asked["sweep_state_dir"]}
 
 
 def _start_offsets_s(lengths_s: Sequence[float], order: str) -> list[float]:

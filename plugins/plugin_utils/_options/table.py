@@ -122,7 +122,7 @@ OF_COMMANDS = (
 )
 """The variables of playbooks that are an option of no role."""
 
-FROM_HOSTS = frozenset(("sweep_discovered", "workspace_host_facts", "workspace_collected"))
+FROM_HOSTS = frozenset(("sweep_discovered", "workspace_collected"))
 """The variables of roles that hold a host's answer. They are passed on unchanged."""
 
 _REGISTERED = re.compile(r"^ *register: (\w+)$", re.MULTILINE)

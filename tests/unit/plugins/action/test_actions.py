@@ -18,10 +18,12 @@ from ansible_collections.mqops.logdisk.plugins.action import (
     cleanup,
     collect,
     gate,
+    machines,
     open_run,
     probe,
     record,
     verify,
+    workspace,
 )
 from ansible_collections.mqops.logdisk.plugins.callback import report
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import (
@@ -32,9 +34,11 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import 
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.fleet import host_reasons
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import order as _order
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.plan import of_tester
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_records
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import KINDS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.measurement import opening
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import role_defaults
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.parameters import VARIES
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.records import Records
@@ -438,6 +442,41 @@ def test_a_tester_is_held_against_what_the_controller_has(
     assert taken["source_hash"] == (
         _sources.source_hash(_sources.read_sources(SOURCES)) if source_hash == "ours" else source_hash
     )
+
+
+def test_the_tester_of_a_run_is_inspected_by_the_options_of_the_run():
+    asked = {**role_defaults(), "workspace_owner": "mqm", "sweep_state_dir": "~/s", "workspace_mqs_ini": "/m.ini"}
+    sent = action(probe, {}).given({"options": of_tester(asked, discover=True), "source_dir": SOURCES}, {})
+    assert [sent[key] for key in ("directory", "user", "state_dir", "mqs_ini", "discover", "method")] == [
+        *("~/s", "mqm", "~/s", "/m.ini", True, "compile")
+    ]
+    elsewhere = of_tester({**asked, "tester_dir": "/opt/t"})
+    assert action(probe, {}).given({"options": elsewhere}, {})["directory"] == "/opt/t"
+
+
+def test_what_root_creates_belongs_to_the_user_of_the_tester():
+    options = {**role_defaults(), "workspace_owner": "mqm"}
+    given = {"options": options, "facts": {"user": "mqm"}}
+    first = action(workspace, {}).given({**given, "privileged": False}, {})
+    assert (first["owner"], first["run_as"], first["may_ask_for_privilege"]) == ("", "mqm", True)
+    second = action(workspace, {}).given({**given, "privileged": True}, {})
+    assert (second["owner"], second["may_ask_for_privilege"]) == ("mqm", False)
+    given = {"options": {**options, "workspace_become": "never"}, "facts": {}, "privileged": False}
+    assert not action(workspace, {}).given(given, {})["may_ask_for_privilege"]
+
+
+def test_hosts_whose_tester_is_missing_and_doubles_are_named():
+    facts = {"machine_id": "1", "boot_id": "2"}
+    there = {"tester": {"installed": True}, "facts": {**facts, "hostname": "a"}}
+    hostvars = {
+        "a": {"tester_ready": there},
+        "b": {"tester_ready": {"tester": {"installed": False}, "facts": {**facts, "hostname": "b"}}},
+        "c": {"tester_ready": {"failed": True}},
+        "d": {"tester_ready": {**there, "facts": {**facts, "hostname": "d"}}},
+        "e": {"tester_ready": {**there, "facts": {**facts, "hostname": "d"}}},
+    }
+    found = machines.ActionModule.answer(None, {"hosts": list(hostvars)}, {"hostvars": hostvars})
+    assert (found["waiting"], list(found["doubles"])) == (["b", "d", "e"], ["d", "e"])
 
 
 def test_what_is_known_of_a_host_stays_known_when_its_tester_is_built():

@@ -40,6 +40,7 @@ def waited(monkeypatch):
             "looked_at": [],
             "run_path": None,
             "everyone": False,
+            "answers": {},
         }
         return plugin.answer({**defaults, **options}, {}), clock[0] - now
 
@@ -48,9 +49,10 @@ def waited(monkeypatch):
 
 def test_if_nobody_watches_the_hosts_are_polled_one_after_the_other(waited):
     answers = [waited(20.0, dict.fromkeys("abc", RUNNING), polls=polls)[0] for polls in range(4)]
-    assert [answer["look_at"] for answer in answers] == [["a"], ["b"], ["c"], ["a"]]
+    assert [(answer["ask"], answer["look_at"]) for answer in answers] == [("a", []), ("b", []), ("c", []), ("a", [])]
     assert not any(answer["over"] or answer["given_up"] for answer in answers)
-    assert waited(20.0, dict.fromkeys("abc", RUNNING), watched=True)[0]["look_at"] == ["a", "b", "c"]
+    answer, dummy = waited(20.0, dict.fromkeys("abc", RUNNING), watched=True)
+    assert (answer["ask"], answer["look_at"]) == ("", ["a", "b", "c"])
 
 
 def test_hosts_that_need_the_polls_are_all_polled(waited):
@@ -63,7 +65,19 @@ def test_a_host_that_ended_early_has_the_others_polled_at_once(waited):
         answer, took_s = waited(20.0, statuses, looked_at=["a"])
         assert (answer["look_at"], answer["over"], took_s) == (["b", "c"], False, 0.0)
         answer, took_s = waited(20.0, statuses, looked_at=["a", "b", "c"])
-        assert (len(answer["look_at"]), took_s) == (1, 30.0)
+        assert (answer["ask"] in statuses, answer["look_at"], took_s) == (True, [], 30.0)
+
+
+def test_a_host_that_answers_that_it_has_ended_has_all_polled_at_once(waited):
+    """It was only asked, so it is polled as well, to collect its tables."""
+    statuses, ended = dict.fromkeys("abc", RUNNING), {"state": "finished", "volumes": {}}
+    answer, took_s = waited(20.0, statuses, answers={"b": ended}, polls=2)
+    assert (answer["ask"], answer["look_at"], took_s) == ("", ["a", "b", "c"], 0.0)
+    answer, took_s = waited(20.0, statuses, answers={"b": RUNNING}, polls=2)
+    assert (answer["ask"], answer["look_at"], took_s, answer["answers"]) == ("c", [], 30.0, {"b": RUNNING})
+    # A host that does not collect is not polled again and again for that.
+    answer, took_s = waited(20.0, statuses, answers={"b": ended}, looked_at=["a", "b", "c"], polls=2)
+    assert (answer["ask"], took_s) == ("c", 30.0)
 
 
 def test_after_the_expected_end_all_that_are_left_are_polled(waited):
@@ -75,7 +89,7 @@ def test_after_the_expected_end_all_that_are_left_are_polled(waited):
 
 def test_nothing_is_waited_for_if_all_are_collected(waited):
     answer, took_s = waited(20.0, dict.fromkeys("abc", COLLECTED))
-    assert (answer["over"], answer["look_at"], took_s) == (True, [], 0.0)
+    assert (answer["over"], answer["ask"], answer["look_at"], took_s) == (True, "", [], 0.0)
 
 
 @pytest.fixture
@@ -104,7 +118,7 @@ def looked(monkeypatch):
         plugin = Looking.__new__(Looking)
         plugin._discovered_interpreter_key = None
         plugin._connection = types.SimpleNamespace(become=False)
-        known = {"volumes": {"log": {"state": "running"}}}
+        known = {"host": "h7", "volumes": {"log": {"state": "running"}}}
         arguments = {
             "run_id": "R",
             "run_path": "/r/R",
@@ -133,6 +147,13 @@ def test_a_host_that_does_not_answer_is_asked_again_until_it_is_given_up(looked)
     assert (result["state"], result["reason"], "failed" in result, done) == ("unknown", "gone", False, ["ask"])
     result, done = looked("unreachable", give_up=True)
     assert (result["logdisk"]["verdict"], result["kept"], done) == ("unreachable", ["log"], ["collect"])
+
+
+def test_a_host_that_is_only_asked_is_not_collected_and_never_fails(looked):
+    """One host is asked for all, and if that failed, all would fail."""
+    for state in ("running", "finished", "dead", "unreachable"):
+        result, done = looked(state, only_ask=True)
+        assert (done, "failed" in result, result["host"]) == (["ask"], False, "h7")
 
 
 def test_tables_that_are_not_accepted_are_not_cleaned_up(looked):

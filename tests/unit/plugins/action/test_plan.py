@@ -44,6 +44,7 @@ def directory(tmp_path):
 
 def plan(directory, shown=None, **more):
     action = object.__new__(ActionModule)
+    action._task = types.SimpleNamespace(check_mode=False)
     action._display = types.SimpleNamespace(
         display=lambda text, color=None: (shown if shown is not None else []).append(text)
     )

@@ -70,3 +70,33 @@ def test_an_instant_that_is_too_near_is_refused_before_any_host_is_contacted():
     for start_at in (time.time() - 1, time.time() + 30):
         with pytest.raises(SettingsError, match="the earliest time possible is 2"):
             check(start_at)
+
+
+@pytest.mark.parametrize(
+    ("plan", "layout", "keeping"),
+    [({}, {}, []), ({"searches": True}, {}, ["h7"]), ({}, {"privileged": True}, ["h7"])],
+)
+def test_directories_are_kept_for_a_search_and_for_root(plan, layout, keeping):
+    host = {**READY, "sweep_plan": {**PLAN, **plan}, "workspace_layout": {**READY["workspace_layout"], **layout}}
+    plugin = schedule.ActionModule.__new__(schedule.ActionModule)
+    plugin._display = types.SimpleNamespace(display=lambda text, color: None)
+    options = {"mode": "together", "hosts": ["h7", "h8"], "loads": None, "run_path": "/r/R", "start_at": ""}
+    told = plugin.answer(options, {"hostvars": {"h7": host, "h8": {}}})
+    assert (told["keeping"], list(told["hosts"])) == (keeping, ["h7"])
+
+
+def test_a_host_starts_as_the_schedule_and_the_round_of_its_search_say():
+    plugin = start.ActionModule.__new__(start.ActionModule)
+    given = {
+        "plan": {"state_dir": "~/s", "options": {"sweep_nice": 5, "sweep_ionice": ""}},
+        "tester": {"facts": {"user": "mqm"}},
+        "schedule": {"hosts": {"h7": {"start_epoch_s": NOW}}, "problem": ""},
+        "search_round": {},
+    }
+    host = {"inventory_hostname": "h7"}
+    first = plugin.given(dict(given), host)
+    assert [first[key] for key in ("round", "loads", "start_at_epoch_s", "user", "nice")] == [1, {}, NOW, "mqm", 5]
+    later = plugin.given({**given, "search_round": {"number": 3, "loads": {"h7": {"log": 8}}}}, host)
+    assert (later["round"], later["loads"]) == (3, {"log": 8})
+    with pytest.raises(KeyError):  # it is never started at some other time
+        plugin.given(dict(given), {"inventory_hostname": "h8"})

@@ -331,7 +331,7 @@ def test_a_host_on_which_no_tester_starts_fails(directory):
 
 
 def test_a_host_neither_adds_a_volume_to_those_that_are_waited_for_nor_drops_one():
-    known = {"volumes": {name: {"state": "running", "progress": {}} for name in ("a", "b")}}
+    known = {"host": "h7", "volumes": {name: {"state": "running", "progress": {}} for name in ("a", "b")}}
     answer = {"volumes": {"a": {"state": "finished"}, "other": {"state": "finished"}}}
     found = result_of(action(look, answer, run_id="R", known=known))
     assert {name: volume["state"] for name, volume in found["volumes"].items()} == {"a": "finished", "b": "unknown"}

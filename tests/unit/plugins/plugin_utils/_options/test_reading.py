@@ -166,7 +166,7 @@ def test_no_task_reads_an_option_by_itself(path):
     """Extra variables override everything, so only the lookup can normalize the answers of a survey."""
     of_users = {name for name, option in options().items() if option.written is not None} | set(OF_PLAYBOOKS)
     # Set by certify.yml itself, never by a user.
-    of_users -= {"sweep_discovered", "workspace_host_facts", "workspace_collected"}
+    of_users -= {"sweep_discovered", "workspace_collected"}
     expressions = re.findall(r"\{\{.*?\}\}|when: [^\n]*", path.read_text(encoding="utf-8"), re.DOTALL)
     words = set(re.findall(r"(?<![\w.])\w+", re.sub(r"'[^']*'", "", " ".join(expressions))))
     assert words & of_users == set()
