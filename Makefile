@@ -108,8 +108,8 @@ test-changed: packages .venv-dev/.finished link ## the tests of what is not comm
 	@$(DEV)/python tools/changed_tests.py "$(SINCE)" $(ARGS)
 
 .PHONY: test-tester
-test-tester: packages ## the tester's own tests; some of them: ARGS="name"
-	$(MAKE) -C src -j "$$(nproc)" test $(if $(ARGS),NAMES="$(ARGS)")
+test-tester: packages ## the tester's own tests; some: ARGS="name"; with more inputs of the fuzzer: ALL=yes
+	$(if $(ALL),FUZZ_INPUTS=600000) $(MAKE) -C src -j "$$(nproc)" test $(if $(ARGS),NAMES="$(ARGS)")
 
 .PHONY: test-unit
 test-unit: packages .venv-dev/.finished link ## the unit tests; with trials of error rates: ALL=yes; ARGS="-k name"
