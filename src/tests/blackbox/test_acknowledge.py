@@ -307,7 +307,7 @@ def reader_that_has_gone_ends_the_run(place):
     equal(process.wait(timeout=PATIENCE_S), 4, err)
     contains(err, "nothing reads the acknowledgements any more", "Broken pipe")
     result = Result(4, "", err, place.tables)
-    contains(warnings(consistent(result)), "nothing takes the acknowledgements")
+    contains(warnings(consistent(result)), "nothing reads the acknowledgements")
     equal(sorted(os.listdir(place.dir)), NAMES, "left by design")
 
 
