@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction
@@ -44,39 +43,31 @@ class ActionModule(ControllerAction):
         schedule, polls = options["schedule"], options["polls"]
         statuses = {status["host"]: status for status in options["hosts"]}
         pending = [name for name, status in statuses.items() if COLLECTED not in status]
-        answers = {name: options["answers"][name] for name in pending if name in options["answers"]}
+        # What a host was looked at for is newer than what it answered before.
+        asked = [name for name in pending if name in options["answers"] and name not in options["looked_at"]]
+        answers = {name: options["answers"][name] for name in asked}
         result = {"over": True, "ask": "", "look_at": [], "given_up": [], "polls": polls, "answers": answers}
         if not pending:
             return result
         end_epoch_s, give_up_epoch_s = (
             max(schedule[name][key] for name in pending) for key in ("end_epoch_s", "give_up_epoch_s")
         )
-        look_at = unseen_since_an_end(pending, options["looked_at"], answers)
-        if not look_at:
+        # If a host has ended early, others may have as well.
+        ended = any(answer["state"] in ENDED for answer in answers.values())
+        if not ended:
             start_epoch_s = min(times["start_epoch_s"] for times in schedule.values())
             sleep_s = next_poll_s(time.time(), end_epoch_s, give_up_epoch_s, options["interval_s"], MAX_POLLS - polls)
             known = {**statuses, **answers}
             show(self._display, known, sleep_s, start_epoch_s, end_epoch_s, first=not polls)
         now = time.time()
         over = now >= end_epoch_s
-        # One host at a time is enough to notice that a run was stopped.
-        ask = "" if over or look_at or progress.watched or options["everyone"] else pending[polls % len(pending)]
+        everyone = over or ended or progress.watched or options["everyone"]
         return {
             **result,
             "over": over,
-            "ask": ask,
-            "look_at": [] if ask else pending if over else look_at or pending,
+            # One host at a time is enough to notice that a run was stopped.
+            "ask": "" if everyone else pending[polls % len(pending)],
+            "look_at": pending if everyone else [],
             "given_up": [name for name in pending if now >= schedule[name]["give_up_epoch_s"]],
             "polls": polls + 1,
         }
-
-
-def unseen_since_an_end(
-    pending: Sequence[str], looked_at: Sequence[str], answers: Mapping[str, Mapping[str, Any]]
-) -> list[str]:
-    """Return the pending hosts that were not polled since one has ended early, because others may have ended as well;
-    empty if none has."""
-    unseen = [name for name in pending if name not in looked_at]
-    ended = any(name not in pending for name in looked_at)
-    ended = ended or any(answers[name]["state"] in ENDED for name in unseen if name in answers)
-    return unseen if ended else []

@@ -36,8 +36,7 @@ options:
     type: int
     default: 0
   looked_at:
-    description: The hosts that were polled since the last wait. If one of them has ended early, the
-      others are polled at once.
+    description: The hosts that were polled since the last wait. What they answered before does not count any more.
     type: list
     elements: str
     default: []
@@ -47,7 +46,8 @@ options:
     default: false
   answers:
     description: What hosts have answered since their last status, by host, as RV(answers) and the results of
-      M(mqops.logdisk.look) with O(mqops.logdisk.look#module:only_ask=true).
+      M(mqops.logdisk.look) with O(mqops.logdisk.look#module:only_ask=true). If one of them has ended early, all hosts
+      are polled at once.
     type: dict
     default: {}
   run_path:
@@ -76,7 +76,7 @@ ask:
   returned: success
   type: str
 look_at:
-  description: The hosts to poll among those that have not been collected.
+  description: The hosts to poll, which are all that have not been collected, or none if one is to be asked for all.
   returned: success
   type: list
   elements: str
@@ -90,7 +90,7 @@ polls:
   returned: success
   type: int
 answers:
-  description: Those of O(answers) that come from hosts that have not been collected.
+  description: Those of O(answers) that come from hosts that have neither been collected nor polled since.
   returned: success
   type: dict
 """
