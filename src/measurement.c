@@ -28,7 +28,8 @@ static bool open_workload(struct run *run) {
 bool measurement_open(struct run *run) {
     struct options *options = run->options;
     return (!options->acknowledge || acknowledge_look(&options->failure)) && open_workload(run) &&
-           stop_above_open(&run->stop_above, &options->stop_above, &run->workload, &options->failure);
+           stop_above_open(&run->stop_above, &options->stop_above, &run->workload, &options->failure) &&
+           early_end_open(&run->early_end, options, &options->failure);
 }
 
 // Two reads of the clock lie within every latency; this is what one costs.
@@ -150,6 +151,10 @@ static void run_steps(struct run *run) {
     for (size_t point = 0; point < load_points->count; point++) {
         for (size_t size = 0; size < sizes->count; size++) {
             if (!step_run(run, ++number, sizes->values[size], (uint32_t)load_points->values[point])) {
+                return;
+            }
+            if (run->early_end.reason[0] != '\0') {
+                console_print("\n%s\n", run->early_end.reason);
                 return;
             }
         }

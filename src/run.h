@@ -7,6 +7,7 @@
 
 #include "cut/acknowledge.h"
 #include "cut/check.h"
+#include "measure/early_end.h"
 #include "measure/stop_above.h"
 #include "measure/verify.h"
 #include "output/monitor.h"
@@ -47,9 +48,11 @@ struct run {
     struct device_lock lock;
     uint32_t direct_io_alignment_bytes;     // 0: the kernel does not say
     struct disturbance disturbance;
+    struct disturbance before_step;     // the same when the step began
     struct verify verify;
     struct trace trace;
     struct stop_above stop_above;
+    struct early_end early_end;
     struct workload workload;
     struct workers workers;
     struct acknowledge acknowledge;     // of --acknowledge

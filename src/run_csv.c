@@ -50,9 +50,11 @@ static void put_command_line(struct csv *csv, const struct run *run) {
 
 static void put_outcome(struct csv *csv, const struct run *run) {
     const struct failure *failure = run->failure.status != EXIT_MEASURED ? &run->failure : &run->tables.failure;
-    const char *stopped = run->stop_above.reason;
+    bool early = run->early_end.reason[0] != '\0';
+    const char *stopped = early ? run->early_end.reason : run->stop_above.reason;
     const char *const reasons[] = {
         [EXIT_MEASURED] = run->options->check_acknowledged != NULL ? "kept"
+                          : early                                  ? "ended_early"
                           : stopped[0] != '\0'                     ? "stopped_above"
                                                                    : "measured",
         [EXIT_LOST] = "lost",
@@ -139,6 +141,12 @@ static void put_plan(struct csv *csv, const struct run *run) {
     for (uint32_t i = csv->form == CSV_LIST ? 0 : 1; i <= run->options->stop_above.count; i++) {
         put_numbered(csv, "stop_above_", i, i > 0 ? run->options->stop_above.values[i - 1] : "");
     }
+    for (uint32_t i = csv->form == CSV_LIST ? 0 : 1; i <= run->options->fail_above.count; i++) {
+        put_numbered(csv, "fail_above_", i, i > 0 ? run->options->fail_above.values[i - 1] : "");
+    }
+    if (applies(csv, run->options->fail_above.count > 0)) {
+        csv_integer(csv, "fail_odds", "number", run->options->fail_odds);
+    }
     put_worker_thresholds(csv, run);
     csv_integer(csv, "steps_planned", "count", run->steps);
     csv_integer(csv, "steps_measured", "count", run->steps_measured);
@@ -183,6 +191,37 @@ static void put_verified(struct csv *csv, const struct run *run) {
     }
 }
 
+static bool threads_are_known(const struct disturbance *disturbance) {
+    return disturbance->threads_known && disturbance->writers_elapsed_ns > 0;
+}
+
+// The kernel's count begins before the first write, when the writers wake up: on a crowded host it can exceed the run.
+static double run_queue_wait_share(const struct disturbance *disturbance) {
+    double waited = (double)disturbance->run_queue_wait_ns / (double)disturbance->writers_elapsed_ns;
+    return !threads_are_known(disturbance) ? NAN : waited > 1 ? 1 : waited;
+}
+
+static double foreign_io_share(const struct disturbance *disturbance) {
+    double foreign = disturbance_foreign_bytes(disturbance);
+    double all = foreign + (double)(disturbance->own_device_bytes + disturbance->own_device_read_bytes);
+    return all > 0 ? foreign / all : NAN;
+}
+
+// The step that ended early, and what disturbed that step alone: the shares of all steps could hide it.
+static void put_early_end(struct csv *csv, const struct run *run) {
+    const struct early_end *early_end = &run->early_end;
+    const struct disturbance step = disturbance_since(&run->disturbance, &run->before_step);
+    csv->prefix = "ended_early_";
+    csv_integer(csv, "step", "number", early_end->step);
+    csv_text(csv, "limit", "text", early_end->broken != NULL ? early_end->broken->given : "");
+    csv_real(csv, "cpu_steal_share", "ratio", disturbance_share(&step, COUNTER_CPU_STEAL, COUNTER_CPU_TOTAL), 6);
+    csv_real(csv, "psi_cpu_some_share", "ratio", disturbance_time_share(&step, COUNTER_PSI_CPU), 6);
+    csv_real(csv, "run_queue_wait_share", "ratio", run_queue_wait_share(&step), 6);
+    csv_real(csv, "cpu_throttled_share", "ratio", disturbance_throttled_share(&step), 6);
+    csv_real(csv, "foreign_io_share", "ratio", foreign_io_share(&step), 6);
+    csv->prefix = NULL;
+}
+
 static void put_events(struct csv *csv, const struct run *run) {
     if (applies(csv, run->failure.status == EXIT_IO_ERROR)) {
         put_error(csv, &run->failure);
@@ -195,6 +234,9 @@ static void put_events(struct csv *csv, const struct run *run) {
     }
     if (applies(csv, run->trace.path != NULL)) {
         csv_integer(csv, "trace_operations_dropped", "count", run->trace.dropped);
+    }
+    if (applies(csv, run->early_end.broken != NULL)) {
+        put_early_end(csv, run);
     }
     if (applies(csv, run->options->verify)) {
         put_verified(csv, run);
@@ -273,24 +315,16 @@ static void put_storage(struct csv *csv, const struct run *run) {
 
 // What else went on.
 
-// The kernel's count begins before the first write, when the writers wake up: on a crowded host it can exceed the run.
-static void put_threads(struct csv *csv, const struct disturbance *disturbance) {
-    bool known = disturbance->threads_known && disturbance->writers_elapsed_ns > 0;
-    double waited = (double)disturbance->run_queue_wait_ns / (double)disturbance->writers_elapsed_ns;
-    csv_real(csv, "run_queue_wait_share", "ratio", !known ? NAN : waited > 1 ? 1 : waited, 6);
-    csv_integer_if(csv, "involuntary_context_switches", "count", known, disturbance->involuntary_switches);
-}
-
 static void put_disturbance(struct csv *csv, const struct run *run) {
     const struct disturbance *disturbance = &run->disturbance;
-    double foreign = disturbance_foreign_bytes(disturbance);
-    double all = foreign + (double)(disturbance->own_device_bytes + disturbance->own_device_read_bytes);
     csv_real(csv, "cpu_steal_share", "ratio", disturbance_share(disturbance, COUNTER_CPU_STEAL, COUNTER_CPU_TOTAL), 6);
     csv_real(csv, "cpu_idle_share", "ratio", disturbance_share(disturbance, COUNTER_CPU_IDLE, COUNTER_CPU_TOTAL), 6);
     csv_real(csv, "psi_cpu_some_share", "ratio", disturbance_time_share(disturbance, COUNTER_PSI_CPU), 6);
     csv_real(csv, "psi_io_some_share", "ratio", disturbance_time_share(disturbance, COUNTER_PSI_IO), 6);
     csv_real(csv, "psi_memory_some_share", "ratio", disturbance_time_share(disturbance, COUNTER_PSI_MEMORY), 6);
-    put_threads(csv, disturbance);
+    csv_real(csv, "run_queue_wait_share", "ratio", run_queue_wait_share(disturbance), 6);
+    csv_integer_if(csv, "involuntary_context_switches", "count", threads_are_known(disturbance),
+                   disturbance->involuntary_switches);
     csv_real(csv, "cpu_throttled_ns", "ns", disturbance_throttled_ns(disturbance), 0);
     csv_real(csv, "cpu_throttled_share", "ratio", disturbance_throttled_share(disturbance), 6);
     csv_integer(csv, "oversleep_max_ns", "ns", run->oversleep_max_ns);
@@ -298,8 +332,8 @@ static void put_disturbance(struct csv *csv, const struct run *run) {
     csv_real(csv, "device_read_bytes", "bytes", disturbance_sum(disturbance, COUNTER_DEVICE_READ), 0);
     csv_real(csv, "device_written_bytes", "bytes", disturbance_sum(disturbance, COUNTER_DEVICE_WRITTEN), 0);
     csv_integer(csv, "own_written_bytes", "bytes", disturbance->own_bytes);
-    csv_real(csv, "foreign_io_bytes", "bytes", foreign, 0);
-    csv_real(csv, "foreign_io_share", "ratio", all > 0 ? foreign / all : NAN, 6);
+    csv_real(csv, "foreign_io_bytes", "bytes", disturbance_foreign_bytes(disturbance), 0);
+    csv_real(csv, "foreign_io_share", "ratio", foreign_io_share(disturbance), 6);
     csv_real(csv, "swap_in_pages", "count", disturbance_sum(disturbance, COUNTER_SWAP_IN), 0);
     csv_real(csv, "swap_out_pages", "count", disturbance_sum(disturbance, COUNTER_SWAP_OUT), 0);
     csv_real(csv, "major_faults", "count", disturbance_sum(disturbance, COUNTER_MAJOR_FAULTS), 0);

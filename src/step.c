@@ -118,6 +118,10 @@ static void second_done(const struct recorder_sink *sink, uint32_t second, bool 
     if (is_monitored(run, sink->stream, sink->operation)) {
         monitor_second(&run->monitor, second, partial, latency);
     }
+    if (!partial && early_end_second(&run->early_end, row.key.step, latency, sink->stream->workers,
+                                     stream_recorder(sink->stream)->step.min_ns)) {
+        atomic_store(&run->workers.plan.stop, true);
+    }
 }
 
 static void batch_done(const struct recorder_sink *sink, uint32_t batch, const struct distribution *latency) {
@@ -142,6 +146,8 @@ static void start_workers(struct run *run) {
     set_times(run, begin_ns > planned_ns ? begin_ns : planned_ns);
     run->over_rows_left = OVER_WORKER_ROWS_MAX / run->steps;
     each_operation(run, start_recorder);
+    early_end_begin_step(&run->early_end, run->workers.plan.key.block_bytes, run->workers.plan.key.load_point);
+    run->before_step = run->disturbance;
     disturbance_begin_step(&run->disturbance);
     workers_start_step(&run->workers);
 }

@@ -168,6 +168,13 @@ static const struct rule rules[] = {
      .help = "count in over.csv the writes that took longer, as well as 100us,200us,500us ... 5s; those named here by "
              "queue manager, too",
      .key = "option_over_ns", .unit = "ns"},
+    {"failAbove", 0, KIND_TEXTS, FIELD(fail_above),
+     .allowed = "up to 16 of them, each FIGURE:TIME[:SIZES[:LOADS]]", .example = "latency_p99:2ms:4K-64K",
+     .argument = "LIMIT", .only = ONLY_MQ_LOG,
+     .help = "end the run as soon as there is evidence that a figure is above this; may be repeated"},
+    {"failOdds", 0, KIND_INTEGER, FIELD(fail_odds), .initial = "20", .min = 2, .max = UINT64_C(1000000000000),
+     .example = "560", .argument = "N", .only = ONLY_MQ_LOG,
+     .help = "odds of N to 1, whose third power the evidence of --failAbove has to beat"},
     {"trace", 0, KIND_TEXT, FIELD(trace_file), .allowed = "a file name", .example = "./trace.csv", .argument = "FILE",
      .help = "streams: write each operation to a new CSV file, after each step", .only = ONLY_STREAMS},
     {"traceOperations", 0, KIND_INTEGER, FIELD(trace_operations), .initial = "1000000", .min = 1, .max = 100000000,

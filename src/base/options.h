@@ -17,7 +17,7 @@
 #define OPTIONS_FILE_BYTES_MAX (UINT64_C(1) << 44)
 #define OPTIONS_FILES_MAX 10000
 #define OPTIONS_CPUS_MAX 1024           // as many as cpu_set_t holds
-#define OPTIONS_TEXTS_MAX 16            // elements in --place, in --stream and in --eraseDevice
+#define OPTIONS_TEXTS_MAX 16            // elements in --place, --stream, --eraseDevice, --stopAbove and --failAbove
 #define OPTIONS_LOAD_MAX 100000
 #define OPTIONS_RUN_ID_MAX 64
 #define OPTIONS_RUN_ID_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
@@ -55,6 +55,8 @@ struct options {
     struct number_list loads;           // load points of streams
     const char *load_unit;              // of them
     struct text_list stop_above;        // as given: measure/stop_above.h reads them
+    struct text_list fail_above;        // as given: measure/early_end.h reads them
+    uint64_t fail_odds;
     const char *trace_file;             // NULL if not requested
     uint64_t trace_operations;          // at most
     bool show_fio;

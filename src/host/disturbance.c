@@ -65,6 +65,22 @@ void disturbance_end_step(struct disturbance *disturbance) {
     }
 }
 
+struct disturbance disturbance_since(const struct disturbance *now, const struct disturbance *earlier) {
+    struct disturbance since = *now;
+    for (int i = 0; i < COUNTERS; i++) {
+        since.sum[i] -= earlier->sum[i];
+    }
+    for (int i = 0; i < CGROUP_LEVELS; i++) {
+        since.throttled_ns[i] -= earlier->throttled_ns[i];
+    }
+    since.elapsed_ns -= earlier->elapsed_ns;
+    since.own_device_bytes -= earlier->own_device_bytes;
+    since.own_device_read_bytes -= earlier->own_device_read_bytes;
+    since.run_queue_wait_ns -= earlier->run_queue_wait_ns;
+    since.writers_elapsed_ns -= earlier->writers_elapsed_ns;
+    return since;
+}
+
 double disturbance_sum(const struct disturbance *disturbance, enum counter counter) {
     return disturbance->elapsed_ns > 0 ? disturbance->sum[counter] : NAN;
 }

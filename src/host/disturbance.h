@@ -35,6 +35,9 @@ struct disturbance {
 void disturbance_begin_step(struct disturbance *disturbance);
 void disturbance_end_step(struct disturbance *disturbance);
 
+// The disturbance of the steps that followed an earlier state of it.
+struct disturbance disturbance_since(const struct disturbance *now, const struct disturbance *earlier);
+
 // The total of a counter in all steps; NAN if it is unknown.
 double disturbance_sum(const struct disturbance *disturbance, enum counter counter);
 

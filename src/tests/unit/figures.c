@@ -3,6 +3,7 @@
 //
 // Distributions and stalls, against exact answers from the same samples.
 #include "figures/distribution.h"
+#include "figures/evidence.h"
 #include "figures/recorder.h"
 #include "workload/payload.h"
 #include "check.h"
@@ -253,4 +254,53 @@ void test_stalls(void) {
     }
     stalls_insert(&stalls, &(struct stall){.latency_ns = 5});
     CHECK(stalls.count == STALLS_KEPT && stalls.longest[STALLS_KEPT - 1].latency_ns == 91);
+}
+
+static bool is_near(double value, double expected) {
+    return fabs(value - expected) <= 1e-9 * fabs(expected);
+}
+
+// p99 of one writer whose shortest write took 200 us; the products are exact fractions, from the same rule.
+static const struct evidence_claim p99 = {.part = 1, .whole = 100, .writers = 1, .fastest_ns = 200000};
+
+void test_evidence(void) {
+    static struct evidence_second seconds[300];
+    for (size_t i = 0; i < 20; i++) {
+        seconds[i] = (struct evidence_second){2500, 50};
+    }
+    CHECK(is_near(exp(evidence_of_blocks(&p99, seconds, 20, 1, 0)), 556.072559827));
+    CHECK(evidence_against(&p99, seconds, 20) == evidence_of_blocks(&p99, seconds, 20, 1, 0));
+    for (size_t i = 0; i < 20; i++) {
+        seconds[i].over = 25;
+    }
+    CHECK(evidence_against(&p99, seconds, 20) == -INFINITY);        // as many as the limit allows
+    // Crowds of slow seconds: many seconds are one witness, and longer blocks see that.
+    for (size_t i = 0; i < 300; i++) {
+        bool slow = (i >= 100 && i < 115) || (i >= 180 && i < 195) || (i >= 250 && i < 265);
+        seconds[i] = slow ? (struct evidence_second){880, 800} : (struct evidence_second){2500, 0};
+    }
+    CHECK(is_near(exp(evidence_of_blocks(&p99, seconds, 300, 8, 3)), 41.4825333299));
+    CHECK(evidence_against(&p99, seconds, 300) <= evidence_of_blocks(&p99, seconds, 300, 8, 3));
+    CHECK(evidence_of_blocks(&p99, seconds, 300, 1, 0) > 2 * evidence_against(&p99, seconds, 300));
+}
+
+void test_evidence_of_time(void) {
+    static const uint64_t slow[] = {5, 13, 20, 28, 35, 42, 50, 57};
+    const struct evidence_claim claim = {.part = 1, .whole = 100, .writers = 1};
+    struct evidence_second seconds[60];
+    for (size_t i = 0; i < 60; i++) {
+        seconds[i] = (struct evidence_second){1000000000, 0};
+    }
+    for (size_t i = 0; i < sizeof slow / sizeof slow[0]; i++) {
+        seconds[slow[i] - 1].over = 400000000;
+    }
+    CHECK(is_near(exp(evidence_of_blocks(&claim, seconds, 60, 1, 0)), 126.729980466));
+
+    struct evidence_second late[] = {
+        {1000000000, 0}, {800000000, 0}, {0, 0}, {0, 0}, {3200000000, 2500000000}};
+    static const uint64_t moved[] = {0, 200000000, 1000000000, 1000000000, 300000000};
+    evidence_move_back(late, 5, 1);
+    for (size_t i = 0; i < 5; i++) {
+        CHECK(late[i].total == 1000000000 && late[i].over == moved[i]);
+    }
 }

@@ -1,0 +1,78 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "figures/evidence.h"
+
+#include "base/clock.h"
+
+#include <math.h>
+
+#define BLOCKS_MIN 20                   // as many as the judge wants at least
+#define STAKES 6                        // 1, 1/4, 1/16 ... of the largest possible one, with equal weights
+
+// How much there can be in all in a block.
+static double most_in_all(const struct evidence_claim *claim, size_t block_s) {
+    uint64_t ns = block_s * NS_PER_S;
+    return (double)claim->writers * (double)(claim->fastest_ns > 0 ? ns / claim->fastest_ns + 1 : ns);
+}
+
+static double spare(const struct evidence_claim *claim, const struct evidence_second *sum) {
+    return (double)claim->part * (double)sum->total - (double)claim->whole * (double)sum->over;
+}
+
+static struct evidence_second sum_of(const struct evidence_second *seconds, size_t count) {
+    struct evidence_second sum = {0};
+    for (size_t i = 0; i < count; i++) {
+        sum.total += seconds[i].total;
+        sum.over += seconds[i].over;
+    }
+    return sum;
+}
+
+double evidence_of_blocks(const struct evidence_claim *claim, const struct evidence_second *seconds, size_t count,
+                          size_t block_s, size_t first_s) {
+    struct evidence_second all = sum_of(seconds, count);
+    double logarithms[STAKES] = {0}, most = (double)claim->part * most_in_all(claim, block_s);
+    if (spare(claim, &all) >= 0) {
+        return -INFINITY;
+    }
+    for (size_t at = 0, length; at < count; at += length) {
+        length = at == 0 && first_s > 0 ? first_s : block_s;
+        length = length < count - at ? length : count - at;
+        struct evidence_second block = sum_of(seconds + at, length);
+        double gain = -spare(claim, &block) / most, stake = 1;
+        for (int i = 0; i < STAKES; i++, stake /= 4) {
+            logarithms[i] += stake * gain > -1 ? log1p(stake * gain) : -INFINITY;
+        }
+    }
+    double greatest = -INFINITY, sum = 0;
+    for (int i = 0; i < STAKES; i++) {
+        greatest = fmax(greatest, logarithms[i]);
+    }
+    for (int i = 0; i < STAKES && greatest > -INFINITY; i++) {
+        sum += exp(logarithms[i] - greatest) / STAKES;
+    }
+    return greatest > -INFINITY ? greatest + log(sum) : greatest;
+}
+
+double evidence_against(const struct evidence_claim *claim, const struct evidence_second *seconds, size_t count) {
+    double least = INFINITY;
+    for (size_t block_s = 1; block_s == 1 || (count + block_s) / block_s >= BLOCKS_MIN; block_s *= 2) {
+        for (size_t first_s = 0; first_s < block_s; first_s++) {
+            least = fmin(least, evidence_of_blocks(claim, seconds, count, block_s, first_s));
+        }
+    }
+    return least;
+}
+
+void evidence_move_back(struct evidence_second *seconds, size_t count, uint64_t writers) {
+    uint64_t carry = 0;
+    for (size_t i = count; i-- > 0;) {
+        struct evidence_second *second = &seconds[i];
+        second->over = second->over < second->total ? second->over : second->total;
+        uint64_t quick = second->total - second->over, most = writers * NS_PER_S;
+        uint64_t room = most > quick ? most - quick : 0, slow = second->over + carry;
+        second->over = slow < room ? slow : room;
+        second->total = quick + second->over;
+        carry = slow - second->over;
+    }
+}

@@ -1,0 +1,187 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "measure/early_end.h"
+
+#include "base/units.h"
+
+#include <math.h>
+
+#define PART_BYTES 40
+#define HUNDRED_PERCENT UINT64_C(100000000)     // a percentile has up to six decimals
+#define LOOKS 50                        // a step is looked at again when it is longer by one part in so many
+// How much evidence is enough: the third power of the odds. The judge wants the second one if blocks are correlated.
+// The third also keeps a slow phase that is longer than the blocks from ending the step of a disk that keeps its limit.
+#define POWER 3
+#define SPARE 1                         // a logarithm: for the writes that end after the decision
+
+// Copies the text up to the next colon, and returns what follows; NULL if it is too long.
+static const char *take(const char *text, char part[PART_BYTES]) {
+    size_t length = strcspn(text, ":");
+    if (length >= PART_BYTES) {
+        return NULL;
+    }
+    (void)snprintf(part, PART_BYTES, "%.*s", (int)length, text);
+    return text[length] == ':' ? text + length + 1 : text + length;
+}
+
+static uint64_t common_divisor(uint64_t a, uint64_t b) {
+    return b == 0 ? a : common_divisor(b, a % b);
+}
+
+// The share of the writes that a percentile such as 99_9 leaves.
+static bool parse_percentile(const char *text, struct early_end_limit *limit) {
+    size_t whole = strcspn(text, "_");
+    const char *decimals = text[whole] == '_' ? text + whole + 1 : "";
+    char digits[16];
+    uint64_t value = 0;
+    int length = snprintf(digits, sizeof digits, "%.*s%s%.*s", (int)whole, text, decimals,
+                          6 - (int)strnlen(decimals, 6), "000000");
+    if (whole == 0 || whole > 2 || (text[whole] == '_' && decimals[0] == '\0') || length != (int)whole + 6 ||
+        !parse_integer(digits, &value) || value == 0) {
+        return false;
+    }
+    uint64_t divisor = common_divisor(HUNDRED_PERCENT, HUNDRED_PERCENT - value);
+    limit->part = (HUNDRED_PERCENT - value) / divisor;
+    limit->whole = HUNDRED_PERCENT / divisor;
+    return true;
+}
+
+static bool parse_figure(const char *text, struct early_end_limit *limit) {
+    static const char writes[] = "latency_p", time[] = "latency_time_weighted_p";
+    (void)snprintf(limit->figure, sizeof limit->figure, "%s", text);
+    if (strcmp(text, "latency_max") == 0) {
+        limit->method = BY_LONGEST;
+        return true;
+    }
+    bool of_time = strncmp(text, time, sizeof time - 1) == 0;
+    limit->method = of_time ? BY_SHARE_OF_TIME : BY_SHARE_OF_WRITES;
+    return (of_time || strncmp(text, writes, sizeof writes - 1) == 0) &&
+           parse_percentile(text + (of_time ? sizeof time : sizeof writes) - 1, limit);
+}
+
+// A range such as 4K-64K; without a text it is every number.
+static bool parse_range(char *text, uint64_t *min, uint64_t *max) {
+    char *dash = strchr(text, '-');
+    *min = 0;
+    *max = UINT64_MAX;
+    if (text[0] == '\0') {
+        return true;
+    }
+    if (dash == NULL) {
+        return false;
+    }
+    *dash = '\0';
+    return parse_size(text, min) && parse_size(dash + 1, max) && *min <= *max;
+}
+
+static bool parse(const char *text, struct early_end_limit *limit) {
+    char parts[4][PART_BYTES] = {"", "", "", ""};
+    limit->given = text;
+    for (int i = 0; i < 4 && text != NULL; i++) {
+        text = take(text, parts[i]);
+    }
+    return text != NULL && text[0] == '\0' && parse_figure(parts[0], limit) &&
+           parse_duration(parts[1], &limit->above_ns) && limit->above_ns > 0 &&
+           limit->above_ns <= UINT64_C(3600000000000) &&
+           parse_range(parts[2], &limit->bytes_min, &limit->bytes_max) &&
+           parse_range(parts[3], &limit->load_min, &limit->load_max);
+}
+
+static struct evidence_second *room_for(size_t seconds) {
+    return calloc(seconds, sizeof(struct evidence_second));
+}
+
+bool early_end_open(struct early_end *early_end, const struct options *options, struct failure *failure) {
+    const struct text_list *given = &options->fail_above;
+    early_end->evidence = POWER * log((double)options->fail_odds) + SPARE;
+    early_end->room = options->duration_s < EARLY_END_SECONDS_MAX ? options->duration_s : EARLY_END_SECONDS_MAX;
+    bool memory = given->count == 0 || (early_end->moved = room_for(early_end->room)) != NULL;
+    for (size_t i = 0; i < given->count; i++) {
+        struct early_end_limit *limit = &early_end->limits[early_end->count++];
+        if (!parse(given->values[i], limit)) {
+            return failure_set(failure, EXIT_USAGE,
+                               "--failAbove: '%.200s' is not allowed; allowed: FIGURE:TIME[:SIZES[:LOADS]], with the "
+                               "figure latency_max, latency_pN or latency_time_weighted_pN, and at most 3600s; try "
+                               "--failAbove=latency_p99:2ms:4K-64K",
+                               given->values[i]);
+        }
+        memory = memory && (limit->method == BY_LONGEST || (limit->seconds = room_for(early_end->room)) != NULL);
+    }
+    return memory || failure_set(failure, EXIT_REFUSED, "--failAbove: no memory");
+}
+
+void early_end_begin_step(struct early_end *early_end, uint64_t block_bytes, uint64_t load_point) {
+    early_end->seconds = 0;
+    early_end->next_look = EARLY_END_SECONDS_MIN;
+    for (size_t i = 0; i < early_end->count; i++) {
+        struct early_end_limit *limit = &early_end->limits[i];
+        limit->applies = block_bytes >= limit->bytes_min && block_bytes <= limit->bytes_max &&
+                         load_point >= limit->load_min && load_point <= limit->load_max;
+    }
+}
+
+static bool is_broken(struct early_end *early_end, const struct early_end_limit *limit, uint32_t writers,
+                      uint64_t fastest_ns) {
+    struct evidence_claim claim = {.part = limit->part, .whole = limit->whole, .writers = writers};
+    const struct evidence_second *seconds = limit->seconds;
+    if (limit->method == BY_SHARE_OF_TIME) {
+        memcpy(early_end->moved, seconds, early_end->seconds * sizeof *seconds);
+        evidence_move_back(early_end->moved, early_end->seconds, writers);
+        seconds = early_end->moved;
+    } else {
+        claim.fastest_ns = fastest_ns;
+    }
+    return evidence_against(&claim, seconds, early_end->seconds) >= early_end->evidence;
+}
+
+static bool end(struct early_end *early_end, uint32_t step, const struct early_end_limit *limit,
+                const struct distribution *latency) {
+    char why[160];
+    if (limit->method == BY_LONGEST) {
+        (void)snprintf(why, sizeof why, "a write took %" PRIu64 " ns, and more than %" PRIu64 " ns break latency_max",
+                       latency->max_ns, limit->above_ns);
+    } else {
+        (void)snprintf(why, sizeof why, "there is evidence that %s is above %" PRIu64 " ns", limit->figure,
+                       limit->above_ns);
+    }
+    early_end->broken = limit;
+    early_end->step = step;
+    (void)snprintf(early_end->reason, sizeof early_end->reason,
+                   "step %" PRIu32 " was ended after %zu s because %s: no further steps were made", step,
+                   early_end->seconds, why);
+    return true;
+}
+
+static void count_second(struct early_end *early_end, const struct distribution *latency) {
+    for (size_t i = 0; i < early_end->count; i++) {
+        const struct early_end_limit *limit = &early_end->limits[i];
+        bool of_time = limit->method == BY_SHARE_OF_TIME;
+        if (limit->applies && limit->seconds != NULL) {
+            struct distribution_over over = distribution_over(latency, limit->above_ns);
+            limit->seconds[early_end->seconds] = (struct evidence_second){
+                .total = of_time ? latency->sum_ns : latency->count, .over = of_time ? over.sum_ns : over.count};
+        }
+    }
+    early_end->seconds++;
+}
+
+bool early_end_second(struct early_end *early_end, uint32_t step, const struct distribution *latency, uint32_t writers,
+                      uint64_t fastest_ns) {
+    if (early_end->broken != NULL || early_end->seconds == early_end->room) {
+        return false;
+    }
+    count_second(early_end, latency);
+    bool looks = early_end->seconds >= early_end->next_look;
+    if (looks) {
+        early_end->next_look = early_end->seconds + 1 + early_end->seconds / LOOKS;
+    }
+    for (size_t i = 0; i < early_end->count; i++) {
+        const struct early_end_limit *limit = &early_end->limits[i];
+        if (limit->applies && (limit->method == BY_LONGEST
+                                   ? latency->max_ns > limit->above_ns
+                                   : looks && is_broken(early_end, limit, writers, fastest_ns))) {
+            return end(early_end, step, limit, latency);
+        }
+    }
+    return false;
+}

@@ -1,0 +1,48 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// --failAbove=FIGURE:TIME[:SIZES[:LOADS]]: ends a step of the log, and the run with it, as soon as its writes show that
+// this limit is broken. For a percentile this takes evidence (figures/evidence.h) that beats the odds of --failOdds,
+// for latency_max a single write. The tester decides only to stop. The verdict is made from the tables.
+#pragma once
+
+#include "base/options.h"
+#include "figures/distribution.h"
+#include "figures/evidence.h"
+
+// One slow phase of some seconds is not to decide: fewer seconds are too few for blocks that are longer than it.
+#define EARLY_END_SECONDS_MIN 60
+#define EARLY_END_SECONDS_MAX 7200      // so that memory and processor time are bounded
+
+struct early_end_limit {
+    const char *given;                  // as given
+    char figure[40];
+    enum early_end_method { BY_LONGEST, BY_SHARE_OF_WRITES, BY_SHARE_OF_TIME } method;
+    uint64_t part, whole;               // the allowed share
+    uint64_t above_ns;
+    uint64_t bytes_min, bytes_max, load_min, load_max;          // of the steps that it judges
+    bool applies;                       // to the step that runs
+    struct evidence_second *seconds;    // of that step
+};
+
+struct early_end {
+    struct early_end_limit limits[OPTIONS_TEXTS_MAX];
+    size_t count;
+    double evidence;                    // that a share needs: a logarithm
+    struct evidence_second *moved;      // a copy for evidence_move_back
+    size_t seconds, next_look;          // of the step that runs
+    size_t room;                        // for seconds; later ones do not end a step
+    const struct early_end_limit *broken;       // NULL: none so far
+    uint32_t step;                      // which it ended
+    char reason[512];                   // a sentence; empty: none was broken so far
+};
+
+// False with a failure if a limit is not well-formed, or if there is no memory.
+bool early_end_open(struct early_end *early_end, const struct options *options, struct failure *failure);
+
+void early_end_begin_step(struct early_end *early_end, uint64_t block_bytes, uint64_t load_point);
+
+// Takes the next whole second of the step, of that many writers whose shortest write so far took that long. True if
+// the step is to end.
+bool early_end_second(struct early_end *early_end, uint32_t step, const struct distribution *latency, uint32_t writers,
+                      uint64_t fastest_ns);
