@@ -49,7 +49,7 @@ ABSENT_SKIP = "skip"
 HANDED_ON = {
     "pool": "sweep_pool",
     "state_dir": "sweep_state_dir",
-    **{name: name for name in ("sweep_mode", "sweep_start_at", "sweep_poll_interval")},
+    **{name: name for name in ("sweep_mode", "sweep_start_at", "sweep_poll_interval", "sweep_end_early")},
 }
 """The keys of a host's plan besides its volumes, and the options that they come from."""
 

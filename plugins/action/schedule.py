@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.early_end import NONE
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.early_end import OPTION as END_EARLY
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.follow_up import commands
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import least_s, time_table
@@ -57,4 +59,5 @@ def ready_host(variables: Mapping[str, Any]) -> dict[str, Any]:
         **{key: plan[key] for key in ("planned_s", "format_s", "deadline_s", "pool", "searches")},
         "privileged": bool(workspace.get("privileged")),
         "called_s": tester["called_s"],
+        "ends_early": plan.get(END_EARLY, NONE) != NONE,
     }

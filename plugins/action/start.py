@@ -11,11 +11,14 @@ from typing import Any
 
 from ansible.errors import AnsibleActionFail
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction, failure, of_volumes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.early_end import NONE, runs_alone
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.early_end import OPTION as END_EARLY
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.order import make_order, names
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.plan import IN_TURN, TOGETHER
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.plan import TOGETHER
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.status import host_status
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import sharing_facts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity import LOAD_SEARCH, LOAD_TARGET
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.early_end import fails_above
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import FAIL, Profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import WORKSPACE_KEYS, profile_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.unmeasured import file_error
@@ -26,9 +29,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import command_line, with_load
 
 WORKLOAD_FACTS = ("workload_name", "workload_version", "workload_is_not")
-
-
-ISOLATED = "isolated"
 
 
 class ActionModule(RemoteAction):
@@ -85,6 +85,8 @@ class ActionModule(RemoteAction):
             more = {**counted_for(profile), **({"shareDevice": True} if workspace.get("share_device") else {})}
             plans = {name: for_round(plans[name], self._round, loads.get(name)) for name in self._orders}
             stops = {name: stops_above(profile, host, volume) if alone else {} for name, volume in plans.items()}
+            if alone and plan.get(END_EARLY, NONE) != NONE:
+                stops = {name: fails_above(profile, host, volume) for name, volume in plans.items()}
             volumes = [
                 order.made(plans[name], {**more, **stops[name]}, start_at, record=not self._task.check_mode)
                 for name, order in self._orders.items()
@@ -192,14 +194,6 @@ def for_round(plan: dict[str, Any], number: int, load: int | None) -> dict[str, 
 def workload_facts(plan: dict[str, Any]) -> dict[str, Any]:
     """Return the facts about a volume's workload for the record. The host's values under these names do not count."""
     return {**{key: plan[key] for key in WORKLOAD_FACTS}, LOAD_TARGET: plan[LOAD_TARGET] or None}
-
-
-def runs_alone(plan: dict[str, Any], hosts: list[str]) -> bool:
-    """Whether nothing else measures at the same time as a volume of this host, so that ending its ladder early does
-    not relieve others."""
-    return (len(hosts) == 1 or plan.get("sweep_mode") == ISOLATED) and (
-        len(plan["volumes"]) == 1 or plan["sweep_volumes"] == IN_TURN
-    )
 
 
 def stops_above(profile: Profile, host: str, plan: dict[str, Any]) -> dict[str, list[str]]:

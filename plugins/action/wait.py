@@ -52,22 +52,32 @@ class ActionModule(ControllerAction):
         end_epoch_s, give_up_epoch_s = (
             max(schedule[name][key] for name in pending) for key in ("end_epoch_s", "give_up_epoch_s")
         )
+        early = {name: schedule[name]["start_epoch_s"] for name in pending if schedule[name].get("ends_early")}
         # If a host has ended early, others may have as well.
         ended = any(answer["state"] in ENDED for answer in answers.values())
         if not ended:
             start_epoch_s = min(times["start_epoch_s"] for times in schedule.values())
-            sleep_s = next_poll_s(time.time(), end_epoch_s, give_up_epoch_s, options["interval_s"], MAX_POLLS - polls)
-            known = {**statuses, **answers}
-            show(self._display, known, sleep_s, start_epoch_s, end_epoch_s, first=not polls)
+            now, left = time.time(), MAX_POLLS - polls
+            since = early_since(early, now)
+            sleep_s = next_poll_s(now, end_epoch_s, give_up_epoch_s, options["interval_s"], left, since)
+            show(self._display, {**statuses, **answers}, sleep_s, start_epoch_s, end_epoch_s, first=not polls)
         now = time.time()
         over = now >= end_epoch_s
-        everyone = over or ended or progress.watched or options["everyone"]
+        # One host at a time is enough to notice that a run was stopped, but not that one of several has ended early.
+        begun = [name for name, start in early.items() if start <= now]
+        everyone = over or ended or progress.watched or options["everyone"] or len(begun) > 1
+        candidates = begun or pending
         return {
             **result,
             "over": over,
-            # One host at a time is enough to notice that a run was stopped.
-            "ask": "" if everyone else pending[polls % len(pending)],
+            "ask": "" if everyone else candidates[polls % len(candidates)],
             "look_at": pending if everyone else [],
             "given_up": [name for name in pending if now >= schedule[name]["give_up_epoch_s"]],
             "polls": polls + 1,
         }
+
+
+def early_since(starts: dict[str, float], now: float) -> float:
+    """Return the start of the sweep that began last, or if none has, of the one that begins first. ``starts`` are those
+    of hosts whose sweeps may end before their time; 0 if there are none."""
+    return max((start for start in starts.values() if start <= now), default=min(starts.values(), default=0.0))

@@ -72,7 +72,8 @@ over:
   type: bool
 ask:
   description: The host to ask for all, before the expected end and if the output is not a terminal, because each host
-    that is polled costs a fork and prints a line. Empty if the hosts in RV(look_at) are to be polled.
+    that is polled costs a fork and prints a line. If sweeps may end early, it is the one that measures. Empty if the
+    hosts in RV(look_at) are to be polled.
   returned: success
   type: str
 look_at:

@@ -17,7 +17,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import kind_named
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import findings
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import host_label
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words, size_text
 
 NO_REASON = "no reason is recorded"
 
@@ -66,6 +66,24 @@ def _at(finding: Mapping[str, Any]) -> str:
 
 def _interrupted(finding: Mapping[str, Any], words: Words) -> str:
     return f"{kind_named(finding['cause']).ended_early}: {finding['text']}"
+
+
+def _ended_early(finding: Mapping[str, Any], words: Words) -> str:
+    several = len({step["load_point"] for step in finding["steps"]}) > 1
+    measured, left_out = [], []
+    for step in finding["steps"]:
+        text = size_text(step["block_size_bytes"])
+        text += f" with {words.load_text(step['load_point'])}" if several else ""
+        if "measured_s" in step:
+            measured.append(f"{text} for {_units.format_duration(step['measured_s'] * 1e9)}")
+        else:
+            left_out.append(text)
+    planned = _units.format_duration(finding["planned_s"] * 1e9)
+    not_measured = f"; not measured: {', '.join(left_out)}" if left_out else ""
+    return (
+        f"the sweep ended early, because {finding['metric']} broke its limit (sweep_end_early). Measured, of {planned} "
+        f"each: {', '.join(measured)}{not_measured}"
+    )
 
 
 def _load_target(finding: Mapping[str, Any], words: Words) -> str:
@@ -140,6 +158,7 @@ _WRITE: dict[str, Callable[[Mapping[str, Any], Words], str]] = {
     findings.SHORT_WRITE: _short_write,
     findings.HUNG: _hung,
     findings.INTERRUPTED: _interrupted,
+    findings.ENDED_EARLY: _ended_early,
     findings.NO_FIGURES: lambda finding, words: f"the observation has no figures of the log: {finding['text']}",
     findings.LOAD_TARGET: _load_target,
     findings.LOAD_POINT: lambda finding, words: _LOAD_POINTS[finding["cause"]],

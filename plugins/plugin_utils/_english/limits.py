@@ -20,7 +20,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics impor
     find_metric,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_OPERATIONS, ALL_STREAMS, ALL_WORKERS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import NO_ROW
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import ENDED_EARLY, NO_ROW
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, PASS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words, size_text
 
@@ -102,6 +102,7 @@ def why_text(judged: Judged, words: Words, tell: Callable[[Mapping[str, Any], Wo
 _SEEN_BY_BPFTRACE = ("no_percentiles_published", "only_slowest_since_restart", "not_published")
 _WHY = {
     "not_reported": "the tester did not report it",
+    ENDED_EARLY: "not decided, because the sweep ended early",
     "no_percentiles_published": "MQ publishes rolling averages and no percentiles",
     "not_published": "MQ publishes rolling averages and not this figure",
     "slowest_since_restart": "the slowest write since the queue manager started",

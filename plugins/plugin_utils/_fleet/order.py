@@ -28,7 +28,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import 
     STREAMS,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import as_dict
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_checks import stopped_above
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_checks import ended_early, stopped_above
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OPTIONS, in_run_csv
@@ -43,7 +43,7 @@ another order also differ in their start, which is compared exactly."""
 _LONGEST = 200
 _DECIMAL = re.compile(r"[0-9]{1,20}(?:\.[0-9]{1,12})?\Z")
 
-_PART = re.compile(r"(?:place|stream|stop_above)_[0-9]{1,4}\Z")
+_PART = re.compile(r"(?:(?:place|stream|stop_above|fail_above)_[0-9]{1,4}|fail_odds)\Z")
 
 _STEPS = {
     MQ_LOG: ("option_block_sizes_bytes", "option_load_points"),
@@ -97,10 +97,12 @@ def make_order(
 
 
 def _texts(told: Mapping[str, Any]) -> dict[str, str]:
-    """Return, by keys of run.csv, what only a workload of streams has: its places and streams in order, and what a
-    load point counts."""
-    found = {"load_unit": told["loadUnit"]} if "loadUnit" in told else {}
-    for option, key in (("place", "place"), ("stream", "stream"), ("stopAbove", "stop_above")):
+    """Return, by keys of run.csv, what only some orders have: the places and streams of a workload in order, what a
+    load point counts, and the limits that end a step or a run."""
+    singles = (("loadUnit", "load_unit"), ("failOdds", "fail_odds"))
+    found = {key: str(told[option]) for option, key in singles if option in told}
+    lists = (("place", "place"), ("stream", "stream"), ("stopAbove", "stop_above"), ("failAbove", "fail_above"))
+    for option, key in lists:
         found.update({f"{key}_{number}": text for number, text in enumerate(told.get(option, ()), start=1)})
     return found
 
@@ -171,6 +173,8 @@ def _step_differences(order: Mapping[str, Any], tables: Tables) -> Iterator[str]
     # A tester that ended above a limit only left out the last loads.
     if stopped_above(tables.run):
         ordered = {(size, load) for load in loads[: len({load for dummy, load in measured})] for size in sizes}
+    if ended_early(tables.run):
+        ordered = set([(size, load) for load in loads for size in sizes][: len(measured)])
     for step in sorted(ordered - measured if tables.exit_status == 0 else ()):
         yield f"no rows of {_step_text(step, tables)}"
     for step in sorted(measured - ordered):

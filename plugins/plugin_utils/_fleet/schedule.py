@@ -24,7 +24,9 @@ MAX_POLLS = 60
 """The largest number of polls of one sweep. Each poll is two levels of nested includes, and every ansible-core from
 2.16 to 2.21 aborts the whole playbook at about 220 levels."""
 LATE_SHARE = 0.25
-"""The wait before an overdue host is polled again, as a share of the time by which it is overdue."""
+"""The wait before an overdue host is polled again, as a share of the time by which it is overdue, and likewise for one
+that may end early, of the time that it has measured."""
+EARLY_POLLS = 20
 GRACE_S = 30.0
 """How long after its deadline the controller still waits for a host that does not answer."""
 
@@ -76,7 +78,7 @@ def time_table(
     mode: str, now: float, hosts: Mapping[str, Mapping[str, Any]], start_at: float = 0.0
 ) -> dict[str, dict[str, float]]:
     """Return when each host starts, when it is expected to end, and when it is given up. ``hosts`` is as for
-    start_times, with each host's ``deadline_s``.
+    start_times, with each host's ``deadline_s``, and ``ends_early`` if its sweep may end before its time.
 
     The first host starts at the instant ``start_at``, or without one as soon as all hosts can.
     """
@@ -85,6 +87,7 @@ def time_table(
             "start_epoch_s": start,
             "end_epoch_s": start + hosts[name]["planned_s"],
             "give_up_epoch_s": start + hosts[name]["deadline_s"] + GRACE_S,
+            "ends_early": bool(hosts[name].get("ends_early")),
         }
         for name, start in start_times(mode, start_at or now + least_s(hosts), hosts).items()
     }
@@ -114,17 +117,25 @@ def lease_s(interval_s: float, duration_s: float, hosts: int) -> float:
 
 
 def next_poll_s(
-    now: float, expected_end_epoch_s: float, give_up_epoch_s: float, interval_s: float, polls_left: int
+    now: float,
+    expected_end_epoch_s: float,
+    give_up_epoch_s: float,
+    interval_s: float,
+    polls_left: int,
+    began_epoch_s: float = 0.0,
 ) -> float:
     """Return how long to wait before the next poll: ``interval_s`` until the expected end, then shorter, and longer
     again as time passes.
 
     Half of MAX_POLLS serve the time until the expected end, the other half what comes after it; then the wait lasts
-    until the last host is given up.
+    until the last host is given up. If a sweep that began at ``began_epoch_s`` may end early, the first EARLY_POLLS are
+    for that: most broken limits show within the first minutes.
     """
     late_s = now - expected_end_epoch_s - COLLECT_SLACK_S
     if polls_left <= 1:
         return max(1.0, give_up_epoch_s - now)
+    if late_s < 0 and began_epoch_s and polls_left > MAX_POLLS - EARLY_POLLS:
+        return min(-late_s, max(interval_s, 1.0, LATE_SHARE * (now - began_epoch_s)))
     if late_s < 0:
         return min(-late_s, max(interval_s, 1.0, -late_s / max(1, polls_left - MAX_POLLS // 2)))
     return max(LATE_SHARE * late_s, min(interval_s, max(2.0, interval_s / 6)))

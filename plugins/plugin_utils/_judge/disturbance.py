@@ -62,11 +62,13 @@ def disturbances(tables: Tables) -> list[dict[str, Any]]:
     """Return the disturbances of the measurement, each with its kind and its figure;
     figures that the kernel did not provide are left out.
 
+    If a step ended early, what disturbed it alone counts as well: it may be a small part of the run.
+
     The waiting for I/O (psi_io_some_share) is not a sign: the test itself causes it.
     """
     found: dict[str, float] = {}
     for sign in _SIGNS:
-        value = tables.number(sign.key)
+        value = max(filter(None, (tables.number(sign.key), tables.number(f"ended_early_{sign.key}"))), default=None)
         if (
             value is not None
             and value >= sign.from_value

@@ -11,7 +11,8 @@ so are single workers of testers that did not count them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -21,7 +22,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics impor
     SHARE_OF_OPERATIONS,
     SHARE_OF_TIME,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Limit, Profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import LOG, Limit, Profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.rows import rows_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.statistics import Evidence
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS, COMMITS, Row
@@ -57,7 +58,28 @@ def confidence_of(profile: Profile, tables: Tables) -> Confidence | None:
     if any(tables.knows_workers(row) for row in tables.results):
         dummy = tables.batches  # checked even if no judgement needs them, because invalid seconds mean invalid tables
     tested = sum(is_tested(limit, row, tables) for limit in profile.limits for row in rows_of(limit, tables))
-    return Confidence(1 - profile.confidence, max(1, tested))
+    alpha = 1 - profile.confidence
+    # A sweep that ended early has fewer rows than the one that was planned, but had the chance to end in each of them.
+    planned = round((tables.number("fail_odds") or 0) * alpha)
+    return Confidence(alpha, max(1, tested, planned))
+
+
+def planned_tests(profile: Profile, sizes: Sequence[int], load_points: Sequence[int]) -> int:
+    """Return how many rows of a sweep of the log the tests of a profile decide, with one step for each size and load
+    point."""
+    tested = [limit for limit in profile.limits if has_test(limit)]
+    return sum(
+        limit.applies_to(row) * rows
+        for limit, size, load in itertools.product(tested, sizes, load_points)
+        for row, rows in (
+            (_planned_row(size, load, ALL_WORKERS), 1),
+            (_planned_row(size, load, 1), load if load > 1 else 0),
+        )
+    )
+
+
+def _planned_row(size: int, load: int, worker: int | str) -> Row:
+    return {"stream": LOG, "operation": "write", "worker": worker, "block_size_bytes": size, "load_point": load}
 
 
 def is_tested(limit: Limit, row: Row, tables: Tables) -> bool:
@@ -65,9 +87,12 @@ def is_tested(limit: Limit, row: Row, tables: Tables) -> bool:
 
     The commits in a write all end with it, so the tests, which are for single operations, are not valid for them.
     """
-    if limit.hard or limit.metric.method not in _TESTS or limit.stream == COMMITS:
-        return False
-    return row["worker"] == ALL_WORKERS or tables.knows_workers(row)
+    return has_test(limit) and (row["worker"] == ALL_WORKERS or tables.knows_workers(row))
+
+
+def has_test(limit: Limit) -> bool:
+    """Whether there is a test for a limit. Without one its figures are compared with it as they stand."""
+    return not limit.hard and limit.metric.method in _TESTS and limit.stream != COMMITS
 
 
 def evidence_of(limit: Limit, row: Row, tables: Tables, confidence: Confidence | None) -> Evidence | None:

@@ -21,6 +21,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity impo
     unproven,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.disturbance import disturbances, freeze_behind
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.early_end import finding_of_early_end, leave_open
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.evidence import confidence_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fidelity import deviations
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.limits import (
@@ -40,6 +41,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import volume_f
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import MQ_LOG, NO_FIGURES
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import (
     DISTURBED,
+    ENDED_EARLY,
     HUNG,
     INTERRUPTED,
     IO_ERROR,
@@ -124,6 +126,7 @@ def judge_host(
         judgements = [
             judgement for limit in (*limits, *limits_on_pace(tables)) for judgement in judge_limit(limit, case)
         ]
+        judgements = leave_open(judgements, tables)
         ending = _judge_ending(status, tables, profile, record.kind)
         target, is_search = _load(record.facts.get(LOAD_TARGET)), bool(record.facts.get(LOAD_SEARCH))
         capacity = capacity_of(tables, judgements, ending).held_together_with(together or {})
@@ -141,7 +144,10 @@ def judge_host(
     findings = findings_of(judgements)
     for found in filter(None, (unproven(capacity, target, is_search), ending)):
         verdicts.append(found["verdict"])
-        findings = findings if any(_is_same(each, found) for each in findings) else [found, *findings]
+        if found["kind"] == ENDED_EARLY:
+            findings = [*findings, found]  # after the broken limit, which is the reason for it
+        elif not any(_is_same(each, found) for each in findings):
+            findings = [found, *findings]
     verdict = worst(verdicts)
     why_not = _why_not_certified(judgements, record, tables, profile) if verdict in GOOD else None
     disturbed_by = disturbances(tables)
@@ -212,7 +218,7 @@ def _judge_ending(status: int, tables: Tables, profile: Profile, kind: str) -> F
     """Return a finding about a tester that did not measure to its end, None if it did.
     ``kind`` is that of the record."""
     if status == 0:
-        return None
+        return finding_of_early_end(tables)
     if status == 3:
         return _failed_operation(tables.run)
     age = tables.number("in_flight_age_ns")

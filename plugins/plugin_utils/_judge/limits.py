@@ -24,6 +24,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.averages impo
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity import Capacity
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.disturbance import disturbances, freeze_behind
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.early_end import is_left_open
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.evidence import (
     Confidence,
     evidence_of,
@@ -464,11 +465,11 @@ def _claim(limit: Limit, row: Row, case: Case, comparison: Comparison) -> dict[s
 
 
 def findings_of(judgements: list[dict[str, Any]]) -> list[Finding]:
-    """Return a finding for each limit that does not pass, worst first: its worst row,
-    and how many more there are."""
+    """Return a finding for each limit that does not pass, worst first: its worst row, and how many more there are.
+    What an early end left open has one finding of its own."""
     groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for judgement in judgements:
-        if judgement["verdict"] != PASS:
+        if judgement["verdict"] != PASS and not is_left_open(judgement):
             groups.setdefault((judgement["limit"], judgement["rows"]), []).append(judgement)
     worst_of_each = [(min(group, key=badness), len(group) - 1) for group in groups.values()]
     worst_of_each.sort(key=lambda entry: rank(entry[0]["verdict"]))

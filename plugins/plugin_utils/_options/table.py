@@ -34,7 +34,7 @@ _REACH_OF_ROLES = {"gate": RUN}
 """The scope of the options of a role, a host if it is not listed. The next two tables hold the exceptions."""
 _REACH = {
     **dict.fromkeys(("logdisk_accept_names", "gate_hosts", "gate_expiring_days"), COMMAND),
-    **dict.fromkeys(("cut_serial", "sweep_mode", "sweep_start_at", "sweep_poll_interval"), RUN),
+    **dict.fromkeys(("cut_serial", "sweep_end_early", "sweep_mode", "sweep_start_at", "sweep_poll_interval"), RUN),
     **dict.fromkeys(("gate_profile", "gate_array_settings", "gate_class"), HOST),
 }
 KEYS_OF_VOLUMES = {

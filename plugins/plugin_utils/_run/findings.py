@@ -31,8 +31,8 @@ Finding = dict[str, Any]
 
 LIMIT = "limit"
 IO_ERROR, SHORT_WRITE, WRONG_DATA = "io_error", "short_write", "wrong_data"
-HUNG, INTERRUPTED, NO_FIGURES = "hung", "interrupted", "no_figures"
-"""How a tester or an observation ended early."""
+HUNG, INTERRUPTED, NO_FIGURES, ENDED_EARLY = "hung", "interrupted", "no_figures", "ended_early"
+"""How a tester or an observation ended early. ENDED_EARLY: it was told to, because a limit was broken."""
 LOAD_TARGET, LOAD_POINT, ELSEWHERE = "load_target", "load_point", "elsewhere"
 """A load that the volume was not shown to carry, an inconclusive load point, and the finding of another volume in the
 same search."""

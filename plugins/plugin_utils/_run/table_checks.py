@@ -57,7 +57,7 @@ def check_steps(run: dict[str, str], results: list[Row]) -> None:
             if not (is_of_streams(run) and stream == ALL_STREAMS):
                 _check_workers(place, rows)
     planned = run.get("steps_planned", "")
-    expected = run.get("steps_measured", "") if stopped_above(run) else planned
+    expected = run.get("steps_measured", "") if stopped_above(run) or ended_early(run) else planned
     if run["exit_status"] == "0" and (not steps or (expected and expected != str(len(steps)))):
         raise TablesError(
             f"results.csv has {len(steps)} of {quoted(planned or 'at least 1')} steps although the "
@@ -76,6 +76,17 @@ def stopped_above(run: Mapping[str, str]) -> bool:
     """Whether the tester left out its last steps, because one before them had a mean above a limit that it
     was given."""
     return run.get("exit_reason") == "stopped_above" and bool(run.get("stop_above_1")) and run["exit_status"] == "0"
+
+
+def ended_early(run: Mapping[str, str]) -> bool:
+    """Whether the tester ended its last step early, because a limit that it was given was broken, and left out the
+    steps after it."""
+    return (
+        run.get("exit_reason") == "ended_early"
+        and bool(run.get("fail_above_1"))
+        and run.get("ended_early_step") == run.get("steps_measured")
+        and run["exit_status"] == "0"
+    )
 
 
 def _check_whole(step: int, streams: dict[tuple[str, str], list[Row]]) -> None:

@@ -133,6 +133,8 @@ SET_BY_THE_COLLECTION = {
     "stream": "sweep_workload",
     "loadUnit": "sweep_workload",
     "stopAbove": "",
+    "failAbove": "sweep_end_early",
+    "failOdds": "sweep_end_early",
     "runId": "",
     "csvFile": "",
     **dict.fromkeys(("acknowledge", "checkAcknowledged", "removeAcknowledged"), ""),

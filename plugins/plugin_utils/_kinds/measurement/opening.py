@@ -10,6 +10,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.early_end import early_end_problem
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import LEAD_MIN_S, duration_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import SettingsError, shown
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.start_instant import PREPARATION_S, start_problem
@@ -21,9 +22,11 @@ class Opening(opening.Opening):
     """All hosts may start at one instant."""
 
     def check(self, settings: Mapping[str, Any], plans: Mapping[str, Mapping[str, Any]]) -> None:
-        """Raise SettingsError if the hosts can certainly not be ready at the instant at which they are to start."""
+        """Raise SettingsError if the hosts can certainly not be ready at the instant at which they are to start, or if
+        sweeps must not end early."""
         longest_s = PREPARATION_S + LEAD_MIN_S + max(plan["format_s"] for plan in plans.values())
-        problem = start_problem(settings["sweep_start_at"], time.time(), longest_s)
+        problem = early_end_problem(settings, plans)
+        problem = problem or start_problem(settings["sweep_start_at"], time.time(), longest_s)
         if problem:
             raise SettingsError(problem)
 

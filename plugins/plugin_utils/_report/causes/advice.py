@@ -21,6 +21,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.disturbance i
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import (
     BASELINE,
     ELSEWHERE,
+    ENDED_EARLY,
     FAILED_OPERATION,
     HUNG,
     INTERRUPTED,
@@ -219,6 +220,12 @@ OTHERS = {
         (STORAGE, SYSTEM),
     ),
     "ended_early": Advice("the tester was stopped", "Measure again, and let the run finish.", ()),
+    "left_open": Advice(
+        "the sweep was told to end early, and a limit was broken",
+        "Correct what broke the limit, and measure again. To measure every step all the same, set sweep_end_early: "
+        "none.",
+        (),
+    ),
     "no_figures": Advice("the source cannot tell", "Observe with a source that can tell, see docs/observe.md.", ()),
     "unreachable": Advice(
         "the host cannot be reached",
@@ -280,6 +287,7 @@ _CONSEQUENCES = {
     "hung": "As long as such a write lasts, a queue manager acknowledges no persistent message.",
     "skipped": "This host is not certified for this queue manager.",
     "ended_early": "Only a part was measured, which decides nothing.",
+    "left_open": "What was not measured to its end is not decided.",
     "no_figures": "The duration of log writes is not known.",
     "worse": "Persistent commits wait longer than when the baseline was made, even if every limit is kept.",
     "uncompared": "Whether persistent commits wait longer than they used to is not known.",
@@ -300,6 +308,7 @@ _KEYS = {
     **dict.fromkeys(FAILED_OPERATION, "io_error"),
     HUNG: "hung",
     INTERRUPTED: "ended_early",
+    ENDED_EARLY: "left_open",
     NO_FIGURES: "no_figures",
     SKIPPED: "skipped",
     BASELINE: "uncompared",

@@ -46,6 +46,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import (
     BROKEN,
     DISTURBED,
+    ENDED_EARLY,
     FORESEEN,
     HUNG,
     NO_FIGURE,
@@ -317,6 +318,8 @@ def _is_told(host: Host, limit: dict[str, Any], ends: Sequence[Mapping[str, Any]
     why = limit["worst"]["cause"]
     if why == NO_ROW:
         return bool(ends)
+    if ((limit["worst"].get("details") or {}).get("why") or {}).get("code") == ENDED_EARLY:
+        return True
     if (
         limit["metric"] == "latency_max"
         and limit["worst"]["value_at_least"]

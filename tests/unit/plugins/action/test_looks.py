@@ -71,6 +71,24 @@ def test_a_host_that_answers_that_it_has_ended_has_all_polled_at_once(waited):
     assert (answer["ask"], took_s, answer["answers"]) == ("c", 30.0, {})
 
 
+EARLY = {
+    name: {"start_epoch_s": start, "end_epoch_s": start + 4200.0, "give_up_epoch_s": 99999.0, "ends_early": True}
+    for name, start in (("a", 10.0), ("b", 4212.0), ("c", 8414.0))
+}
+
+
+def test_hosts_that_may_end_early_are_polled_while_they_measure_and_often_at_first(waited):
+    for now, polls, expected in ((0.0, 0, 30.0), (20.0, 1, 30.0), (210.0, 6, 50.0), (4242.0, 19, 30.0)):
+        answer, took_s = waited(now, dict.fromkeys("abc", RUNNING), schedule=EARLY, polls=polls)
+        assert took_s == expected
+        assert (answer["ask"], answer["look_at"]) == (("", ["a", "b", "c"]) if now > 4212 else ("a", []))
+    # The end of one is no sign that others have ended.
+    answer, took_s = waited(60.0, {"b": RUNNING, "c": RUNNING}, schedule=EARLY, polls=2, looked_at=["a"])
+    assert (answer["ask"], answer["look_at"], took_s) == ("b", [], 30.0)
+    # The last polls are spaced for the rest of the time.
+    assert waited(4300.0, {"b": RUNNING}, schedule=EARLY, polls=25)[1] > 800
+
+
 def test_after_the_expected_end_all_that_are_left_are_polled(waited):
     answer, dummy = waited(105.0, {"a": COLLECTED, "b": RUNNING, "c": RUNNING}, polls=5)
     assert (answer["look_at"], answer["given_up"], answer["over"]) == (["b", "c"], [], True)

@@ -37,7 +37,7 @@ PLAN = {
 }
 
 
-def order(workload="mq-log", directories=DIRECTORIES, **changes):
+def order(workload="mq-log", directories=DIRECTORIES, more=None, **changes):
     shipped = str(fabricate.PROJECT / "roles/sweep/files/workloads")
     plan = make_plan(
         {f"sweep_{name}": value for name, value in {**PLAN, **changes}.items()},
@@ -45,7 +45,7 @@ def order(workload="mq-log", directories=DIRECTORIES, **changes):
         {},
         workload=load_workload(workload, shipped),
     )
-    told = {**plan["told"], "deadline": 300, "startAt": f"{START:.3f}"}
+    told = {**plan["told"], "deadline": 300, "startAt": f"{START:.3f}", **(more or {})}
     return _order.make_order(RUN_ID, "h7", "log", FACTS, "ab" * 32, told, directories, ORDERED, DEADLINE)
 
 
@@ -349,6 +349,34 @@ def test_only_a_tester_that_was_told_to_may_leave_out_the_last_loads(loads, limi
         "steps_measured": 1,
     }
     assert _order.table_differences(made, streams(option_loads="1 2 4", **keys)) == said
+
+
+EARLY = {"exit_reason": "ended_early", "steps_planned": 6, "fail_above_1": "latency_max:1ns", "fail_odds": 20}
+
+
+@pytest.mark.parametrize(
+    ("steps", "told", "said"),
+    [
+        ([(4096, 1), (8192, 1)], {"failAbove": ["latency_max:1ns"], "failOdds": 20}, []),
+        ([(4096, 1), (8192, 1), (16384, 1), (4096, 2)], {"failAbove": ["latency_max:1ns"], "failOdds": 20}, []),
+        (
+            [(8192, 1)],
+            {"failAbove": ["latency_max:1ns"], "failOdds": 20},
+            ["no rows of 4 KiB with 1 queue manager", "rows of 8 KiB with 1 queue manager, which was not ordered"],
+        ),
+        (
+            [(4096, 1)],
+            {"failAbove": ["latency_max:2ns"], "failOdds": 560},
+            ["fail above 1 latency_max:1ns instead of latency_max:2ns", "fail odds 20 instead of 560"],
+        ),
+        ([(4096, 1)], {}, ["fail above 1 latency_max:1ns instead of nothing", "fail odds 20 instead of nothing"]),
+    ],
+)
+def test_a_tester_may_leave_out_the_steps_after_a_broken_limit_that_it_was_given(steps, told, said):
+    made = order(more=told)
+    rows = [row for number, (size, load) in enumerate(steps, 1) for row in fabricate.step_rows(number, size, load)]
+    keys = {**EARLY, "steps_measured": len(steps), "ended_early_step": len(steps)}
+    assert _order.table_differences(made, parse_tables(fabricate.tables(rows, **{**ANSWERED, **keys}))) == said
 
 
 RATE = {"operations_not_started": 0}

@@ -14,10 +14,13 @@ the former. docs/error_rates.md prints these rates.
 
 from __future__ import annotations
 
+import ctypes
 import math
 import random
+import subprocess
 from collections import Counter
 from fractions import Fraction
+from pathlib import Path
 from statistics import NormalDist
 
 import pytest
@@ -145,6 +148,77 @@ def test_rows_of_four_queue_managers(monkeypatch, name, bad, burst_s, required):
         outcomes[FAIL] += any(each.outcome == FAIL for each in found)
         outcomes["host passes"] += found[0].outcome == PASS and not any(each.suspect for each in found[1:])
     _check(name, outcomes, {**required, "host passes": (0, 100)})
+
+
+class Second(ctypes.Structure):
+    _fields_ = (("total", ctypes.c_uint64), ("over", ctypes.c_uint64))
+
+
+class Claim(ctypes.Structure):
+    _fields_ = tuple((name, ctypes.c_uint64) for name in ("part", "whole", "writers", "fastest_ns"))
+
+
+SOURCES = Path(__file__).parents[5] / "src"
+FIRST_LOOK, LOOKS, POWER, SPARE = 60, 50, 3, 1
+"""When the tester looks at a step, and how much evidence it wants (early_end.h, early_end.c)."""
+
+
+@pytest.fixture(scope="module")
+def evidence_against(tmp_path_factory):
+    """The function of the tester, built from its source."""
+    library = tmp_path_factory.mktemp("evidence") / "evidence.so"
+    language = ("-std=c11", "-D_GNU_SOURCE", "-O2", "-shared", "-fPIC", f"-I{SOURCES}")
+    subprocess.run(["cc", *language, "-o", library, SOURCES / "figures/evidence.c", "-lm"], check=True)
+    found = ctypes.CDLL(str(library)).evidence_against
+    found.argtypes, found.restype = (ctypes.POINTER(Claim), ctypes.POINTER(Second), ctypes.c_size_t), ctypes.c_double
+    return found
+
+
+def ends_at(evidence_against, writes: list[int], slow: list[int], judgements: int) -> int | None:
+    """Return after how many seconds the tester ends a step, None if it does not."""
+    claim, seconds = Claim(1, 100, 1, FASTEST_NS), (Second * len(writes))(*zip(writes, slow))
+    look, enough = FIRST_LOOK, POWER * math.log(judgements / ALPHA) + SPARE
+    while look <= len(writes):
+        if evidence_against(ctypes.byref(claim), seconds, look) >= enough:
+            return look
+        look += 1 + look // LOOKS
+    return None
+
+
+@pytest.mark.parametrize(
+    ("name", "disk", "seconds", "judgements", "required"),
+    [
+        ("E1", bursty(0.0095, 1250, 1), 600, 1, {"ends early": (0, 2)}),
+        ("E2", bursty(0.0095, 1250, 3), 600, 1, {"ends early": (0, 2)}),
+        ("E3", bursty(0.0095, 1250, 0.3, (30, 70)), 600, 1, {"ends early": (0, 5)}),
+        ("E4", even(0.01), 600, 1, {"ends early": (0, 5)}),
+        ("E5", bursty(0.0095, 1250, 10), 600, 28, {"ends early": (0, 5)}),
+        ("E6", even(0.03), 600, 28, {"ends early": (97, 100)}),
+        ("E7", bursty(0.05, 1250, 1), 600, 28, {"ends early": (80, 100)}),
+        ("E8", bursty(0.1, 1250, 3), 600, 28, {"ends early": (95, 100)}),
+        ("E9", even(0.3), 600, 28, {"ends early": (100, 100)}),
+    ],
+)
+def test_early_ends(monkeypatch, evidence_against, name, disk, seconds, judgements, required):
+    """How often a step ends early, by evidence at any look, and whether the judge then fails it: always, also with the
+    writes that end after the decision."""
+    monkeypatch.setattr(statistics, "_upper_bound", lambda *_: None)
+    rng, outcomes, ends = random.Random(name), Counter(), []
+    for _ in range(RUNS):
+        writes, slow = disk(rng, seconds)
+        end = ends_at(evidence_against, writes, slow, judgements)
+        outcomes["ends early"] += end is not None
+        if end is not None:
+            ends.append(end)
+            more = [rng.randrange(20)] if rng.random() < 0.5 else []
+            found = statistics.share_of_operations(
+                [*writes[:end], *more], [*slow[:end], *(0 for _ in more)], P99, MS, FASTEST_NS, 1, alpha=ALPHA,
+                judgements=judgements,
+            )  # fmt: skip
+            assert found.outcome == FAIL, (end, found)
+    if ends:
+        print(f"{name}: after {sorted(ends)[len(ends) // 2]} s in the median, {max(ends)} s at the latest")
+    _check(name, outcomes, required)
 
 
 def _check(name: str, outcomes: Counter[str], required: dict[str, tuple[int, int]]) -> None:

@@ -285,6 +285,19 @@ def test_a_run_that_ended_above_its_limit_lacks_only_the_steps_that_it_names(mea
         assert len(parse(fabricate.step_rows(1, 4096), **keys).results) == 2
 
 
+@pytest.mark.parametrize(
+    ("more", "refused"),
+    [({}, False), ({"fail_above_1": ""}, True), ({"ended_early_step": 2}, True), ({"steps_measured": 2}, True)],
+)
+def test_a_run_that_a_broken_limit_ended_lacks_only_the_steps_that_it_names(more, refused):
+    keys = {"fail_above_1": "latency_max:1ns", "ended_early_step": 1, "steps_planned": 3, "steps_measured": 1, **more}
+    if refused:
+        with pytest.raises(TablesError, match="although the tester says that it measured all"):
+            parse(fabricate.step_rows(1, 4096), exit_reason="ended_early", **keys)
+    else:
+        assert len(parse(fabricate.step_rows(1, 4096), exit_reason="ended_early", **keys).results) == 2
+
+
 def test_an_interrupted_run_may_lack_steps():
     assert len(parse(fabricate.step_rows(1, 4096), exit_status=4, exit_reason="deadline", steps_planned=9).results) == 2
     assert parse([], exit_status=3, exit_reason="io_error").results == []

@@ -1,0 +1,51 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Sweeps that end early: which of them may."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.plan import IN_TURN
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import MQ_LOG
+
+OPTION = "sweep_end_early"
+NONE = "none"
+ISOLATED = "isolated"
+
+
+def runs_alone(plan: Mapping[str, Any], hosts: Sequence[str]) -> bool:
+    """Whether nothing else measures at the same time as a volume of this host, so that ending its sweep early does
+    not relieve others."""
+    return (len(hosts) == 1 or plan.get("sweep_mode") == ISOLATED) and (
+        len(plan["volumes"]) == 1 or plan["sweep_volumes"] == IN_TURN
+    )
+
+
+def early_end_problem(settings: Mapping[str, Any], plans: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return why sweeps must not end early by these plans, empty if they may or are not to."""
+    if settings.get(OPTION, NONE) == NONE:
+        return ""
+    common_start = settings["sweep_start_at"] and settings["sweep_mode"] != ISOLATED
+    for host, plan in plans.items():
+        if any(volume["workload"] != MQ_LOG for volume in plan["volumes"]):
+            return (
+                f"{OPTION} is only for sweep_workload {MQ_LOG}: set it to {NONE}, because {host} has another workload"
+            )
+        if plan["searches"] or any(volume["load_target"] for volume in plan["volumes"]):
+            return (
+                f"{OPTION} is not for a search or a target (sweep_loads: auto, sweep_load_target), which need every "
+                f"step: set it to {NONE}"
+            )
+        # Volumes that are yet to be discovered may be several.
+        unknown = plan.get("discover") and plan["sweep_volumes"] != IN_TURN
+        if unknown or common_start or not runs_alone(plan, list(plans)):
+            return (
+                f"{OPTION} is only for volumes that are measured alone, because one that ends early takes its load off "
+                f"the others: for several hosts, set sweep_mode: {ISOLATED}, and for several volumes of a host, or if "
+                f"they are discovered, sweep_volumes: {IN_TURN}"
+            )
+    return ""

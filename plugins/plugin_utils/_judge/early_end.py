@@ -1,0 +1,144 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Which limits of a profile end a sweep early if they are broken, and what such a sweep still proves.
+
+Its last step ended at a moment that its own figures chose. The share tests may be looked at at any time, and a write
+that was too long stays too long, so these can break their limits. Nothing else is decided by that step.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.evidence import planned_tests
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import SHARE_OF_OPERATIONS, SHARE_OF_TIME
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import (
+    FAIL,
+    LOG,
+    LONGEST_THRESHOLD_NS,
+    Limit,
+    Profile,
+    Range,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import WARN as SEVERITY_WARN
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import (
+    BROKEN,
+    DISTURBED,
+    ENDED_EARLY,
+    OPEN,
+    WAIVED,
+    Finding,
+    finding,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_checks import ended_early
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import INCONCLUSIVE, WARN
+
+ANY_TIME = ("latency_max",)
+"""Metrics without a test that can break a limit at any time, and cannot keep it again."""
+ANY_TIME_METHODS = (SHARE_OF_OPERATIONS, SHARE_OF_TIME)
+MOST_LIMITS = 16
+"""The largest number of limits that the tester takes (its OPTIONS_TEXTS_MAX)."""
+_LARGEST = 1 << 40
+"""Above every block size and load point."""
+
+
+def leave_open(judgements: list[dict[str, Any]], tables: Tables) -> list[dict[str, Any]]:
+    """Return judgements of which those are inconclusive that an early end left undecided: of steps that were not
+    measured, and of the last step all but what may be decided at any time."""
+    if not ended_early(tables.run):
+        return judgements
+    last = max(tables.results, key=lambda row: row["step"])
+    step = last["block_size_bytes"], last["load_point"]
+    return [
+        judgement
+        if judgement["worker"] is not None
+        and ((judgement["block_size_bytes"], judgement["load_point"]) != step or _stands(judgement))
+        else _left_open(judgement)
+        for judgement in judgements
+    ]
+
+
+def is_left_open(judgement: Mapping[str, Any]) -> bool:
+    """Whether an early end left a judgement undecided."""
+    return (judgement["details"].get("why") or {}).get("code") == ENDED_EARLY
+
+
+def _stands(judgement: Mapping[str, Any]) -> bool:
+    at_any_time = judgement["metric"] in ANY_TIME or judgement["method"] in ANY_TIME_METHODS
+    return at_any_time and judgement["cause"] in (BROKEN, WAIVED, DISTURBED)
+
+
+def _left_open(judgement: dict[str, Any]) -> dict[str, Any]:
+    details = {key: value for key, value in judgement["details"].items() if key not in ("claim", "outcome")}
+    verdict = WARN if judgement["severity"] == SEVERITY_WARN else INCONCLUSIVE
+    cause = OPEN if judgement["value"] is not None else judgement["cause"]
+    return {**judgement, "verdict": verdict, "cause": cause, "details": {**details, "why": {"code": ENDED_EARLY}}}
+
+
+def finding_of_early_end(tables: Tables) -> Finding | None:
+    """Return a finding about a sweep that ended early: why it did, and for how long each step was measured. None if it
+    did not end early."""
+    if not ended_early(tables.run):
+        return None
+    sizes, loads = (
+        [int(number) for number in tables.run.get(key, "").split() if number.isdigit()]
+        for key in ("option_block_sizes_bytes", "option_load_points")
+    )
+    rows = [row for row in tables.results if row["worker"] == ALL_WORKERS]
+    measured = {(row["load_point"], row["block_size_bytes"]): {"measured_s": row["elapsed_ns"] / 1e9} for row in rows}
+    return finding(
+        ENDED_EARLY,
+        INCONCLUSIVE,
+        metric=tables.run.get("ended_early_limit", "").partition(":")[0],
+        planned_s=tables.number("option_duration_s"),
+        steps=[
+            {"block_size_bytes": size, "load_point": load, **measured.get((load, size), {})}
+            for load, size in itertools.product(loads, sizes)
+        ],
+    )
+
+
+def fails_above(profile: Profile, host: str, plan: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of the tester with which a broken limit of the profile ends a step of the log, and the sweep
+    of the volume with it.
+
+    These are limits that are broken for good at any time: percentiles of the latency, which the evidence of the seconds
+    decides, and the longest write. Each fails the volume for certain if it is broken.
+    """
+    limits = [limit for limit in profile.limits if _ends_step(limit, profile, host)][:MOST_LIMITS]
+    if not limits:
+        return {}
+    odds = 2
+    if profile.confidence is not None:
+        tests = planned_tests(profile, plan["block_sizes_bytes"], plan["load_points"])
+        odds = max(odds, math.ceil(round(tests / (1 - profile.confidence), 6)))
+    return {"failAbove": [_text(limit) for limit in limits], "failOdds": odds}
+
+
+def _ends_step(limit: Limit, profile: Profile, host: str) -> bool:
+    is_tested = profile.confidence is not None and limit.metric.method in ANY_TIME_METHODS
+    return (
+        limit.bound == "max"
+        and limit.severity == FAIL
+        and limit.stream == LOG
+        and not limit.message_size
+        and (limit.metric.name in ANY_TIME or is_tested)
+        and 1 <= limit.threshold_ns <= LONGEST_THRESHOLD_NS
+        and not any(waiver.host == host and waiver.excuses(limit.metric.name, limit.id) for waiver in profile.waivers)
+    )
+
+
+def _text(limit: Limit) -> str:
+    return f"{limit.metric.name}:{limit.threshold_ns}ns:{_range(limit.block_size)}:{_range(limit.load_point)}"
+
+
+def _range(steps: Range | None) -> str:
+    steps = steps or Range(None, None)
+    return f"{steps.min or 0}-{_LARGEST if steps.max is None else steps.max}"

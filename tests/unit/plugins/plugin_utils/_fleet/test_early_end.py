@@ -1,0 +1,43 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.early_end import early_end_problem
+
+SETTINGS = {"sweep_end_early": "fail", "sweep_mode": "together", "sweep_start_at": ""}
+
+
+def plan(volumes=1, order="together", mode="together", workload="mq-log", load_target=0, **more):
+    volume = {"workload": workload, "load_target": load_target}
+    return {"volumes": [volume] * volumes, "sweep_volumes": order, "sweep_mode": mode, "searches": False, **more}
+
+
+ISOLATED = {"sweep_mode": "isolated"}
+ALONE = "only for volumes that are measured alone"
+
+
+@pytest.mark.parametrize(
+    ("settings", "plans", "said"),
+    [
+        ({}, [plan()], ""),
+        ({}, [plan(2)], ALONE),
+        ({}, [plan(2, "in_turn")], ""),
+        ({}, [plan(), plan()], ALONE),
+        (ISOLATED, [plan(mode="isolated"), plan(2, "in_turn", "isolated")], ""),
+        (ISOLATED, [plan(mode="isolated"), plan(2, mode="isolated")], ALONE),
+        ({}, [plan(discover=True)], ALONE),
+        ({}, [plan(order="in_turn", discover=True)], ""),
+        ({"sweep_start_at": "2026-11-22T02:00:00Z"}, [plan()], ALONE),  # other runs start at the same time
+        ({"sweep_start_at": "2026-11-22T02:00:00Z", **ISOLATED}, [plan(mode="isolated")], ""),
+        ({}, [plan(searches=True)], "not for a search or a target"),
+        ({}, [plan(load_target=4)], "not for a search or a target"),
+        ({}, [plan(workload="commit")], "because h0 has another workload"),
+        ({"sweep_end_early": "none"}, [plan(2), plan()], ""),
+    ],
+)
+def test_a_sweep_may_end_early_only_if_nothing_else_measures_meanwhile(settings, plans, said):
+    problem = early_end_problem({**SETTINGS, **settings}, {f"h{number}": each for number, each in enumerate(plans)})
+    assert said in problem and bool(said) == bool(problem)
