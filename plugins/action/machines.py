@@ -27,4 +27,5 @@ class ActionModule(ControllerAction):
         return {
             "doubles": found,
             "waiting": [name for name, tester in testers.items() if name in found or not tester["installed"]],
+            "without_workspace": [name for name in testers if not ready[name].get("workspace")],
         }

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Passes the path of the tester to the host, and measures the offset of the host's clock."""
+"""Passes the path of the tester to the host, measures the offset of the host's clock, and takes in what the host finds
+where its workspaces are to be."""
 
 from __future__ import annotations
 
@@ -11,8 +12,12 @@ import time
 from typing import Any
 
 from ansible.errors import AnsibleActionFail
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction
+from ansible_collections.mqops.logdisk.plugins.action.workspace import ActionModule as Workspace
+from ansible_collections.mqops.logdisk.plugins.action.workspace import file_refusals, none_left
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction, of_volumes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.clock import clock_facts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.workspaces import for_module, layout, volume_layout
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._tester.sources import (
     SourcesError,
     build_name,
@@ -40,8 +45,13 @@ class ActionModule(RemoteAction):
     stage = "tester"
 
     def given(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        """Take the options of the role as ``options``."""
-        options = arguments.pop("options")
+        """Take the options of the role as ``options``, and the ``run`` for which the workspaces are inspected."""
+        options, self._run, self._volumes = arguments.pop("options"), arguments.pop("run", {}), []
+        if self._run:
+            self._volumes = options.get("tester_volumes", [])
+        if self._volumes:
+            asked = {**options["tester_workspace"], "volumes": [for_module(volume) for volume in self._volumes]}
+            arguments = {**arguments, "workspace": {**asked, "run_id": self._run["run_id"]}}
         return {
             "directory": options["tester_dir"] or options["sweep_state_dir"],
             **{name: options[f"tester_{name}"] for name in OF_ROLE},
@@ -94,4 +104,25 @@ class ActionModule(RemoteAction):
             "source_hash": self._source_hash or answer["tester"]["source_hash"],
             "called_s": [self._sent_epoch_s, self._sent_epoch_s + bound_s],
         }
-        return {"discovered": {}, **answer, **ready}
+        answers = answer.pop("workspaces", {})
+        known = {"discovered": {}, **answer, **ready, "workspace": {}}
+        if not self._task.args.get("workspace"):
+            return known
+        return self._with_workspace(known, answers, task_vars["inventory_hostname"])
+
+    def _with_workspace(self, known: dict[str, Any], answers: Any, host: str) -> dict[str, Any]:
+        """Return what is known of the host with the layout of its workspaces, as the action ``workspace`` returns it,
+        and what is ``asked`` for when they are created. The layout stays empty if this takes privilege: then it is the
+        task of that action."""
+        planned = {volume["name"]: volume for volume in self._volumes}
+        found = of_volumes({"volumes": answers}, planned)
+        errors = {name: each["error"] for name, each in found.items() if each["error"]}
+        if any(each.get("needs_privilege") for name, each in found.items() if name not in errors):
+            return known
+        directory, asked = RunDirectory.open(self._run["path"]), self._task.args["workspace"]
+        errors = file_refusals(directory, host, Workspace.stage, found, errors, known["facts"])
+        ready = [volume_layout(planned[name], found[name], False) for name in planned if name not in errors]
+        if not ready:
+            return {**none_left(Workspace.stage, errors), "facts": known["facts"]}
+        owner = self._task.args.get("user", "")
+        return {**known, "workspace": {**layout(ready, owner, asked["allow"]), "asked": asked}}

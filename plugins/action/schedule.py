@@ -53,6 +53,7 @@ def ready_host(variables: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values that a host's start time depends on, from the results of the roles; empty if its tester cannot
     be started."""
     plan, tester, workspace = (variables.get(name) or {} for name in ("sweep_plan", "tester_ready", "workspace_layout"))
+    workspace = workspace or tester.get("workspace") or {}
     if tester.get("failed") or workspace.get("failed") or not workspace.get("volumes"):
         return {}
     return {

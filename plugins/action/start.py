@@ -7,9 +7,11 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from ansible.errors import AnsibleActionFail
+from ansible_collections.mqops.logdisk.plugins.action.workspace import ActionModule as Workspace
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction, failure, of_volumes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.early_end import NONE, runs_alone
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.early_end import OPTION as END_EARLY
@@ -95,20 +97,38 @@ class ActionModule(RemoteAction):
             raise AnsibleActionFail(
                 f"the tester was not started, because its order cannot be recorded: {error}"
             ) from error
-        return {**arguments, "tester": tester["path"], "volumes": volumes}
+        return {
+            **arguments,
+            "tester": tester["path"],
+            "volumes": volumes,
+            "workspace": for_volumes(workspace.get("asked") if self._round == 1 else None, self._orders),
+        }
 
     def take_in(self, answer: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         host, arguments = task_vars["inventory_hostname"], self._task.args
         answers = of_volumes(answer, self._orders)
-        errors = {name: each["error"] for name, each in answers.items() if each["error"]}
-        for name, reason in errors.items():
-            file_error(
-                RunDirectory.open(arguments["run_path"]), host, name, self.stage, reason, self._orders[name].facts
-            )
+        directory = RunDirectory.open(arguments["run_path"])
+        errors = {name: each for name, each in answers.items() if each["error"]}
+        for name, each in errors.items():
+            reason, facts = directory.kind.in_its_terms(each["error"]), self._orders[name].facts
+            file_error(directory, host, name, stage_of(each), reason, facts)
         started = {name: {"state": "running"} for name in answers if name not in errors}
         if not started:
-            return failure(self.stage, "error", "; ".join(dict.fromkeys(errors.values())))
+            first = next(iter(errors.values()))
+            return failure(
+                stage_of(first), "error", "; ".join(dict.fromkeys(each["error"] for each in errors.values()))
+            )
         return {**host_status(host, arguments["run_id"], {**answer, "volumes": started}), "changed": True}
+
+
+def stage_of(answer: Mapping[str, Any]) -> str:
+    """Return the stage at which a host failed to start a volume."""
+    return Workspace.stage if answer.get("stage") == Workspace.stage else ActionModule.stage
+
+
+def for_volumes(asked: Mapping[str, Any] | None, names: Collection[str]) -> dict[str, Any]:
+    """Return the options with which the module creates the workspaces of these volumes; empty if they exist."""
+    return {**asked, "volumes": [each for each in asked["volumes"] if each["name"] in names]} if asked else {}
 
 
 class _Order:

@@ -6,14 +6,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from ansible.errors import AnsibleActionFail
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction, failure, of_volumes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.reserve import reserve_option
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.workspaces import (
+    for_module,
+    layout,
+    reserve_of,
+    volume_layout,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.unmeasured import file_error
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import as_dict
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR
 
 
 class ActionModule(RemoteAction):
@@ -40,9 +47,9 @@ class ActionModule(RemoteAction):
             if name not in ("run_as", "run_path", "facts", "known", "reserve")
         }
         try:
-            reserve = reserve_option(str(arguments.get("reserve", "0")))
+            reserve = reserve_of(arguments.get("reserve", "0"))
         except ValueError as error:
-            raise AnsibleActionFail(f"workspace_reserve: {error}") from error
+            raise AnsibleActionFail(str(error)) from error
         return {**sent, "volumes": [for_module(volume) for volume in self._wanted()], **reserve}
 
     def _wanted(self) -> list[dict[str, Any]]:
@@ -67,11 +74,14 @@ class ActionModule(RemoteAction):
         if not arguments.get("may_ask_for_privilege", True):
             errors.update(dict.fromkeys(wanting, "the host asks for a privilege that it already has or must not get"))
             wanting = []
-        directory = RunDirectory.open(arguments["run_path"])
-        errors = {name: directory.kind.in_its_terms(reason) for name, reason in errors.items()}
-        for name, reason in errors.items():
-            facts = {**arguments["facts"], **as_dict(answers[name].get("facts"))}
-            file_error(directory, task_vars["inventory_hostname"], name, self.stage, reason, facts)
+        errors = file_refusals(
+            RunDirectory.open(arguments["run_path"]),
+            task_vars["inventory_hostname"],
+            self.stage,
+            answers,
+            errors,
+            arguments["facts"],
+        )
         privileged = bool(arguments.get("privileged"))
         ready = [
             volume_layout(planned[name], answers[name], privileged)
@@ -80,72 +90,28 @@ class ActionModule(RemoteAction):
         ]
         ready = [*(as_dict(arguments.get("known")).get("volumes") or []), *ready]
         if not ready and not wanting:
-            return failure(
-                self.stage,
-                "error",
-                "; ".join(
-                    errors.values() if len(errors) == 1 else (f"{name}: {reason}" for name, reason in errors.items())
-                ),
-            )
-        return {
-            "changed": bool(answer.get("changed")),
-            "volumes": ready,
-            "wanting": wanting,
-            "needs_privilege": bool(wanting),
-            "privileged": any(volume["privileged"] for volume in ready),
-            "owner": arguments.get("run_as", ""),
-            "share_device": "device_in_use" in (arguments.get("allow") or []),
-        }
+            return none_left(self.stage, errors)
+        found = layout(ready, arguments.get("run_as", ""), arguments.get("allow") or [], wanting)
+        return {"changed": bool(answer.get("changed")), **found}
 
 
-def for_module(volume: dict[str, Any]) -> dict[str, Any]:
-    """Return the parts of a planned volume that the module needs."""
-    parts = [
-        {
-            **{key: part[key] for key in ("path", "places", "footprint_bytes")},
-            "direct_sizes": part["direct_sizes_bytes"],
-        }
-        for part in volume["parts"]
-    ]
-    return {**{key: volume[key] for key in ("name", "queue_managers", "expect_mount", "devices")}, "parts": parts}
+def file_refusals(
+    directory: RunDirectory,
+    host: str,
+    stage: str,
+    answers: Mapping[str, Mapping[str, Any]],
+    errors: Mapping[str, str],
+    facts: Mapping[str, Any],
+) -> dict[str, str]:
+    """File the records of the volumes of a host that have an error, and return the errors in the words of the kind of
+    run. ``answers`` are those of the host about its volumes, ``facts`` those about itself. Raises RunDirectoryError."""
+    told = {name: directory.kind.in_its_terms(reason) for name, reason in errors.items()}
+    for name, reason in told.items():
+        file_error(directory, host, name, stage, reason, {**facts, **as_dict(answers[name].get("facts"))})
+    return told
 
 
-def volume_layout(planned: dict[str, Any], answer: dict[str, Any], privileged: bool) -> dict[str, Any]:
-    """Return what later roles need to know about a volume that is ready."""
-    found = {
-        "facts": as_dict(answer.get("facts")),
-        **{key: answer.get(key) or [] for key in ("unknown", "disks", "volume_counters")},
-    }
-    # The workers of streams have numbers, not names.
-    known = {
-        "name": planned["name"],
-        "queue_managers": [] if planned["places"] else planned["queue_managers"],
-        "privileged": privileged,
-    }
-    return {**found, **paths_of(planned, as_dict(answer.get("workspace")).get("parts") or []), **known}
-
-
-def paths_of(planned: dict[str, Any], made: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return what was created on the paths of a volume: ``directories`` are listed as the tester lists them, including
-    devices, and ``given`` is the value of its --dir."""
-    devices: dict[str, list[str]] = {}
-    for device in planned["devices"]:
-        devices.setdefault(device["place"], []).append(device["path"])
-    of_places: dict[str, list[str]] = {}
-    for part, each in zip(planned["parts"], made, strict=True):
-        for place, directory in zip(part["places"] or planned["queue_managers"], each["directories"], strict=True):
-            of_places.setdefault(place, []).append(directory)
-    listed = [devices[name] if name in devices else of_places[name] for name in planned["places"] or of_places]
-    paths = [each["path"] for each in made]
-    return {
-        "path": paths[0] if paths else planned["devices"][0]["path"],
-        "paths": paths,
-        "made_paths": [each["path"] for each in made if each.get("made_path")],
-        "run_directories": [each["run_directory"] for each in made],
-        "directories": [path for each in listed for path in each],
-        "given": [
-            "+".join(each)
-            for name, each in zip(planned["places"] or of_places, listed, strict=True)
-            if name not in devices
-        ],
-    }
+def none_left(stage: str, errors: Mapping[str, str]) -> dict[str, Any]:
+    """Return the result of a task after which there is no volume to test."""
+    reasons = errors.values() if len(errors) == 1 else (f"{name}: {reason}" for name, reason in errors.items())
+    return failure(stage, ERROR, "; ".join(reasons))

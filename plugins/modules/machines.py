@@ -45,4 +45,10 @@ waiting:
   returned: success
   type: list
   elements: str
+without_workspace:
+  description: The hosts among O(hosts) whose workspace M(mqops.logdisk.start) cannot create, because that takes
+    privilege, or because M(mqops.logdisk.probe) did not inspect it.
+  returned: success
+  type: list
+  elements: str
 """

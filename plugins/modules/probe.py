@@ -39,6 +39,13 @@ options:
       read. If empty, it is searched for.
     type: str
     default: ""
+  workspace:
+    description:
+      - Options of M(mqops.logdisk.workspace), if the workspaces are to be inspected. Nothing is created. Only
+        M(mqops.logdisk.start) does that.
+      - The action plugin sets this option.
+    type: dict
+    default: {}
   directory:
     description: Directory for the binaries of the tester. C(~) is the home directory of the connecting user.
     type: path
@@ -113,6 +120,12 @@ discovered:
     - With O(observe_window), C(observed) of each queue manager contains what IBM MQ reported about its log and from
       which source, or why it reported nothing.
   returned: if O(discover=true)
+  type: dict
+workspace:
+  description: The layout of the workspaces that can be created without privilege, as M(mqops.logdisk.workspace) returns
+    it, and what M(mqops.logdisk.start) needs to create them. Empty if nothing was inspected, or if they take privilege.
+    The action plugin makes it of what the host found.
+  returned: success
   type: dict
 observed_s:
   description: For how many seconds IBM MQ was asked.
@@ -260,6 +273,16 @@ def observe(queue_managers, p):
         each["observed"] = seen.get(each["name"], dict(source="", samples=[], problem="it is not running"))
 
 
+def inspected(asked):
+    """Return what speaks against the workspaces that are asked for, if any are."""
+    if not asked:
+        return {}
+    # Only a call that inspects file systems pays for the import.
+    from ansible_collections.mqops.logdisk.plugins.module_utils import _workspaces
+
+    return dict(workspaces=_workspaces.inspect_all(asked, None))
+
+
 def main():
     module = AnsibleModule(
         argument_spec=dict(
@@ -277,6 +300,7 @@ def main():
             observe_window=dict(type="int", default=0),
             observe_url=dict(type="str", default=""),
             observe_amqsrua=dict(type="str", default=""),
+            workspace=dict(type="dict", default={}),
             **_queue_manager_info.OPTIONS,
         ),
         supports_check_mode=True,
@@ -287,6 +311,7 @@ def main():
     source_hash = installed_source_hash(module, path, expected)
     refuse_places(module, bool(source_hash))
     compiler = "" if source_hash else find_compiler(module, module.params["compiler"])
+    found = dict(discovered(module), **inspected(module.params["workspace"]))
     module.exit_json(
         changed=False,
         facts=_host_facts.facts(),
@@ -294,8 +319,8 @@ def main():
         compiler=compiler,
         headers=has_headers(module, compiler),
         tester=dict(path=path, installed=bool(source_hash), source_hash=source_hash),
-        **discovered(module),
         time_epoch_s=time.time(),
+        **found,
     )
 
 

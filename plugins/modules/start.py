@@ -61,7 +61,8 @@ options:
         elements: str
         required: true
       made_paths:
-        description: Those of O(volumes[].paths) that this run created. They are removed when the run has ended.
+        description: Those of O(volumes[].paths) that this run created. They are removed when the run has ended. Those
+          that are created on account of O(workspace) are added.
         type: list
         elements: str
         default: []
@@ -82,6 +83,13 @@ options:
           - The action plugin sets this option.
         type: dict
         default: {}
+  workspace:
+    description:
+      - Options of M(mqops.logdisk.workspace), if the directories are yet to be created. Their file systems are
+        inspected again before that. A volume that is refused is not started.
+      - The action plugin sets this option.
+    type: dict
+    default: {}
   nice:
     description: Niceness of the tester.
     type: int
@@ -233,16 +241,45 @@ def start(p, volume, run, lock):
     return ""
 
 
+def created(asked):
+    """Create the directories of all volumes. Returns for each volume the paths that were created for this run, or an
+    ``error``, by its name."""
+    # Only a call that creates directories pays for the import.
+    from ansible_collections.mqops.logdisk.plugins.module_utils import _workspaces
+
+    found = _workspaces.inspect_all(asked, None)
+    _workspaces.make_all(asked, found)
+    return dict((name, created_for(each)) for name, each in found.items())
+
+
+def created_for(found):
+    if found["needs_privilege"] and not found["error"]:
+        return dict(error="the permissions of its directory changed while this run began: certify it again")
+    made = [part["path"] for part in found["workspace"]["parts"] if part.get("made_path")]
+    return dict(error=found["error"], made_paths=made)
+
+
+def started(p, volume, run, lock, workspace):
+    """Start the tester of a volume, unless its workspace could not be created. Returns the answer for it."""
+    if workspace.get("error"):
+        return dict(error=workspace["error"], stage="workspace")
+    made_paths = volume["made_paths"] + workspace.get("made_paths", [])
+    return dict(error=start(p, dict(volume, made_paths=made_paths), run, lock))
+
+
 def start_all(p):
-    """Start the testers. Returns for each volume its ``error``, by its name."""
+    """Start the testers. Returns for each volume its ``error``, by its name, and the ``stage`` if it is not that of the
+    sweep."""
     runs = [_runs.Run(p["state_dir"], p["run_id"], volume["name"]) for volume in p["volumes"]]
     _runs.own_directory(runs[0].state_dir)
     # The tester of the previous round may still be running: it writes its tables before it ends.
     lock = runs[0].lock(PATIENCE_S if p["round"] > 1 else 0)
     try:
         remove_old_runs(p["state_dir"], p["keep_days"])
+        workspaces = created(dict(p["workspace"], state_dir=p["state_dir"])) if p["workspace"] else {}
         return dict(
-            (volume["name"], dict(error=start(p, volume, run, lock))) for volume, run in zip(p["volumes"], runs)
+            (volume["name"], started(p, volume, run, lock, workspaces.get(volume["name"], {})))
+            for volume, run in zip(p["volumes"], runs)
         )
     finally:
         os.close(lock)
@@ -275,6 +312,7 @@ def main():
             keep_days=dict(type="int", default=7),
             user=dict(type="str", default=""),
             round=dict(type="int", default=1),
+            workspace=dict(type="dict", default={}),
         ),
         supports_check_mode=True,
     )

@@ -36,11 +36,11 @@ def test_one_bad_host_when_any_error_is_fatal(start: Start, controller: Controll
 
 
 def lose_before_the_start(bed: Bed, controller: Controller, directory: Path) -> Path:
-    """Kill a certification as soon as its workspace is there; return the inventory."""
-    inventory = bed.inventory(
-        directory / "lost.yml",
-        variables={**QUICK, "sweep_tester": {"path": "x", "facts": "{{ lookup('pipe', 'sleep 60') }}"}},
-    )
+    """Kill a certification as soon as its workspace is there, which root creates in a call of its own; return the
+    inventory."""
+    facts = "{{ lookup('pipe', 'sleep 60') }}"
+    variables = {**QUICK, "workspace_become": "always", "sweep_tester": {"path": "x", "facts": facts}}
+    inventory = bed.inventory(directory / "lost.yml", variables=variables)
     lost = controller.start("certify", "-i", str(inventory))
     wait_for(lambda: bed["h1"].files("/fut/logdisk"), "the workspace is there")
     os.killpg(lost.pid, signal.SIGKILL)

@@ -452,6 +452,7 @@ def test_the_tester_of_a_run_is_inspected_by_the_options_of_the_run():
     ]
     elsewhere = of_tester({**asked, "tester_dir": "/opt/t"})
     assert action(probe, {}).given({"options": elsewhere}, {})["directory"] == "/opt/t"
+    assert "workspace" not in sent
 
 
 def test_what_root_creates_belongs_to_the_user_of_the_tester():
@@ -465,11 +466,11 @@ def test_what_root_creates_belongs_to_the_user_of_the_tester():
     assert not action(workspace, {}).given(given, {})["may_ask_for_privilege"]
 
 
-def test_hosts_whose_tester_is_missing_and_doubles_are_named():
+def test_hosts_that_lack_a_tester_or_a_workspace_and_doubles_are_named():
     facts = {"machine_id": "1", "boot_id": "2"}
     there = {"tester": {"installed": True}, "facts": {**facts, "hostname": "a"}}
     hostvars = {
-        "a": {"tester_ready": there},
+        "a": {"tester_ready": {**there, "workspace": {"volumes": [{"name": "log"}]}}},
         "b": {"tester_ready": {"tester": {"installed": False}, "facts": {**facts, "hostname": "b"}}},
         "c": {"tester_ready": {"failed": True}},
         "d": {"tester_ready": {**there, "facts": {**facts, "hostname": "d"}}},
@@ -477,6 +478,7 @@ def test_hosts_whose_tester_is_missing_and_doubles_are_named():
     }
     found = machines.ActionModule.answer(None, {"hosts": list(hostvars)}, {"hostvars": hostvars})
     assert (found["waiting"], list(found["doubles"])) == (["b", "d", "e"], ["d", "e"])
+    assert found["without_workspace"] == ["b", "d", "e"]
 
 
 def test_what_is_known_of_a_host_stays_known_when_its_tester_is_built():

@@ -10,8 +10,9 @@ import time
 
 import pytest
 from ansible.errors import AnsibleConnectionFailure
-from ansible_collections.mqops.logdisk.plugins.action import look, record, start, workspace
+from ansible_collections.mqops.logdisk.plugins.action import look, probe, record, start, workspace
 from ansible_collections.mqops.logdisk.plugins.action import plan as plan_action
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import workspaces
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.plan import (
     IN_TURN,
     TOGETHER,
@@ -27,6 +28,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.reader imp
 from ansible_collections.mqops.logdisk.tests.unit.plugins.action.test_actions import action
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
+SOURCES = str(fabricate.PROJECT / "src")
 WORKLOADS = str(fabricate.PROJECT / "roles/sweep/files/workloads")
 HOST = {"inventory_hostname": "h7"}
 SWEEP = {
@@ -202,9 +204,59 @@ def test_a_second_call_that_fails_costs_only_the_volumes_that_it_is_for(director
     assert reasons(directory) == {"b": "workspace: sudo: a password is required", "c": "workspace: refused"}
 
 
-def started(directory, answers, order=TOGETHER, disks=None, **more):
+def inspected(directory, answers):
+    """Return what is known of a host with these workspaces, which are inspected but not created yet."""
+    asked = {"allow": [], "may_ask_for_privilege": True}
+    of_role = dict.fromkeys([f"tester_{name}" for name in probe.OF_ROLE], "")
+    options = {**of_role, "tester_dir": "/t", "tester_volumes": planned()["volumes"], "tester_workspace": asked}
+    arguments = {"options": {**options, "tester_user": "mqm"}, "run": {"run_id": "R", "path": directory.path}}
+    known = {"facts": {"os": "x"}, "time_epoch_s": 0.0, "observed_s": 0.0, "tester": {"path": "/t", "source_hash": "a"}}
+    plugin = action(probe, {})
+    plugin._task.args = plugin.given({**arguments, "source_dir": SOURCES}, HOST)
+    sent = plugin.prepare(dict(plugin._task.args), HOST)["workspace"]
+    assert (sent["run_id"], [volume["name"] for volume in sent["volumes"]]) == ("R", list(NAMES))
+    return plugin.take_in({**known, "workspaces": answers}, HOST)
+
+
+def test_workspaces_that_are_inspected_with_the_host_need_no_call_of_their_own(directory):
+    answers = {"a": found("a"), "b": found("b", error="refused: full"), "c": found("c", disks=["sda"])}
+    layout = inspected(directory, answers)["workspace"]
+    of_its_own = created(directory, answers, run_as="mqm")
+    asked = layout.pop("asked")
+    assert layout == {key: of_its_own[key] for key in layout} and layout["owner"] == "mqm"
+    assert reasons(directory) == {"b": "workspace: refused: full"}
+
+    dummy, sent = started(directory, {"a": {"error": ""}}, layout={**layout, "asked": asked})
+    assert [volume["name"] for volume in sent["workspace"]["volumes"]] == ["a", "c"]
+    dummy, sent = started(directory, {}, layout={**layout, "asked": asked}, round=2)
+    assert sent["workspace"] == {}
+
+
+def test_workspaces_that_take_privilege_are_left_to_a_call_of_their_own(directory):
+    answers = {"a": found("a", needs_privilege=True), "b": found("b"), "c": found("c", error="refused: full")}
+    assert inspected(directory, answers)["workspace"] == {} and reasons(directory) == {}
+
+
+def test_a_host_whose_workspaces_are_all_refused_fails_when_it_is_inspected(directory):
+    result = inspected(directory, {name: found(name, error=f"no {name}") for name in NAMES})
+    assert (result["failed"], result["logdisk"]["stage"], result["msg"]) == (
+        True,
+        "workspace",
+        "a: no a; b: no b; c: no c",
+    )
+    assert reasons(directory) == {name: f"workspace: no {name}" for name in NAMES}
+
+
+@pytest.mark.parametrize(("stage", "filed"), [("workspace", "workspace"), ("gate", "sweep"), (["workspace"], "sweep")])
+def test_a_workspace_that_cannot_be_created_when_the_tester_is_started_is_filed_as_such(directory, stage, filed):
+    plugin, sent = started(directory, {"a": {"error": "full", "stage": stage}, "b": {"error": ""}, "c": {"error": ""}})
+    status = plugin.take_in(plugin.call(sent, HOST), HOST)
+    assert sorted(status["volumes"]) == ["b", "c"] and reasons(directory) == {"a": f"{filed}: full"}
+
+
+def started(directory, answers, order=TOGETHER, disks=None, layout=None, **more):
     answer = {"volumes": answers} if isinstance(answers, dict) else answers
-    layout = created(directory, {name: found(name, disks=(disks or {}).get(name, [name])) for name in NAMES})
+    layout = layout or created(directory, {name: found(name, disks=(disks or {}).get(name, [name])) for name in NAMES})
     plugin = action(
         start,
         answer,
@@ -221,17 +273,17 @@ def test_streams_have_a_directory_for_each_place_and_workers_without_names(direc
     (volume, *dummy) = plan_host(
         read_volumes([], DEFAULTS), SWEEP, {}, workload=load_workload("mailbox-2010", WORKLOADS)
     )["volumes"]
-    sent = workspace.for_module(volume)
+    sent = workspaces.for_module(volume)
     (part,) = sent["parts"]
     assert (part["path"], part["places"], part["footprint_bytes"]) == ("/ws", ["database", "log"], 2 << 20)
     made = {"path": "/ws", "run_directory": "/ws/r", "directories": ["/ws/r/database", "/ws/r/log"], "made_path": True}
-    layout = workspace.volume_layout(volume, {"workspace": {"parts": [made]}}, False)
+    layout = workspaces.volume_layout(volume, {"workspace": {"parts": [made]}}, False)
     assert (layout["queue_managers"], layout["directories"], layout["given"]) == (
         [],
         made["directories"],
         made["directories"],
     )
-    assert workspace.volume_layout(planned()["volumes"][0], found("a"), False)["queue_managers"] == ["QM1"]
+    assert workspaces.volume_layout(planned()["volumes"][0], found("a"), False)["queue_managers"] == ["QM1"]
 
 
 def test_places_on_several_paths_and_devices_are_ordered_as_the_tester_takes_and_lists_them(directory):
@@ -241,7 +293,7 @@ def test_places_on_several_paths_and_devices_are_ordered_as_the_tester_takes_and
     (volume,) = plan_host(
         read_volumes([], {**DEFAULTS, "places": given}), options, {}, workload=load_workload("spc1-like", WORKLOADS)
     )["volumes"]
-    sent = workspace.for_module(volume)
+    sent = workspaces.for_module(volume)
     assert ([part["path"] for part in sent["parts"]], sent["devices"]) == (
         ["/2/ws", "/3/ws"],
         [{"place": "asu2", "path": disk}],
@@ -255,7 +307,7 @@ def test_places_on_several_paths_and_devices_are_ordered_as_the_tester_takes_and
         for part in sent["parts"]
     ]
     made[1]["made_path"] = True
-    layout = workspace.volume_layout(volume, {"workspace": {"parts": made}}, False)
+    layout = workspaces.volume_layout(volume, {"workspace": {"parts": made}}, False)
     assert layout["given"] == ["/2/ws/r/asu1", "/2/ws/r/asu3+/3/ws/r/asu3"]
     assert layout["directories"] == ["/2/ws/r/asu1", disk, "/2/ws/r/asu3", "/3/ws/r/asu3"]
     assert (layout["paths"], layout["made_paths"], layout["run_directories"]) == (
@@ -408,10 +460,10 @@ def test_a_ladder_ends_early_only_if_nothing_else_is_measured(hosts, names, orde
 def test_the_devices_of_a_place_are_listed_as_the_tester_lists_them():
     devices = [{"place": "data", "path": "/dev/disk/by-id/a"}, {"place": "data", "path": "/dev/disk/by-id/b"}]
     planned = {"places": ["data", "log"], "queue_managers": [], "devices": devices, "parts": [{"places": ["log"]}]}
-    found = workspace.paths_of(planned, [{"path": "/ws", "directories": ["/ws/run/log"], "run_directory": "/ws/run"}])
+    found = workspaces.paths_of(planned, [{"path": "/ws", "directories": ["/ws/run/log"], "run_directory": "/ws/run"}])
     assert found["directories"] == ["/dev/disk/by-id/a", "/dev/disk/by-id/b", "/ws/run/log"]
     assert (found["path"], found["given"]) == ("/ws", ["/ws/run/log"])
-    alone = workspace.paths_of({**planned, "places": ["data"], "parts": []}, [])
+    alone = workspaces.paths_of({**planned, "places": ["data"], "parts": []}, [])
     assert (alone["path"], alone["directories"], alone["given"]) == (
         "/dev/disk/by-id/a",
         ["/dev/disk/by-id/a", "/dev/disk/by-id/b"],

@@ -10,7 +10,7 @@ import os
 import time
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.module_utils import _marks, _runs, _workspace
+from ansible_collections.mqops.logdisk.plugins.module_utils import _marks, _queue_managers, _runs, _workspace
 from ansible_collections.mqops.logdisk.plugins.modules import start
 
 RUN = "20261121T104935Z-1f0c2a"
@@ -50,6 +50,7 @@ def options(tmp_path):
         "ionice": "",
         "keep_days": 7,
         "round": 1,
+        "workspace": {},
     }
 
 
@@ -90,6 +91,57 @@ def test_the_directories_of_each_path_are_removed_and_the_paths_that_were_made(o
     ended(options)
     assert os.listdir(kept) == [_marks.MARK_NAME] and not os.path.exists(made)
     assert (tmp_path / "ws" / f"logdisk-{RUN}-log" / "QM1").is_dir()
+
+
+@pytest.fixture
+def uncreated(options, tmp_path, monkeypatch):
+    """The parameters for a volume whose directories are created with the start, on a path that does not exist yet."""
+    monkeypatch.setattr(_queue_managers, "running_queue_managers", list)
+    monkeypatch.setattr(_queue_managers, "open_log_devices", set)
+    monkeypatch.setattr(_queue_managers, "sees_processes", lambda: True)
+    path = str(tmp_path / "new")
+    run = os.path.join(path, f"logdisk-{RUN}-log")
+    options["volumes"][0].update(paths=[path], run_directories=[run], directories=[os.path.join(run, "QM1")])
+    part = {"path": path, "places": [], "footprint_bytes": 1 << 20, "direct_sizes": []}
+    volume = {"name": "log", "queue_managers": ["QM1"], "expect_mount": "", "parts": [part], "devices": []}
+    asked = {"allow": [], "mqs_ini": str(tmp_path / "mqs.ini"), "owner": "", "may_ask_for_privilege": True}
+    reserve = {"reserve_bytes": 0, "reserve_share": None}
+    options["workspace"] = {**asked, **reserve, "run_id": RUN, "volumes": [volume], "patience_s": 10}
+    return options
+
+
+def test_directories_that_are_created_with_the_start_are_there_for_the_tester_and_removed_after_it(uncreated):
+    directory = uncreated["volumes"][0]["directories"][0]
+    tester = uncreated["tester"]
+    with open(tester, "a") as file:
+        file.write(f'[ -d "{directory}" ] || exit 9\n')
+    assert started(uncreated) == ""
+    assert ended(uncreated).exit_status() == 0
+    assert not os.path.exists(uncreated["volumes"][0]["paths"][0])
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"expect_mount": "/elsewhere"}, "refused: "),
+        ({"parts": [{"path": "/proc/none/ws", "places": [], "footprint_bytes": 0, "direct_sizes": []}]}, ""),
+    ],
+)
+def test_a_workspace_is_inspected_again_before_it_is_created(uncreated, changes, reason):
+    uncreated["workspace"]["volumes"][0].update(changes)
+    answer = start.start_all(uncreated)["log"]
+    assert answer["stage"] == "workspace" and answer["error"].startswith(reason)
+    assert not os.path.exists(uncreated["volumes"][0]["paths"][0])
+    assert not _runs.Run(uncreated["state_dir"], RUN, "log").processes()
+
+
+def test_a_workspace_that_takes_privilege_by_now_is_not_created(uncreated, monkeypatch):
+    monkeypatch.setattr(_workspace.Preflight, "needs_privilege", lambda self: True)
+    answer = start.start_all(uncreated)["log"]
+    assert answer == {
+        "error": "the permissions of its directory changed while this run began: certify it again",
+        "stage": "workspace",
+    }
 
 
 def test_a_test_of_devices_alone_names_no_directory(options):

@@ -10,8 +10,7 @@ import os
 import time
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.module_utils import _marks, _queue_managers, _workspace
-from ansible_collections.mqops.logdisk.plugins.modules import workspace
+from ansible_collections.mqops.logdisk.plugins.module_utils import _marks, _queue_managers, _workspace, _workspaces
 
 RUN = "20261121T104935Z-1f0c2a"
 
@@ -51,8 +50,8 @@ def options(tmp_path):
 
 
 def outcome(options):
-    found = workspace.inspect_all(options, None)
-    workspace.make_all(options, found)
+    found = _workspaces.inspect_all(options, None)
+    _workspaces.make_all(options, found)
     made = sorted(volume["name"] for volume in options["volumes"] if os.path.isdir(volume["parts"][0]["path"]))
     return found, made
 
@@ -79,7 +78,7 @@ def test_a_refused_volume_costs_its_neighbours_nothing(options):
 def test_volumes_on_one_file_system_count_together_unless_they_are_refused(options):
     for volume in options["volumes"]:
         volume["parts"][0]["footprint_bytes"] = int(
-            workspace.inspect_all(options, None)["a"]["facts"]["filesystem_free_bytes"] * 0.45
+            _workspaces.inspect_all(options, None)["a"]["facts"]["filesystem_free_bytes"] * 0.45
         )
     found, made = outcome(options)
     assert made == [] and all(
@@ -131,8 +130,8 @@ def several(options, tmp_path):
 
 
 def answer(options):
-    found = workspace.inspect_all(options, None)
-    workspace.make_all(options, found)
+    found = _workspaces.inspect_all(options, None)
+    _workspaces.make_all(options, found)
     return found["a"]
 
 
@@ -171,7 +170,7 @@ def test_what_is_refused_on_every_path_is_said_once(several, monkeypatch):
 
 
 def test_the_paths_of_a_volume_must_fit_on_one_file_system_together(several):
-    free = workspace.inspect_all(several, None)["a"]["facts"]["filesystem_free_bytes"]
+    free = _workspaces.inspect_all(several, None)["a"]["facts"]["filesystem_free_bytes"]
     for each in several["volumes"][0]["parts"]:
         each["footprint_bytes"] = int(free * 0.45)
     assert "but the test needs" in answer(several)["error"] and on_mounts(several) == []

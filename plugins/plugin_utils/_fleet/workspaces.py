@@ -1,0 +1,108 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The workspaces of a host's volumes: what its modules are asked for, and what later tasks need to know of the
+answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.reserve import reserve_option
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import as_dict
+
+PATIENCE_S = 30
+"""How long a file system may take to answer."""
+
+
+def asked_while_looking(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of the module ``workspace``, besides run and volumes, with which ``probe`` inspects workspaces
+    and ``start`` creates them without a call of their own, from the values of all options. Raises ValueError."""
+    return {
+        "reserve_bytes": 0,
+        "reserve_share": None,
+        **reserve_of(options["workspace_reserve"]),
+        **{name: options[f"workspace_{name}"] for name in ("allow", "mqs_ini")},
+        "owner": "",
+        "may_ask_for_privilege": options["workspace_become"] == "auto",
+        "patience_s": PATIENCE_S,
+    }
+
+
+def reserve_of(reserve: Any) -> dict[str, Any]:
+    """Return the option of the module for the option ``workspace_reserve``. Raises ValueError."""
+    try:
+        return reserve_option(str(reserve))
+    except ValueError as error:
+        raise ValueError(f"workspace_reserve: {error}") from error
+
+
+def layout(
+    ready: list[dict[str, Any]], owner: str, allow: Sequence[str], wanting: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Return what later tasks need to know: the volumes that are ``ready`` (see volume_layout), and the names of those
+    that are ``wanting`` privilege. ``owner`` is the user as whom the tester runs, and ``allow`` the option
+    workspace_allow."""
+    return {
+        "volumes": ready,
+        "wanting": list(wanting),
+        "needs_privilege": bool(wanting),
+        "privileged": any(volume["privileged"] for volume in ready),
+        "owner": owner,
+        "share_device": "device_in_use" in allow,
+    }
+
+
+def for_module(volume: dict[str, Any]) -> dict[str, Any]:
+    """Return the parts of a planned volume that the module needs."""
+    parts = [
+        {
+            **{key: part[key] for key in ("path", "places", "footprint_bytes")},
+            "direct_sizes": part["direct_sizes_bytes"],
+        }
+        for part in volume["parts"]
+    ]
+    return {**{key: volume[key] for key in ("name", "queue_managers", "expect_mount", "devices")}, "parts": parts}
+
+
+def volume_layout(planned: dict[str, Any], answer: dict[str, Any], privileged: bool) -> dict[str, Any]:
+    """Return what later roles need to know about a volume that is ready."""
+    found = {
+        "facts": as_dict(answer.get("facts")),
+        **{key: answer.get(key) or [] for key in ("unknown", "disks", "volume_counters")},
+    }
+    # The workers of streams have numbers, not names.
+    known = {
+        "name": planned["name"],
+        "queue_managers": [] if planned["places"] else planned["queue_managers"],
+        "privileged": privileged,
+    }
+    return {**found, **paths_of(planned, as_dict(answer.get("workspace")).get("parts") or []), **known}
+
+
+def paths_of(planned: dict[str, Any], made: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return what was created on the paths of a volume: ``directories`` are listed as the tester lists them, including
+    devices, and ``given`` is the value of its --dir."""
+    devices: dict[str, list[str]] = {}
+    for device in planned["devices"]:
+        devices.setdefault(device["place"], []).append(device["path"])
+    of_places: dict[str, list[str]] = {}
+    for part, each in zip(planned["parts"], made, strict=True):
+        for place, directory in zip(part["places"] or planned["queue_managers"], each["directories"], strict=True):
+            of_places.setdefault(place, []).append(directory)
+    listed = [devices[name] if name in devices else of_places[name] for name in planned["places"] or of_places]
+    paths = [each["path"] for each in made]
+    return {
+        "path": paths[0] if paths else planned["devices"][0]["path"],
+        "paths": paths,
+        "made_paths": [each["path"] for each in made if each.get("made_path")],
+        "run_directories": [each["run_directory"] for each in made],
+        "directories": [path for each in listed for path in each],
+        "given": [
+            "+".join(each)
+            for name, each in zip(planned["places"] or of_places, listed, strict=True)
+            if name not in devices
+        ],
+    }
