@@ -12,7 +12,7 @@ PYTHON ?= $(shell tools/find-python --default)
 INVENTORY ?=
 export INVENTORY
 # How many integration tests run side by side: they wait for hosts most of the time.
-JOBS ?= 4
+JOBS ?= 6
 # If not empty, the test targets run all tests; `make test-all` sets it.
 ALL ?=
 # The program that builds the image, and the image's name.

@@ -37,7 +37,7 @@ from testbed.settings import default_prefix
 from testbed.shell import TestbedError, wait_for
 
 PROJECT = Path(__file__).resolve().parents[1]
-CALLS_MAX = 5
+CALLS_MAX = 4
 STEPS = ("4K", "64K")
 PROFILE = {"name": "scale", "qualifies": {"confidence": "none"}, "limits": [{"metric": "latency_mean", "max": "1 s"}]}
 START_TASK = "Wait on the controller"
