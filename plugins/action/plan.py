@@ -81,6 +81,8 @@ class ActionModule(ControllerAction):
         return {
             **plan,
             "options": options["options"],
+            "become": bool(asked["workspace_owner"]),
+            "become_user": asked["workspace_owner"] or "root",
             "tester": {
                 **of_tester(asked, discovers(asked)),
                 "tester_dry_run": self._task.check_mode,

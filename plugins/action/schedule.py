@@ -41,8 +41,10 @@ class ActionModule(ControllerAction):
         if hosts and not problem:
             say(self._display, commands(options["run_path"], is_kept(options["run_path"])))
         return {
-            "hosts": time_table(options["mode"], now, hosts, start_at),
-            "problem": problem,
+            "hosts": {
+                name: {**times, "refusal": problem}
+                for name, times in time_table(options["mode"], now, hosts, start_at).items()
+            },
             "searching": [name for name, host in ready.items() if host["searches"]],
             # Directories are needed for the next round of a search. What root created, only root can remove.
             "keeping": [name for name, host in ready.items() if host["searches"] or host["privileged"]],

@@ -44,16 +44,16 @@ class ActionModule(RemoteAction):
     stage = "sweep"
 
     def given(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        """Take the schedule and the round as ``schedule`` and ``search_round``."""
-        schedule, number = arguments.pop("schedule"), arguments.pop("search_round")
+        """Take the times of the host and the round as ``times`` and ``search_round``."""
+        times, number = arguments.pop("times"), arguments.pop("search_round")
         host, plan = task_vars["inventory_hostname"], arguments["plan"]
         return {
             **arguments,
             "state_dir": plan["state_dir"],
             "round": number.get("number", 1),
             "loads": (number.get("loads") or {}).get(host) or {},
-            "start_at_epoch_s": schedule["hosts"][host]["start_epoch_s"],
-            "refusal": schedule["problem"],
+            "start_at_epoch_s": times["start_epoch_s"],
+            "refusal": times["refusal"],
             "user": arguments["tester"]["facts"]["user"],
             "nice": plan["options"]["sweep_nice"],
             "ionice": plan["options"]["sweep_ionice"],

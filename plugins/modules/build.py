@@ -89,15 +89,19 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _runs, _teste
 
 
 def unpack(archive, directory):
-    """Write the files of ``archive`` (zlib, JSON of path to base64) below ``directory``."""
-    files = json.loads(zlib.decompress(base64.b64decode(archive)).decode("utf-8"))
-    for name, content in files.items():
+    """Write the files of ``archive`` (zlib: a line of JSON with names and sizes, then the contents) below
+    ``directory``."""
+    head, content = zlib.decompress(base64.b64decode(archive)).split(b"\n", 1)
+    names, at = [], 0
+    for name, size in json.loads(head.decode("utf-8")):
+        names.append(name)
         path = os.path.join(directory, name)
         if not os.path.isdir(os.path.dirname(path)):
             os.mkdir(os.path.dirname(path))
         with open(path, "wb") as stream:
-            stream.write(base64.b64decode(content))
-    return sorted(files)
+            stream.write(content[at : at + size])
+        at += size
+    return names
 
 
 def compile_tester(module, directory, names):

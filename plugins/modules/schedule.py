@@ -10,7 +10,7 @@ short_description: Set the start time of each host of a sweep
 description:
   - Works out when each host starts, by the controller's clock. With O(mode=together) it is the same instant for all
     hosts.
-  - If the hosts cannot all be ready at O(start_at), the reason is returned in RV(problem), and
+  - If the hosts cannot all be ready at O(start_at), the reason is in RV(hosts), and
     M(mqops.logdisk.start) refuses to start them.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
@@ -55,19 +55,16 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-problem:
-  description: Why the hosts cannot start at O(start_at). Empty if they can.
-  returned: success
-  type: str
 hosts:
   description:
     - The times of each host by its name, in seconds since the epoch by the controller's clock.
     - The host starts at C(start_epoch_s) and is expected to end at C(end_epoch_s). From C(give_up_epoch_s)
       on it is not polled again.
+    - C(refusal) is why the hosts cannot start at O(start_at). It is empty if they can.
   returned: success
   type: dict
   sample:
-    db01: {start_epoch_s: 1795258013.4, end_epoch_s: 1795258480.4, give_up_epoch_s: 1795259080.4}
+    db01: {start_epoch_s: 1795258013.4, end_epoch_s: 1795258480.4, give_up_epoch_s: 1795259080.4, refusal: ""}
 searching:
   description: The hosts among O(hosts) that search for their capacity, whether or not they measure in this round.
   returned: success

@@ -38,25 +38,27 @@ def scheduled(monkeypatch, start_at):
 @pytest.mark.parametrize("start_at", [NOW + 30, "2026-11-22T02:00:30Z"])
 def test_all_hosts_start_at_the_common_instant(monkeypatch, start_at):
     told, said = scheduled(monkeypatch, start_at)
-    assert told["problem"] == "" and said
+    assert {times["refusal"] for times in told["hosts"].values()} == {""} and said
     assert {times["start_epoch_s"] for times in told["hosts"].values()} == {NOW + 30}
     assert {times["give_up_epoch_s"] for times in told["hosts"].values()} == {NOW + 30 + 200 + 30}
 
 
 def test_without_an_instant_they_start_as_soon_as_all_can(monkeypatch):
     told, dummy = scheduled(monkeypatch, "")
-    assert told["problem"] == "" and {times["start_epoch_s"] for times in told["hosts"].values()} == {NOW + 13.5}
+    starts = [(times["refusal"], times["start_epoch_s"]) for times in told["hosts"].values()]
+    assert starts == [("", NOW + 13.5)] * 2
 
 
 def test_hosts_that_cannot_be_ready_are_not_started_late(monkeypatch):
     told, said = scheduled(monkeypatch, NOW + 13)
-    assert "the earliest time possible is 2026-11-22T02:00:14Z" in told["problem"] and said == []
+    (refusal,) = {times["refusal"] for times in told["hosts"].values()}
+    assert "the earliest time possible is 2026-11-22T02:00:14Z" in refusal and said == []
     plugin = start.ActionModule.__new__(start.ActionModule)
     with pytest.raises(
         AnsibleActionFail,
         match="the hosts of this job were not ready in time: sweep_start_at is 2026-11-22T02:00:13Z, ",
     ):
-        plugin.prepare({"refusal": told["problem"]}, {})
+        plugin.prepare({"refusal": refusal}, {})
 
 
 def test_an_instant_that_is_too_near_is_refused_before_any_host_is_contacted():
@@ -85,12 +87,19 @@ def test_directories_are_kept_for_a_search_and_for_root(plan, layout, keeping):
     assert (told["keeping"], list(told["hosts"])) == (keeping, ["h7"])
 
 
+def test_a_host_whose_workspace_is_created_with_the_start_is_ready(monkeypatch):
+    tester = {**READY["tester_ready"], "workspace": READY["workspace_layout"]}
+    for layout, ready in (({}, True), ({"failed": True}, False)):
+        host = {**READY, "tester_ready": tester, "workspace_layout": layout}
+        assert bool(schedule.ready_host(host)) is ready
+
+
 def test_a_host_starts_as_the_schedule_and_the_round_of_its_search_say():
     plugin = start.ActionModule.__new__(start.ActionModule)
     given = {
         "plan": {"state_dir": "~/s", "options": {"sweep_nice": 5, "sweep_ionice": ""}},
         "tester": {"facts": {"user": "mqm"}},
-        "schedule": {"hosts": {"h7": {"start_epoch_s": NOW}}, "problem": ""},
+        "times": {"start_epoch_s": NOW, "refusal": ""},
         "search_round": {},
     }
     host = {"inventory_hostname": "h7"}
@@ -98,5 +107,3 @@ def test_a_host_starts_as_the_schedule_and_the_round_of_its_search_say():
     assert [first[key] for key in ("round", "loads", "start_at_epoch_s", "user", "nice")] == [1, {}, NOW, "mqm", 5]
     later = plugin.given({**given, "search_round": {"number": 3, "loads": {"h7": {"log": 8}}}}, host)
     assert (later["round"], later["loads"]) == (3, {"log": 8})
-    with pytest.raises(KeyError):  # it is never started at some other time
-        plugin.given(dict(given), {"inventory_hostname": "h8"})
