@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ansible.errors import AnsibleActionFail
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction, as_dict
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._tester.sources import (
     SourcesError,
     compiler_flags,
@@ -29,8 +29,19 @@ class ActionModule(RemoteAction):
     module_name = "mqops.logdisk.build"
     stage = "tester"
 
+    def given(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        """Take the options of the role as ``options``, and what ``probe`` returned as ``known``."""
+        options, self._known = arguments.pop("options"), arguments.pop("known")
+        return {
+            **arguments,
+            **{name: options[f"tester_{name}"] for name in ("cflags", "method", "binary")},
+            "path": self._known["path"],
+            "compiler": self._known.get("compiler") or "cc",
+            "architecture": self._known["facts"]["architecture"],
+        }
+
     def prepare(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        architecture, self._known = arguments.pop("architecture", ""), as_dict(arguments.pop("known", None))
+        architecture = arguments.pop("architecture", "")
         try:
             sources = read_sources(arguments["source_dir"])
             files = (

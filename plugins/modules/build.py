@@ -14,6 +14,7 @@ description:
   - The SHA-256 of the binary is stored beside it. If the binary is damaged or replaced, M(mqops.logdisk.probe) notices,
     and the tester is built or copied again.
   - A new binary is installed only if it runs on the host.
+  - These are the options of the module. Tasks pass results of earlier tasks to its action plugin, see the example.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:
@@ -41,10 +42,6 @@ options:
       O(method=binary) and O(binary) is empty.
     type: str
     default: ""
-  known:
-    description: The result of M(mqops.logdisk.probe), which the action plugin returns together with what was built.
-    type: dict
-    default: {}
   archive:
     description: The sources or the binary, compressed and encoded in base64. The action plugin sets this option.
     type: str
@@ -58,8 +55,10 @@ attributes:
 EXAMPLES = r"""
 - name: Build the tester
   mqops.logdisk.build:
-    path: "{{ tester_probe.tester.path }}"
-    compiler: "{{ tester_probe.compiler }}"
+    options: "{{ tester_asked }}"
+    source_dir: "{{ _tester_source_dir }}"
+    known: "{{ tester_ready }}"
+  register: tester_ready
 """
 
 RETURN = r"""
@@ -169,7 +168,6 @@ def main():
             method=dict(type="str", choices=["compile", "binary"], default="compile"),
             binary=dict(type="path", default=""),
             architecture=dict(type="str", default=""),
-            known=dict(type="dict", default={}),
             # Not a secret, but much too long for a job's events and a host's log.
             archive=dict(type="str", default="", no_log=True),
         ),

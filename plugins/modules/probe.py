@@ -14,6 +14,7 @@ description:
     copied again. This detects old, damaged and mixed-up binaries. It does not protect against somebody who has the
     rights of the tester's user on the host.
   - The action plugin adds the path of this version of the tester and the offset of the host's clock.
+  - These are the options of the module. Tasks pass results of earlier tasks to its action plugin, see the example.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:
@@ -85,8 +86,10 @@ attributes:
 EXAMPLES = r"""
 - name: Inspect the host
   mqops.logdisk.probe:
-    directory: ~/.mqops-logdisk
-  register: tester_probe
+    options: "{{ tester_asked }}"
+    run: "{{ tester_run }}"
+    source_dir: "{{ _tester_source_dir }}"
+  register: tester_ready
 """
 
 RETURN = r"""

@@ -15,6 +15,7 @@ description:
   - Fails if another run uses the same state directory, and names that run. If a run with another state directory
     measures the same disk, the tester itself refuses to start. The testers of one run may share a disk.
   - A volume whose tester cannot be started does not affect the others. The action plugin writes its record.
+  - These are the options of the module. Tasks pass results of earlier tasks to its action plugin, see the example.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:
@@ -118,16 +119,14 @@ attributes:
 EXAMPLES = r"""
 - name: Start the tester
   mqops.logdisk.start:
-    state_dir: ~/.mqops-logdisk
-    run_id: 20261121T104935Z-1f0c2a
-    tester: /home/ansible/.mqops-logdisk/bin/0f3c/logdisk
-    volumes:
-      - name: log
-        arguments: [--bsize=4K, --duration=60]
-        directories: [/var/tmp/logdisk/logdisk-R-log/QM1]
-        run_directories: [/var/tmp/logdisk/logdisk-R-log]
-        paths: [/var/tmp/logdisk]
-        deadline_epoch_s: 1795258175.0
+    run_id: "{{ sweep_run_id }}"
+    run_path: "{{ sweep_run_path }}"
+    plan: "{{ sweep_plan }}"
+    tester: "{{ sweep_tester }}"
+    workspace: "{{ sweep_workspace }}"
+    times: "{{ sweep_schedule.hosts[inventory_hostname] }}"
+    search_round: {}
+  register: sweep_status
 """
 
 RETURN = r"""

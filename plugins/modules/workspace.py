@@ -16,6 +16,7 @@ description:
     system that does not answer.
   - The action plugin writes the record of a volume with an error. It fails if no volume is left to test.
   - In check mode only the preflight is run.
+  - These are the options of the module. Tasks pass results of earlier tasks to its action plugin, see the example.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:
@@ -150,13 +151,15 @@ attributes:
 EXAMPLES = r"""
 - name: Create the workspace
   mqops.logdisk.workspace:
-    run_id: 20261121T104935Z-1f0c2a
-    volumes:
-      - name: log1
-        queue_managers: [QM1, QM2]
-        parts: [{path: /var/mqm/log1/logdisk, footprint_bytes: 2147483648}]
-      - name: log2
-        parts: [{path: /var/mqm/log2/logdisk, footprint_bytes: 1073741824}]
+    run_id: "{{ workspace_run_id }}"
+    run_path: "{{ workspace_run_path }}"
+    volumes: "{{ workspace_plan }}"
+    facts: "{{ workspace_host_facts }}"
+    known: {}
+    state_dir: ~/.mqops-logdisk
+    options: "{{ workspace_asked }}"
+    privileged: false
+  register: workspace_layout
 """
 
 RETURN = r"""

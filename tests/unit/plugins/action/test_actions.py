@@ -482,10 +482,13 @@ def test_hosts_that_lack_a_tester_or_a_workspace_and_doubles_are_named():
 
 
 def test_what_is_known_of_a_host_stays_known_when_its_tester_is_built():
-    known = {"facts": {"user": "u"}, "called_s": [1.0, 2.0], "path": "/t", "source_hash": "", "changed": False}
+    facts = {"user": "u", "architecture": "x86_64"}
+    known = {"facts": facts, "called_s": [1.0, 2.0], "path": "/t", "source_hash": "", "changed": False}
     plugin = action(build, {})
-    sent = plugin.prepare({"source_dir": SOURCES, "path": "/t", "known": known}, {})
-    assert "known" not in sent
+    given = plugin.given({"source_dir": SOURCES, "options": role_defaults(), "known": known}, {})
+    sent = plugin.prepare(given, {})
+    assert (sent["path"], sent["compiler"], sent["method"]) == ("/t", "cc", "compile")
+    assert not {"known", "options", "architecture"} & set(sent)
     assert plugin.take_in({"changed": True, "path": "/t", "source_hash": "ab"}, {}) == {
         **known,
         "changed": True,
