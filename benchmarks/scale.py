@@ -11,7 +11,8 @@ leave the processors to the controller, as those of real hosts would.
 
 Remote calls are counted by standing in for ssh, sftp and scp: each call is written down, then made. Those between the
 start of the tester and the collection of its tables are polls. It fails unless every host is in every format of the
-report with a verdict, nothing is left on any host, and no host was called more than 6 times, polls aside.
+report with a verdict, nothing is left on any host, no host was called more than 4 times, polls aside, and the
+controller took at most 250 MiB of memory and 1 MiB per host.
 """
 
 import argparse
@@ -38,6 +39,8 @@ from testbed.shell import TestbedError, wait_for
 
 PROJECT = Path(__file__).resolve().parents[1]
 CALLS_MAX = 4
+MIB = 1 << 20
+MEMORY_MAX, MEMORY_PER_HOST_MAX = 250 * MIB, MIB
 STEPS = ("4K", "64K")
 PROFILE = {"name": "scale", "qualifies": {"confidence": "none"}, "limits": [{"metric": "latency_mean", "max": "1 s"}]}
 START_TASK = "Wait on the controller"
@@ -65,6 +68,7 @@ class Run:
     start: float
     end: float
     processor_s: float
+    memory_bytes: int  # of the largest process, which is ansible-playbook itself
     status: int
     screen: list[tuple[float, str]]
     calls: list[tuple[float, str]]
@@ -147,6 +151,8 @@ def certify(
         "ANSIBLE_CONFIG": str(tree / "ansible.cfg"),
         "ANSIBLE_COLLECTIONS_PATH": str(tree / "collections"),
         **bed.environment,
+        # Those of an earlier run would still be open.
+        "ANSIBLE_SSH_CONTROL_PATH_DIR": tempfile.mkdtemp(prefix="connections-", dir=directory),
         **counting_programs(directory),
     }
     variables = [
@@ -189,7 +195,16 @@ def certify(
     if not (directory / "reports/latest").exists():
         raise SystemExit("\n".join(line for _, line in screen[-40:]))
     certification = Certification((directory / "reports/latest").resolve())
-    return Run(start, end, used.ru_utime + used.ru_stime, process.returncode, screen, read_calls(calls), certification)
+    return Run(
+        start,
+        end,
+        processor_s=used.ru_utime + used.ru_stime,
+        memory_bytes=used.ru_maxrss << 10,
+        status=process.returncode,
+        screen=screen,
+        calls=read_calls(calls),
+        certification=certification,
+    )
 
 
 def counting_programs(directory: Path) -> dict[str, str]:
@@ -232,14 +247,23 @@ def describe(run: Run, bed: Bed, load: float) -> list[str]:
         f"wall {run.wall_s:.1f} s, measuring {run.measuring_s:.1f} s, beyond measuring {run.beyond_s:.1f} s; "
         f"load average before {load:.1f}"
     )
-    print(f"processor time of ansible-playbook and its ssh clients: {run.processor_s:.1f} s")
+    hosts = len(steady)
     print(
-        f"remote calls a host: {max(steady)} at most ({statistics.mean(steady):.1f} in the mean), "
+        f"processor time of ansible-playbook and its ssh clients: {run.processor_s:.1f} s, "
+        f"{run.processor_s / hosts:.2f} s per host; memory of its largest process: {run.memory_bytes / MIB:.0f} MiB"
+    )
+    print(
+        f"remote calls per host: {max(steady)} at most ({statistics.mean(steady):.1f} in the mean), "
         f"and {max(polls)} polls at most"
     )
     print(f"start skew: {run.skew_s * 1e3:.1f} ms at most from the planned instant of a step")
     print("most time under: " + ", ".join(f"{name} {seconds:.1f} s" for seconds, name in run.phases()[:9]))
-    return [f"{max(steady)} remote calls to one host, polls aside"] if max(steady) > CALLS_MAX else []
+    most = MEMORY_MAX + MEMORY_PER_HOST_MAX * hosts
+    wrong = {
+        f"{max(steady)} remote calls to one host, polls aside": max(steady) > CALLS_MAX,
+        f"{run.memory_bytes / MIB:.0f} MiB of memory": run.memory_bytes > most,
+    }
+    return [complaint for complaint, is_wrong in wrong.items() if is_wrong]
 
 
 def main() -> int:
@@ -265,7 +289,10 @@ def main() -> int:
         bed.inventory(directory / "hosts.yml")
         first = certify(bed, directory, options.forks, 1)
         print(f"{options.hosts} hosts, forks {options.forks}, two block sizes of {options.duration:g} s each")
-        print(f"the first run, which brings the tester there: {first.wall_s:.1f} s")
+        print(
+            f"the first run, which brings the tester there: {first.wall_s:.1f} s, "
+            f"{first.processor_s / options.hosts:.2f} s of processor time per host"
+        )
         for _ in range(options.repeat):
             load = os.getloadavg()[0]
             run = certify(bed, directory, options.forks, options.duration)
