@@ -89,6 +89,10 @@ class Job:
         (only,) = (path.parent for place in places for path in place.glob("*/run.json") if not path.parent.is_symlink())
         return Certification(only)
 
+    def events_of(self, host: str) -> int:
+        """How many events AWX stores about a host."""
+        return sum(event["event_data"].get("host") == host for event in self.events)
+
     def lines_with(self, hosts: int) -> int:
         """How many lines the job would print if it had that many hosts like its last one,
         without those of the progress."""
