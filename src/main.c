@@ -5,7 +5,7 @@
 // line, starts what was requested, and ends with its results and its exit status. The entries:
 //
 //   a measurement          measurement.c: checks before the first byte (preflight.c), then runs its steps (step.c)
-//   --acknowledge          cut/acknowledge.c: the same, and tells another machine which writes have returned
+//   --acknowledge          cut/acknowledge.c: a measurement that also tells another machine which writes have returned
 //   --checkAcknowledged    cut/check.c: after the power was cut, checks whether these writes are there
 //   --removeAcknowledged   cut/remove.c: removes the files of --acknowledge
 //   --showFio              output/fio.c: prints the nearest job of fio

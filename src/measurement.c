@@ -191,8 +191,7 @@ void measurement_run(struct run *run) {
     }
 }
 
-// The files themselves only if directories have to be removed afterwards. If not,
-// they are closed when the process ends.
+// Closes the files only if directories have to be removed afterwards. Otherwise, they are closed when the process ends.
 void measurement_close(struct run *run) {
     if (!run->thread_hangs) {
         workers_end(&run->workers);     // their descriptor tables hold the test files

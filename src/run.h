@@ -57,7 +57,7 @@ struct run {
     struct workers workers;
     struct acknowledge acknowledge;     // of --acknowledge
     struct check check;                 // of --checkAcknowledged
-    uint64_t first_begin_ns;            // when step 1 begins, if --startAt planned it
+    uint64_t first_begin_ns;            // when step 1 begins, if planned with --startAt
     struct failure failure;             // the outcome; status EXIT_MEASURED while all is well
     bool thread_hangs;
     // the oldest operation that had not returned when the run ended; call NULL: none
@@ -76,11 +76,11 @@ struct run {
 // Keeps a warning for run.csv, and prints it on standard error.
 void run_warn(struct run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-// Fills run->failure from why the supervisor stopped the run.
+// Fills run->failure with the reason why the supervisor stopped the run.
 void run_note_stop(struct run *run);
 
 // Runs a job of the work thread and waits for it; progress continues.
-// Sets thread_hangs if it lasts that long after the run was to end.
+// Sets thread_hangs if the job is still running that long after the run should have ended.
 void run_job(struct run *run, void (*work)(void *), void *argument, uint64_t patience_ns);
 
 // Performs the work of each second: writes the progress, hands over rows to be written, and prints.

@@ -155,7 +155,7 @@ static void start_workers(struct run *run) {
 // While workers work: main passes cuts for those in a call, takes over finished slots, shows the progress of the step,
 // and abandons workers whose calls do not return when the run should end.
 
-// Passes a cut for a worker that has not; false if it is running or its grace lasts.
+// Passes a cut for a worker that has not passed it; false if the worker is running, or its grace period is not over.
 static bool pass_for(struct worker *worker, const struct cut *cut, uint64_t now) {
     if (atomic_load_explicit(&worker->passed, memory_order_acquire) > cut->index) {
         return true;
@@ -483,7 +483,7 @@ static uint64_t on_sampled_device(const struct run *run, const struct worker *wo
     return bytes / directories * sampled;
 }
 
-// Adds the tester's own share in the disturbance, as the workers counted it. Returns when the last worker ended.
+// Adds the tester's own share of the disturbance, as the workers counted it. Returns when the last worker ended.
 static uint64_t add_workers(struct run *run) {
     struct disturbance *disturbance = &run->disturbance;
     const struct step_plan *plan = &run->workers.plan;

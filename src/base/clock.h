@@ -1,7 +1,7 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// The one clock of every measurement: CLOCK_MONOTONIC in nanoseconds, read through the vDSO, never stepped.
+// The only clock for measurements: CLOCK_MONOTONIC in nanoseconds, read through the vDSO, never stepped.
 #pragma once
 
 #include "base/standard.h"

@@ -27,15 +27,15 @@ struct rule {
     size_t field;               // offset in struct options
     const char *initial;        // the default, as the user would write it
     uint64_t min, max;          // in the field's own unit
-    size_t elements;            // the most elements of a list; 0: a single value
-    uint64_t divisor;           // KIND_DECIMAL: billionths in one of the field's units
+    size_t elements;            // maximum length of a list; 0: a single value
+    uint64_t divisor;           // KIND_DECIMAL: how many billionths make up the field's unit
     const char *range_unit;     // the unit of min and max in messages, with a leading space
     bool (*good)(const char *value);
-    const char *const *choices; // KIND_CHOICE: the names of its values, in their order
+    const char *const *choices; // KIND_CHOICE: the names of its values, in order
     const char *allowed;        // restrictions that min and max cannot express
     const char *example;        // a value that works
     const char *argument, *help;
-    const char *alone;          // the value of an option that is given without one; any other value then needs "="
+    const char *alone;          // the value if the option is given without one; any other value then needs "="
     const char *key, *unit;     // in run.csv
     enum only only;             // the only workload that has the option
     bool checks;                // true if --checkAcknowledged allows it as well
@@ -544,7 +544,7 @@ static void complete_over(struct number_list *over, struct number_list *asked_fo
     size_t asked = over->count;
     over->count = 0;
     for (size_t i = 0; i < asked; i++) {
-        insert_once(over, over->values[i]);     // never overtakes the part that is still to be read
+        insert_once(over, over->values[i]);     // never overwrites values that are still to be read
     }
     *asked_for = *over;
     for (uint64_t decade_ns = 100000; decade_ns <= 1000000000; decade_ns *= 10) {

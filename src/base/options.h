@@ -62,7 +62,7 @@ struct options {
     bool show_fio;
     struct number_list over_asked;      // ns: the thresholds of --over alone, in rising order, without duplicates
     struct number_list over;            // ns: these and the built-in thresholds, in rising order, without duplicates
-    uint64_t queue_managers;            // the greatest number that write at once
+    uint64_t queue_managers;            // the greatest number of them that write at once
     uint64_t file_bytes, files;
     uint64_t duration_s, warmup_s;
     uint64_t delay_us;
@@ -100,7 +100,8 @@ void options_help(FILE *out);
 typedef void option_put(void *context, const char *key, const char *unit, const char *value);
 void options_each(const struct options *options, option_put *put, void *context);
 
-// Takes the queue managers of another run, whose files are checked; false, with a failure, if --dir does not name them.
+// Sets the queue managers to those of the run whose files are checked; false, with a failure, if --dir does not name
+// them.
 bool options_take_queue_managers(struct options *options, uint64_t count);
 
 // The directory of queue manager number (from 1): the element of the list; the directory itself if no load

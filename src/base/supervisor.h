@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // What ends a run early: SIGINT, SIGTERM, SIGHUP and the deadline. There are no handlers: every thread blocks these
-// signals, and the main thread takes them while it waits. It makes no call that can hang: threads of their own touch
+// signals, and the main thread takes them while it waits. It makes no call that can hang: only other threads touch
 // files, and writes to a pipe or terminal cannot block (console.h).
 #pragma once
 
@@ -33,12 +33,12 @@ bool supervisor_start(struct supervisor *supervisor);
 // Waits until that instant or the first event; true if the run should end.
 bool supervisor_wait(struct supervisor *supervisor, uint64_t until_ns);
 
-// True if calls in flight have had their time to return.
+// True if the time that calls in flight have to return is over.
 bool supervisor_patience_over(const struct supervisor *supervisor);
 
 // Waits until done(argument), which is called every SUPERVISOR_POLL_NS, also in a run that was stopped. Returns false
 // if the run should end and patience_ns have passed since then (and since this call), or if another signal has arrived
-// (hurried). Signals within a second of the first are the same request.
+// (hurried). Signals within a second of the first count as the same request.
 bool supervisor_await(struct supervisor *supervisor, bool (*done)(void *), void *argument, uint64_t patience_ns);
 
 // Work that may hang in a system call, such as any access to a file, runs in a separate thread, one job after the

@@ -17,7 +17,7 @@ static const struct unit durations[] = {{"ns", 1}, {"us", 1000}, {"ms", 1000000}
 
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
 
-// Reads at least one digit, up to the first other character, and sets *end to it. Fails on overflow.
+// Reads one or more digits, and sets *end to the first character after them. Fails on overflow.
 static bool read_digits(const char *text, char **end, uint64_t *value) {
     errno = 0;
     *value = strtoull(text, end, 10);

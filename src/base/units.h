@@ -17,7 +17,7 @@ bool parse_duration(const char *text, uint64_t *ns);
 #define THOUSANDS_BYTES 100
 // From here on, format_thousands groups digits as the user's locale does. Nothing else depends on that locale.
 void group_digits_as_locale(void);
-// For people: 1234567 becomes 1,234,567 if digits are grouped so. Returns text.
+// For people: 1234567 becomes 1,234,567 if the locale groups digits like that. Returns text.
 const char *format_thousands(char text[THOUSANDS_BYTES], uint64_t value);
 
 #define SIZE_NAME_BYTES 24

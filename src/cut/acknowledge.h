@@ -5,11 +5,11 @@
 // after a power cut. Lines on standard output:
 //
 //   ready ...              see cut/mark.h; the files and their names are on the disk
-//   ack Q COUNT            that many writes of queue manager Q (from 1) have returned, the warm-up's included
+//   ack Q COUNT            COUNT writes of queue manager Q (from 1) have returned, including the warm-up
 //   tick MONOTONIC_NS      everything that returned before this instant of CLOCK_MONOTONIC has been acknowledged above
 //   end HOW                no more writes: time, signal, deadline, or the name of an error
 //
-// A count may be late and is never early: a writer stores it after its call has returned, and one thread sends what it
+// A count may be late but is never early: a writer stores it after its call has returned, and one thread sends what it
 // finds every millisecond. A line may be left out for a slow reader, because counts only grow. Writers never wait.
 #pragma once
 
@@ -23,7 +23,7 @@ struct acknowledge {
     struct marked_files marked_files;
     const struct worker *workers;
     uint32_t count;
-    uint64_t *sent;                     // the last count that was sent, by worker
+    uint64_t *sent;                     // the last count sent for each worker
     uint64_t ticked_ns;
     struct outlet outlet;               // used by the thread only
     pthread_t thread;

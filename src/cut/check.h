@@ -26,5 +26,5 @@ void check_read(void *check);
 // Reports what was found, in the tables and on the screen. If acknowledged writes were lost, that is the failure.
 void check_report(struct check *check, struct failure *failure);
 
-// Its keys of run.csv: which run it was, and whether the host has booted since.
+// Writes the check's keys of run.csv: which run was checked, and whether the host has booted since.
 void check_put(struct csv *csv, const struct check *check);

@@ -9,7 +9,7 @@
 
 struct durability_row {
     const struct durability *durability;
-    const char *file, *from_file;       // the files of the finding; empty: there is none
+    const char *file, *from_file;       // the files that the finding names; empty: none
 };
 
 // Writes all columns. row may be NULL if the form wants no values.

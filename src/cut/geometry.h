@@ -3,7 +3,7 @@
 //
 // Which write each sector of an acknowledged run holds, according to the sector's own stamp. Writes of a queue manager
 // are numbered from 1; 0 stands for the preformat. Write w goes to position (w - 1) mod R of the queue manager's ring,
-// where R is the number of positions, that is of the writes in a pass.
+// where R is the number of positions, which is also the number of writes in a pass.
 #pragma once
 
 #include "cut/mark.h"
@@ -31,7 +31,7 @@ struct spot geometry_spot(const struct geometry *geometry, uint32_t worker, uint
 // False if the sector is not from this run. Otherwise reports which write it is from, and where that write put it.
 bool geometry_trace(const struct geometry *geometry, const unsigned char *sector, uint64_t *write, struct spot *spot);
 
-// Whether a sector that cannot be traced holds some of the run's data for that spot, from any pass: then it is
+// Whether a sector that cannot be traced holds some of the run's data for that spot, from any pass. If so, it is
 // damaged, not foreign.
 bool geometry_is_damaged(const struct geometry *geometry, const unsigned char *sector, const struct spot *at);
 

@@ -1,9 +1,9 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// The mark of --acknowledge: a file beside test files that survive the run, PREFIX.acknowledge. It says in one line who
-// made them and what they are. The same line is the first that the run sends, so a check knows that both are of one
-// run. A second line, "end signal", says that the run was told to end.
+// The mark of --acknowledge: the file PREFIX.acknowledge, beside test files that survive the run. It says in one line
+// which run made them, and how they are laid out. The run sends the same line first, so a check knows that the files
+// and the acknowledgements belong to the same run. A second line, "end signal", says that the run was told to end.
 #pragma once
 
 #include "base/options.h"

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Additional parts of the files of --acknowledge: a mark in each directory (cut/mark.h), and names that are on the
-// disk before the run is ready.
+// What --acknowledge adds to the test files: a mark in each directory (cut/mark.h), and names that are on the disk
+// before the run is ready.
 #pragma once
 
 #include "cut/mark.h"

@@ -7,9 +7,9 @@
 #include "cut/geometry.h"
 
 enum content {
-    CONTENT_WHOLE,              // one write's sectors, all in their place, or the preformat's
+    CONTENT_WHOLE,              // all sectors of one write, or of the preformat, in place
     CONTENT_TORN,               // sectors of several writes of this position
-    CONTENT_MISDIRECTED,        // some belong to another place
+    CONTENT_MISDIRECTED,        // some sectors belong to another place
     CONTENT_UNREADABLE,
     CONTENT_ZEROED,
     CONTENT_DAMAGED,            // some bytes are data that the run wrote there
@@ -25,8 +25,8 @@ struct stray {
 };
 
 struct position {
-    uint64_t sectors[CONTENTS];         // counts by what each sector shows; in its place: whole
-    // of the writes that have a sector in its place; newest 0: the preformat or none
+    uint64_t sectors[CONTENTS];         // number of sectors by content; whole: in its place
+    // the oldest and newest write with a sector in its place; newest 0: the preformat or none
     uint64_t oldest, newest;
     struct stray stray;                 // the first
 };

@@ -25,7 +25,7 @@ struct reader {
     void (*first_directory)(void *context, int fd);     // NULL: it is not reported
     void *context;
     bool is_buffered;                   // true if the file system does not support O_DIRECT
-    uint64_t bytes;                     // how much was read so far
+    uint64_t bytes;                     // how much has been read so far
     struct failure failure;             // status EXIT_MEASURED: everything was read, or it was stopped
 };
 

@@ -127,7 +127,8 @@ static enum in_flight judge_in_flight(const struct judgement *judgement, uint64_
     if (stretch->content == CONTENT_MISSING) {
         return IN_FLIGHT_NONE;
     }
-    // Its own sectors, since nothing else is newer, and those of the previous write, but no older ones.
+    // The position holds sectors of the write in flight, since nothing else is newer, and of the write before it, but
+    // no older ones.
     bool torn = stretch->content == CONTENT_TORN && write_of(ring, position, stretch->pass) == before;
     return torn ? IN_FLIGHT_TORN : IN_FLIGHT_DAMAGED;
 }
@@ -159,7 +160,7 @@ static void note(const struct judgement *judgement, enum finding finding, uint64
     }
 }
 
-// A write that had returned is not there, but an older one of the same position.
+// A write that had returned is missing: its position holds an older write.
 static void judge_lost(const struct judgement *judgement, uint64_t position, uint64_t expected, uint64_t found) {
     const struct ring *ring = judgement->ring;
     bool tail = expected > ring->newest;        // nothing after it survived

@@ -3,11 +3,11 @@
 //
 // Judges a queue manager's ring after a power cut, given how many of its writes were acknowledged. No I/O.
 //
-// A queue manager has one write outstanding. So all writes up to A had returned, of which A acknowledgements arrived;
-// and so had all writes before any write W that is found, because W was issued only after them. On honest storage all
-// of these are present, unless a later write replaced them. The place of the one write in flight may hold anything.
-// That write is W, the last one found, if it is beyond A and not whole; otherwise it is the one after W or A,
-// whichever is greater. Every other deviation is a loss, because honest storage cannot be in such a state.
+// A queue manager has one write outstanding. So, if A acknowledgements arrived, writes 1 to A had returned. If a write
+// W is found, all writes before W had returned too, because W was issued only after them. On honest storage all of
+// these are present, unless a later write replaced them. The place of the one write in flight may hold anything. That
+// write is W, the last one found, if it is beyond A and not whole; otherwise it is the one after W or A, whichever is
+// greater. Every other deviation is a loss, because honest storage cannot be in such a state.
 #pragma once
 
 #include "cut/position.h"
@@ -17,8 +17,8 @@ enum finding { FINDING_NONE, FINDING_LOST_TAIL, FINDING_LOST_OUT_OF_ORDER, FINDI
 extern const char *const finding_names[FINDINGS];       // "" is none
 
 // The outcome of the write in flight. New: the last write that is found was not acknowledged, and is whole. Old: no
-// write beyond the acknowledged ones is found. Torn: its sectors are mixed with those that were there before. Damaged:
-// it contains something else. None: its file is missing. In rising order of harm.
+// write beyond the acknowledged ones is found. Torn: its sectors are mixed with older ones of the same position.
+// Damaged: its position contains something else. None: its file is missing. In rising order of harm.
 enum in_flight { IN_FLIGHT_NONE, IN_FLIGHT_NEW, IN_FLIGHT_OLD, IN_FLIGHT_TORN, IN_FLIGHT_DAMAGED, IN_FLIGHTS };
 extern const char *const in_flight_names[IN_FLIGHTS];
 
@@ -37,7 +37,7 @@ struct evidence {                       // the first finding
 // A row of durability.csv.
 struct durability {
     uint32_t worker;                    // 0: all
-    uint64_t acknowledged, found;       // acknowledged: writes; found: the greatest write found
+    uint64_t acknowledged, found;       // acknowledged: number of writes; found: newest write found
     uint64_t kept;                      // positions
     // lost tail and out of order: number of writes; all other findings: number of positions
     uint64_t counts[FINDINGS];
@@ -72,7 +72,7 @@ struct ring {
 // The ring must be all zeros or one that was used before; the memory of the latter is reused.
 void ring_start(struct ring *ring, const struct geometry *geometry, uint32_t worker);
 void ring_add(struct ring *ring, const struct position *position);
-void ring_add_missing(struct ring *ring, uint64_t count);       // positions that the file does not have
+void ring_add_missing(struct ring *ring, uint64_t count);       // positions that lie beyond the end of the file
 void ring_free(struct ring *ring);
 
 // If these seem to be the files of another queue manager, that queue manager; otherwise 0.

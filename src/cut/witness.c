@@ -17,7 +17,7 @@ static bool refuse_line(const struct witness *witness, const char *line, const c
         witness->lines, (int)strcspn(line, "\n"), line, why);
 }
 
-// Takes the text up to the next blank or the line feed, which *line is then behind; false if it does not fit.
+// Takes the text up to the next blank or the line feed, and moves *line past that; false if the text does not fit.
 static bool take_word(const char **line, char word[WORD_BYTES], char end) {
     size_t length = strcspn(*line, " \n");
     bool good = length > 0 && length < WORD_BYTES && (*line)[length] == end;
@@ -133,7 +133,7 @@ uint64_t witness_writing_ns(const struct witness *witness) {
 bool witness_read(struct witness *witness, FILE *file, struct failure *failure) {
     char line[WITNESS_LINE_BYTES];
     while (fgets(line, sizeof line, file) != NULL) {
-        if (strchr(line, '\n') == NULL) {       // too long, or holds a NUL, or the last one
+        if (strchr(line, '\n') == NULL) {       // it is too long, contains a NUL, or is the last line
             if (feof(file) && strlen(line) < sizeof line - 1) {
                 break;
             }

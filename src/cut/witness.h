@@ -3,8 +3,8 @@
 //
 // The lines from `logdisk --acknowledge` that a witness stored: the line `ready`, and then in any order, and any
 // number of times, `ack QUEUE_MANAGER COUNT` and `tick NANOSECONDS`, and `end REASON` at most once. Counts only grow,
-// so the greatest one of each queue manager is all that is needed. The time from the first to the last tick is that of
-// writing. Anything else is refused, because a disk must not be judged by text that is only partly understood.
+// so the greatest one of each queue manager is all that is needed. The run wrote from the first tick to the last.
+// Anything else is refused, because a disk must not be judged by text that is only partly understood.
 #pragma once
 
 #include "cut/mark.h"
@@ -19,7 +19,7 @@ struct witness {
     uint64_t counts_max;                // of one queue manager
     uint64_t counts[OPTIONS_QUEUE_MANAGERS_MAX + 1];        // by queue manager, from 1
     uint64_t ticks, first_tick_ns, last_tick_ns;
-    char reason[WITNESS_REASON_BYTES];  // of the end; empty: the run was cut off
+    char reason[WITNESS_REASON_BYTES];  // why the run ended; empty: it was cut off
 };
 
 // Takes the next line, including its line feed; false if it is wrong: then failure says why.

@@ -22,8 +22,8 @@ struct distribution {
     uint128 sum_squares;
     uint64_t min_ns, min_ordinal;   // undefined if count is 0; min_ns is then UINT64_MAX
     uint64_t max_ns, max_ordinal;
-    uint64_t bytes;                 // moved by the operations; the caller that adds operations adds it
-    uint64_t response_sum_ns;       // in a latency whose operations were due at a rate; the caller adds it, too
+    uint64_t bytes;                 // moved by the operations; whoever adds operations must add to it
+    uint64_t response_sum_ns;       // for latencies of operations that were due at a rate; the same applies
     uint64_t buckets[DISTRIBUTION_BUCKETS];
 };
 
@@ -91,8 +91,8 @@ struct distribution_over {
 };
 struct distribution_over distribution_over(const struct distribution *distribution, uint64_t threshold_ns);
 
-// The nearest-rank percentile; quantile_ppm is in millionths (990000 is p99). False if the count cannot support it: if
-// fewer than one of that many values is expected to be above it. By time, each duration is weighted by itself, which
+// The nearest-rank percentile; quantile_ppm is in millionths (990000 is p99). False if the count is too small for it:
+// if fewer than one of the values is expected to be above it. BY_TIME weights each duration by itself, which
 // corresponds to what an application sees at a random instant.
 enum weight { BY_COUNT, BY_TIME };
 bool distribution_percentile_ns(const struct distribution *distribution, enum weight weight, uint64_t quantile_ppm,

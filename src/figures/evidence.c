@@ -6,10 +6,10 @@
 
 #include <math.h>
 
-#define BLOCKS_MIN 20                   // as many as the judge wants at least
+#define BLOCKS_MIN 20                   // the judge's minimum
 #define STAKES 6                        // 1, 1/4, 1/16 ... of the largest possible one, with equal weights
 
-// How much there can be in all in a block.
+// The largest possible total in a block.
 static double most_in_all(const struct evidence_claim *claim, size_t block_s) {
     uint64_t ns = block_s * NS_PER_S;
     return (double)claim->writers * (double)(claim->fastest_ns > 0 ? ns / claim->fastest_ns + 1 : ns);

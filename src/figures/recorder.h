@@ -19,7 +19,7 @@
 
 // The cuts of a step. The measured time is divided into whole seconds and into 30 equal batches, so that every stretch
 // between two cuts (a "slot") belongs to exactly one second and one batch. Cut 0 is the warm-up, which ends when the
-// measured time begins; after the measured time only seconds cut, and batch 30 continues.
+// measured time begins; after the measured time, cuts are only at whole seconds, and batch 30 continues.
 // Pure arithmetic; all instants are nanoseconds of CLOCK_MONOTONIC.
 
 #define TIMELINE_BATCHES 30

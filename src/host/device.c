@@ -222,7 +222,7 @@ static int open_backing_file(const char *loop) {
     return fd;
 }
 
-// number is a whole disk at the bottom of a stack; type that of the file system above.
+// number: a whole disk at the bottom of a stack; type: the type of the file system above it.
 static void add_bottom(struct backing *backing, struct block_number number, const char *type, int depth) {
     char disk[PATH_MAX];
     const char *name = find_directory(number, disk) ? name_of(disk) : "";

@@ -34,7 +34,7 @@ struct disks {
 
 struct block_stack {
     char text[1024];                    // from the device downwards: dm-1 (log) > dm-0 (mpatha) > sda + sdb
-    struct disks bottoms;               // the whole disks that everything stands on
+    struct disks bottoms;               // the whole disks at the bottom of the stack
 };
 
 struct identity {
@@ -43,7 +43,7 @@ struct identity {
     // directory.
     struct block_number number;         // of the block device
     struct block_number disk;           // the whole disk if the device is a partition, otherwise the device
-    struct device device;               // what is written to; the facts are those of the whole disk
+    struct device device;               // the device that is written to; its facts are those of the whole disk
     struct device member;               // the first device at the bottom of a stack
     struct block_stack stack;
     char clock_source[FACT_BYTES];
@@ -94,7 +94,7 @@ bool device_find_use(struct block_number number, struct device_use *use);
 #define INSTANCE_BYTES 24
 
 struct device_lock {
-    char others[512];           // testers of other runs at these disks, for people; empty: none
+    char others[512];           // testers of other runs that use these disks, as text; empty: none
     char problem[128];          // why other testers may not have been found; empty: the search was complete
 };
 

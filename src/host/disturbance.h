@@ -35,7 +35,7 @@ struct disturbance {
 void disturbance_begin_step(struct disturbance *disturbance);
 void disturbance_end_step(struct disturbance *disturbance);
 
-// The disturbance of the steps that followed an earlier state of it.
+// The disturbance of the steps since an earlier state.
 struct disturbance disturbance_since(const struct disturbance *now, const struct disturbance *earlier);
 
 // The total of a counter in all steps; NAN if it is unknown.
@@ -45,8 +45,8 @@ double disturbance_sum(const struct disturbance *disturbance, enum counter count
 double disturbance_share(const struct disturbance *disturbance, enum counter part, enum counter whole);
 double disturbance_time_share(const struct disturbance *disturbance, enum counter microseconds);
 
-// How long a quota kept the tester's cgroup or one above it from running, and that as a share of the time;
-// NAN if unknown.
+// How long a quota kept the tester's cgroup or one above it from running, and the share of the elapsed time; NAN if
+// unknown.
 // This is the largest value of all levels, not their sum: while a group is throttled, the groups below it are as well.
 // The kernel adds up the throttled time of each processor, so the sum can exceed the elapsed time; the share is at
 // most 1.
@@ -56,7 +56,7 @@ double disturbance_throttled_share(const struct disturbance *disturbance);
 // Bytes on the device that were not ours; NAN if the device is unknown.
 double disturbance_foreign_bytes(const struct disturbance *disturbance);
 
-// A thread's own figures since it began: time spent runnable but not running, and how often it was preempted.
+// A thread's own figures since it started: time spent runnable but not running, and how often it was preempted.
 struct thread_figures {
     bool known;
     uint64_t run_queue_wait_ns, involuntary_switches;

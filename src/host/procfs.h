@@ -31,15 +31,16 @@ struct mount {
     char upper[PATH_MAX];               // an overlay's upper directory, as the process that mounted it named it
 };
 
-// One line of /proc/self/mountinfo; false if it is not one.
+// Parses a line of /proc/self/mountinfo; false if it is malformed.
 bool parse_mountinfo_line(const char *line, struct mount *mount);
 
-// The value of "name=value" in a comma list of mount options, octal escapes undone.
+// The value of "name=value" in a comma-separated list of mount options, with octal escapes decoded.
 bool parse_mount_option(const char *options, const char *name, char *value, size_t size);
 
-// The mount that the open file or directory lies on; false if /proc does not say.
+// The mount that the open file or directory is on; false if /proc does not say.
 bool mount_of(int fd, struct mount *mount);
 
-// The same, but follows overlays to the file system of the upper directory. False if that cannot be seen: its path
-// belongs to the namespace that mounted the overlay, so it is used only if the open file is found there.
+// Like mount_of, but follows overlays to the file system of the upper directory. False if that cannot be seen: the
+// directory's path belongs to the namespace that mounted the overlay, so it is used only if the open file is found
+// there.
 bool mount_behind_overlay(int fd, struct mount *mount);

@@ -8,8 +8,8 @@
 
 #define PART_BYTES 40
 #define HUNDRED_PERCENT UINT64_C(100000000)     // a percentile has up to six decimals
-#define LOOKS 50                        // a step is looked at again when it is longer by one part in so many
-// How much evidence is enough: the third power of the odds. The judge wants the second one if blocks are correlated.
+#define LOOKS 50                        // a step is checked again when it is longer by 1/LOOKS
+// The evidence must reach the third power of the odds. The judge requires the second power if blocks are correlated.
 // The third also keeps a slow phase that is longer than the blocks from ending the step of a disk that keeps its limit.
 #define POWER 3
 #define SPARE 1                         // a logarithm: for the writes that end after the decision
@@ -28,7 +28,7 @@ static uint64_t common_divisor(uint64_t a, uint64_t b) {
     return b == 0 ? a : common_divisor(b, a % b);
 }
 
-// The share of the writes that a percentile such as 99_9 leaves.
+// The share of the writes above a percentile such as 99_9.
 static bool parse_percentile(const char *text, struct early_end_limit *limit) {
     size_t whole = strcspn(text, "_");
     const char *decimals = text[whole] == '_' ? text + whole + 1 : "";
@@ -59,7 +59,7 @@ static bool parse_figure(const char *text, struct early_end_limit *limit) {
            parse_percentile(text + (of_time ? sizeof time : sizeof writes) - 1, limit);
 }
 
-// A range such as 4K-64K; without a text it is every number.
+// Parses a range such as 4K-64K; an empty text means every number.
 static bool parse_range(char *text, uint64_t *min, uint64_t *max) {
     char *dash = strchr(text, '-');
     *min = 0;

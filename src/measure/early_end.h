@@ -10,7 +10,7 @@
 #include "figures/distribution.h"
 #include "figures/evidence.h"
 
-// One slow phase of some seconds is not to decide: fewer seconds are too few for blocks that are longer than it.
+// A single slow phase of some seconds must not decide: in fewer seconds there are too few blocks longer than the phase.
 #define EARLY_END_SECONDS_MIN 60
 #define EARLY_END_SECONDS_MAX 7200      // so that memory and processor time are bounded
 
@@ -28,13 +28,13 @@ struct early_end_limit {
 struct early_end {
     struct early_end_limit limits[OPTIONS_TEXTS_MAX];
     size_t count;
-    double evidence;                    // that a share needs: a logarithm
+    double evidence;                    // logarithm of the evidence that breaks a limit on a share
     struct evidence_second *moved;      // a copy for evidence_move_back
     size_t seconds, next_look;          // of the step that runs
-    size_t room;                        // for seconds; later ones do not end a step
+    size_t room;                        // how many seconds fit; later ones do not end a step
     const struct early_end_limit *broken;       // NULL: none so far
     uint32_t step;                      // which it ended
-    char reason[512];                   // a sentence; empty: none was broken so far
+    char reason[512];                   // a sentence; empty: no limit is broken so far
 };
 
 // False with a failure if a limit is not well-formed, or if there is no memory.
@@ -42,7 +42,7 @@ bool early_end_open(struct early_end *early_end, const struct options *options, 
 
 void early_end_begin_step(struct early_end *early_end, uint64_t block_bytes, uint64_t load_point);
 
-// Takes the next whole second of the step, of that many writers whose shortest write so far took that long. True if
-// the step is to end.
+// Takes the next whole second of the step. fastest_ns is the shortest write of these writers so far. True if the step
+// should end.
 bool early_end_second(struct early_end *early_end, uint32_t step, const struct distribution *latency, uint32_t writers,
                       uint64_t fastest_ns);

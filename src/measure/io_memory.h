@@ -5,8 +5,8 @@
 // of which takes a limited number of physically contiguous pieces (max_segments). Ordinary memory is partly
 // contiguous, differently in each process, and the latency of large writes varies with that. In this memory no page
 // follows another one physically, except by chance, so the same write makes the same requests in every process. A queue
-// manager's log buffer, shared memory in ordinary pages, comes near that on a host that has run for long. No other
-// layout needs more requests.
+// manager's log buffer, shared memory in ordinary pages, comes near that on a host that has been running for a long
+// time. No other layout needs more requests.
 #pragma once
 
 #include "base/standard.h"

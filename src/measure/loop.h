@@ -13,7 +13,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-// The loops. False if main has abandoned the worker: nothing of it may be touched any more.
+// The loops. False if main has abandoned the worker: no part of it may be touched any more.
 bool loop_of_log(struct worker *worker);
 bool loop_of_commits(struct worker *worker);
 bool loop_of_stream(struct worker *worker);
@@ -76,7 +76,7 @@ static inline bool is_over(const struct step_plan *plan, uint64_t instant_ns) {
 
 enum outcome { OUTCOME_DONE, OUTCOME_FAILED, OUTCOME_ABANDONED };
 
-// Makes the operation that worker and block describe at that offset of the descriptor, for a worker in a call; it
+// Performs the operation that worker and block describe, at that offset of the descriptor, for a worker in a call. It
 // starts now, at start_ns. Reports when it ended, and how long the flush took.
 static inline enum outcome operate(struct worker *worker, int fd, uint64_t offset_bytes, void *block, bool flushes,
                                    uint64_t start_ns, uint64_t *end_ns, uint64_t *flush_ns) {

@@ -29,7 +29,7 @@ struct result {
     double ring_passes;                 // NAN: the pattern has no passes
     // 0 operations: no first pass ended in the measured time
     uint64_t first_pass_operations, first_pass_sum_ns;
-    uint64_t operations_not_started;        // in an open loop: due in the measured time; response has their waiting
+    uint64_t operations_not_started;        // open loop: due in the measured time; their waits are in response
     uint64_t later_operations, later_sum_ns;                // after the first pass, of the workers that completed one
     uint64_t start_skew_ns;             // from the planned start to the first write; for all workers, the latest
     bool has_rounds;                    // true if all five rounds ended and took at least 60 s

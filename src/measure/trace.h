@@ -40,7 +40,7 @@ static inline void trace_add(struct trace *trace, const struct traced *operation
     }
 }
 
-// Creates the file and takes the memory; true and nothing if path is NULL.
+// Creates the file and takes the memory; if path is NULL, does nothing and returns true.
 bool trace_open(struct trace *trace, const char *path, uint64_t operations, struct failure *failure);
 // A job for the thread that may hang: writes the operations of the step, and clears them.
 void trace_write(void *trace);

@@ -43,7 +43,8 @@ void worker_give_back(struct worker *worker) {
     atomic_store_explicit(&worker->state, WORKER_IN_CALL, memory_order_release);
 }
 
-// Adds what took longer than the thresholds to the running second, and all to the running batch.
+// Adds the operations that took longer than the thresholds to the current second, and all operations to the current
+// batch.
 static void count_by_itself(const struct worker *worker, struct figures *figures) {
     const struct distribution *slot = &figures->slot;
     struct batch_sums *batch = &figures->batches[worker->cut.batch - 1];
@@ -105,14 +106,15 @@ struct schedule worker_schedule(const struct worker *worker) {
     return (struct schedule){.origin_ns = step->plan->begin_ns + shift_ns, .rate_micro_per_s = rate};
 }
 
-// In an open loop, if a stall or a slow disk lasts to the end, operations are left that were due and could not start.
-// Without them the figures would show none of the waiting that the stall caused.
+// In an open loop, if a stall or a slow disk lasts until the end, some operations were due but could not start. Without
+// them, the figures would show none of the waiting that the stall caused.
 
 static bool has_started(const struct worker *worker) {
     return worker->error.call != NULL || worker->figures[worker->operation]->in_flight.in_flight;
 }
 
-// Streams of mq-log have their own plan, which is pure arithmetic. They count as the operations that come next.
+// Each worker of mq-log has its own plan, which is pure arithmetic. Operations that did not start count as the next
+// ones.
 static void count_own_not_started(struct worker *worker, uint64_t until_ns, uint64_t end_ns) {
     struct figures *figures = worker->figures[worker->operation];
     struct schedule schedule = worker_schedule(worker);
@@ -124,8 +126,8 @@ static void count_own_not_started(struct worker *worker, uint64_t until_ns, uint
     schedule_add_waits(&schedule, first, figures->not_started, end_ns, figures->response);
 }
 
-// For a stream with a common plan: the operations that the worker had taken, and those that no worker has taken. The
-// worker that ends first counts them.
+// For a stream whose workers share a plan: counts the operation that this worker had taken but not started. The worker
+// that ends first also counts those that no worker has taken.
 static void count_common_not_started(struct worker *worker, uint64_t until_ns, uint64_t end_ns) {
     struct arrival_plan *arrivals = &worker->stream->arrivals;
     uint64_t start_ns = worker->stream->plan->timeline.start_ns, due_ns = worker->due_ns;

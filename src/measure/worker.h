@@ -57,7 +57,7 @@ struct figures {
     struct distribution *flush, *response, *sizes;      // sizes: of the writes, if they vary; NULL: not recorded
     // for RECORDER_PENDING seconds, one for each threshold of the stream; NULL: the stream has no thresholds
     struct distribution_over *over;
-    // figures_clear sets all from here on to zero:
+    // figures_clear sets everything from here on to zero:
     struct stalls stalls;
     uint64_t second_bytes;              // bytes of the current second
     struct seconds seconds;
@@ -121,7 +121,7 @@ struct worker {
     uint32_t first_file;                // the first file of its pattern, counted from 0 in its place
     const int *fds;                     // one for each file of its pattern
     pthread_t thread;
-    sem_t start;                        // posted once for each step that the worker takes part in, and once to end it
+    sem_t start;                        // posted once for each step of the worker, and once to end the thread
     bool ends;
     // Shared with main:
     _Atomic int state;
@@ -182,7 +182,7 @@ void worker_pass_cut(struct worker *worker);
 // Called by the owner: ends the step at that instant. All earlier cuts must have been passed.
 void worker_finish(struct worker *worker, uint64_t end_ns);
 
-// When its operations are due. In an open loop the workers of a stream are evenly shifted against each other.
+// When its operations are due. In an open loop, the workers of a stream are staggered evenly.
 struct schedule worker_schedule(const struct worker *worker);
 
 // All workers of a run. The workers, and all memory that the largest load point needs, are created once, before the

@@ -10,7 +10,7 @@
 
 #define ROWS_PER_HEADER 10
 #define BAR_MAX 30
-#define BARS_MAX 128                    // more bars than there are up to DISTRIBUTION_MAX_NS
+#define BARS_MAX 128                    // more than the bars up to DISTRIBUTION_MAX_NS
 
 static uint64_t us(uint64_t ns) {
     return (ns + 500) / 1000;

@@ -22,6 +22,7 @@ struct monitor {
 
 // These functions do nothing if not requested.
 void monitor_start_step(struct monitor *monitor, uint64_t start_epoch_ns);
-// A row appears when the second after it is complete, so that the part second at the end of a step joins the last row.
+// A row appears when the second after it is complete, so that the partial second at the end of a step joins the last
+// row.
 void monitor_second(struct monitor *monitor, uint32_t second, bool partial, const struct distribution *latency);
 void monitor_end_step(struct monitor *monitor, const struct distribution *step);

@@ -37,13 +37,13 @@ struct csvfile {
     struct text text;       // what it will hold
 };
 
-// Opens it for writing, without changing what it contains; false if that is not possible.
+// Opens the file for writing, without changing its content; false if that is not possible.
 bool csvfile_open(struct csvfile *csvfile, const char *path, struct failure *failure);
 
 void csvfile_add(struct csvfile *csvfile, const struct mqldt_row *row);
 
 // Writes the rows, if there are any, and closes it; for the thread that writes files. False: csvfile_report says what
-// could not be written. A run that measured nothing replaces no earlier result.
+// could not be written. A run that measured nothing does not replace an earlier result.
 bool csvfile_write(struct csvfile *csvfile, bool append);
 // For the main thread, after csvfile_write.
 void csvfile_report(struct csvfile *csvfile);

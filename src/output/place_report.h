@@ -7,7 +7,7 @@
 
 #include "measure/result.h"
 
-#define PLACE_PERIODS (RECORDER_PENDING + 1)    // no stream is that many seconds ahead of another one
+#define PLACE_PERIODS (RECORDER_PENDING + 1)    // no stream gets this many seconds ahead of another
 
 struct place_figures {
     uint64_t count, sum_ns, max_ns;
@@ -15,7 +15,7 @@ struct place_figures {
 };
 
 struct place_period {
-    uint32_t delivered;                 // seconds that all streams and operations together have delivered
+    uint32_t delivered;                 // seconds delivered so far, by all streams and operations together
     uint32_t seconds;                   // seconds of the period that have passed
     struct place_figures of[WORKLOAD_STREAMS_MAX][OPERATIONS];
 };
@@ -23,7 +23,7 @@ struct place_period {
 struct place_report {
     const struct workload *workload;
     uint64_t every_s;                   // seconds in a period; 0: no periods are shown
-    uint32_t sources;                   // how many streams and operations deliver seconds
+    uint32_t sources;                   // how many pairs of a stream and an operation deliver seconds
     uint32_t next;                      // number of the next period to be shown, from 0
     struct place_period periods[PLACE_PERIODS];
     struct place_figures step[WORKLOAD_STREAMS_MAX][OPERATIONS];
@@ -31,13 +31,13 @@ struct place_report {
 
 // Only for workloads of --stream; nothing is shown for others.
 void place_report_start_step(struct place_report *report, const struct workload *workload, uint64_t every_s);
-// A whole second of a stream's operation, from 1. Streams may be some seconds apart: a period is shown when all
+// Adds a whole second (from 1) of a stream's operation. Streams may be some seconds apart: a period is shown when all
 // streams have completed it.
 void place_report_second(struct place_report *report, const struct stream *stream, enum operation operation,
                          uint32_t second, const struct distribution *latency);
-// The last period, if it is shorter.
+// Shows the last period if it is shorter than the others.
 void place_report_end_periods(struct place_report *report);
-// The whole step of a stream's operation.
+// Adds the whole step of a stream's operation.
 void place_report_add(struct place_report *report, const struct stream *stream, enum operation operation,
                       const struct result *all);
 void place_report_end_step(struct place_report *report, uint64_t elapsed_ns);

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 # coverage.sh CC LIBS: builds the tool and the unit tests for gcov, runs all tests with them, and prints the share of
-# lines that ran, a file a line. Fails where it is below 90 %.
+# lines that ran, with one line for each file. Fails if the total is below 90 %.
 # Compiler and libraries may be several words each:
 # shellcheck disable=SC2086
 cc=$1

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 # run.sh BUILD_DIR: all tests of the tester; the last line is "N passed, N failed", and the status is 0 if none failed.
-# run.sh BUILD_DIR NAME...: only the tests seen from outside whose file or function name contains one of NAME.
+# run.sh BUILD_DIR NAME...: only the black-box tests whose file or function name contains one of NAME.
 build=$1
 shift
 here=$(dirname "$0")
@@ -26,7 +26,7 @@ suite() {
     failed=$((failed + ${counts#* }))
 }
 
-# A short run of the fuzzer: a fixed number of inputs, so that its length is no matter of the machine's speed.
+# A short run of the fuzzer, with a fixed number of inputs, so that the coverage does not depend on the machine's speed.
 : "${FUZZ_INPUTS:=200000}"
 fuzz() {
     if output=$("$build/fuzz" -runs="$FUZZ_INPUTS" -seed=1 -max_len=1024 -dict="$here/fuzz.dict" \
@@ -39,7 +39,7 @@ fuzz() {
     fi
 }
 
-# The fuzzer computes while the tests seen from outside wait.
+# The fuzzer uses the processor while the black-box tests wait.
 if [ $# -eq 0 ]; then
     suite "$build/unit"
     fuzz > "$build/fuzz.log" 2>&1 &

@@ -18,7 +18,7 @@ uint64_t schedule_due_before(const struct schedule *schedule, uint64_t instant_n
     return (uint64_t)((scaled + NS_PER_S_IN_MICRO - 1) / NS_PER_S_IN_MICRO);
 }
 
-// The sum of floor((factor * i + offset) / divisor) over i from 0 to count - 1, exactly, in as many turns as Euclid's
+// The sum of floor((factor * i + offset) / divisor) over i from 0 to count - 1, exactly, in as many steps as Euclid's
 // algorithm takes for factor and divisor.
 static uint128 sum_of_floors(uint128 count, uint128 factor, uint128 offset, uint128 divisor) {
     uint128 sum = 0;
@@ -62,7 +62,7 @@ void schedule_add_waits(const struct schedule *schedule, uint64_t first, uint64_
     distribution_add_sum(response, (uint128)(instant_ns - schedule->origin_ns) * count -
                                        sum_of_floors(count, NS_PER_S_IN_MICRO, (uint128)first * NS_PER_S_IN_MICRO,
                                                      schedule->rate_micro_per_s));
-    uint64_t longer = 0;  // operations that waited longer than the bucket counts: the longest buckets come first
+    uint64_t longer = 0;  // operations in longer buckets, which come first
     for (unsigned bucket = distribution_bucket(longest_ns) + 1; bucket-- > distribution_bucket(shortest_ns);) {
         uint64_t reached = waiting_at_least(schedule, first, first + count, instant_ns, distribution_lower_ns(bucket));
         response->buckets[bucket] += reached - longer;
@@ -70,8 +70,8 @@ void schedule_add_waits(const struct schedule *schedule, uint64_t first, uint64_
     }
 }
 
-// From an operation that is due then, after the origin, to the next one. It depends on that instant alone, so `next`
-// is the whole state. It is never 0, so no instant occurs twice.
+// The gap from an operation, due at that time after the origin, to the next one. It depends on that time alone, so
+// `next` is the whole state. It is never 0, so no instant occurs twice.
 static uint64_t gap_ns(const struct arrival_plan *plan, uint64_t due_ns) {
     uint64_t state = plan->seed ^ due_ns;
     double uniform = ((double)(splitmix64(&state) >> 11) + 0.5) * 0x1p-53;

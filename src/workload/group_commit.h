@@ -2,16 +2,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // The commits of many applications of one queue manager, and how its logger gathers them. This is pure arithmetic: the
-// caller supplies the instants of the writes. docs/commit.md has the model for people.
+// caller supplies the instants of the writes. docs/commit.md explains the model.
 //
 // Every application repeats the same cycle: it commits, waits until the write that holds the last byte of its commit
 // has ended, and thinks. All think for the same time, so they commit in the order in which they were released, and
-// those that were released together are one group: a count. The groups are a ring, from the commit that has waited
+// those that were released together are one group: a count. The groups form a ring, from the one that has waited
 // longest to those that are still thinking. A write creates one group, however many thousand applications it releases.
 //
-// The logger has one write outstanding. When it is free it takes what waits, up to its buffer, from a stream of bytes:
-// a commit may take several writes, and an application that was released by one write returns just after the next has
-// begun, unless none waits. If none waits, the next commit is written as soon as it comes.
+// The logger has one write outstanding. When it is free, it takes the bytes that wait, at most a buffer full, from a
+// stream of bytes. A commit may need several writes. An application that was released by one write returns just after
+// the next write has begun, unless no bytes wait. If none wait, the next commit is written as soon as it comes.
 #pragma once
 
 #include "workload/workload.h"
@@ -55,7 +55,7 @@ uint64_t group_commit_advance(struct group_commit *commits);
 
 // Commits whose last byte the write held. Release them with as many calls as necessary; then they return.
 uint64_t group_commit_done(struct group_commit *commits);
-// Takes commits of one instant, at most that many, from the front. There are at least as many.
+// Takes at most that many commits, all of one instant, from the front. At least that many commits must be waiting.
 struct commit_group group_commit_take(struct group_commit *commits, uint64_t most);
 void group_commit_return(struct group_commit *commits, uint64_t count, uint64_t released_ns);
 

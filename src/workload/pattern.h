@@ -3,9 +3,9 @@
 //
 // Where the next operation goes, in files of one size that follow one another.
 //
-// Ring, as MQ's log: sequential inside a file; a write that would cross the file's end goes to the next file instead
-// and leaves the tail unwritten; after the last file, the first again. Varying: the same for writes of any size, whose
-// maker places them. The patterns of --stream draw each place, see pattern_draw.
+// Ring, like MQ's log: sequential inside a file. A write that would cross the file's end goes to the next file instead
+// and leaves the tail unwritten. The first file follows the last. Varying: the same for writes of any size, placed by
+// their caller. The patterns of --stream draw each place: see pattern_draw.
 #pragma once
 
 #include "base/standard.h"
@@ -15,13 +15,14 @@
 #define SHARE_PPM UINT32_C(1000000)
 
 enum pattern_kind { PATTERN_RING, PATTERN_RANDOM, PATTERN_WALK, PATTERN_RUNS, PATTERN_VARYING };
-extern const char *const pattern_names[];       // by kind, of those of --stream
+extern const char *const pattern_names[];       // the names of the kinds that --stream allows
 
 // A hierarchical random walk over the leaves of a region, of eight blocks each, as in goioworkload's spc1.c (HRRW_V2).
-// Each step goes to a leaf of the subtree that holds the previous leaf and is WALK_HEIGHT_MIN high; with WALK_CLIMB_PPM
-// it is one higher, and so on up to the top; beyond the region it is drawn again from there. Writes go to every eighth
-// leaf only. Reads take the blocks of a leaf in turn, whichever worker reads; half of the writes go to the block that
-// was read last. Of the writes, WALK_REWRITE_PPM are followed by a rewrite: the next write goes to the same block.
+// Each step goes to a leaf of the subtree that holds the previous leaf and is WALK_HEIGHT_MIN high. With a probability
+// of WALK_CLIMB_PPM the subtree is one higher, and so on up to the top. A leaf beyond the region is drawn again. Writes
+// go to every eighth leaf only. Reads take the blocks of a leaf in turn, whichever worker reads; half of the writes go
+// to the block that was read last. Of the writes, WALK_REWRITE_PPM are followed by a rewrite: the next write goes to
+// the same block.
 #define WALK_BLOCKS_A_LEAF 8
 #define WALK_HEIGHT_MIN 6
 #define WALK_CLIMB_PPM 440000
@@ -31,10 +32,10 @@ extern const char *const pattern_names[];       // by kind, of those of --stream
 #define WALK_DRAWS_MAX 101
 
 struct walk {
-    uint64_t first_leaf;        // the first leaf of the region, counted in the place
+    uint64_t first_leaf;        // the first leaf of the region, counted from the start of the place
     uint64_t leaves;            // of the region
     uint32_t top;               // height of the smallest tree that holds it
-    uint64_t leaf;              // where the walk is, counted in the region
+    uint64_t leaf;              // where the walk is, counted from the start of the region
     uint64_t written_leaf, written_block;
     bool rewrites;              // true if the next write goes to the same block
 };

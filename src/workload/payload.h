@@ -4,8 +4,8 @@
 // The data that is written: incompressible, and different in every write. Each worker has a pool of pseudo-random
 // bytes, and every write takes the next window of it, so that no bytes repeat within 32 KiB, or within a block. Before
 // each write, each 512 bytes of the window get a new 64-bit stamp. Stamps are a Weyl sequence (a counter times an odd
-// constant), so no two are equal in 2^64, across workers as well; pools differ by seed and worker. The bytes of write
-// number n of a step can be generated again afterwards (payload_expect), which is what --verify compares with.
+// constant), so no two of 2^64 stamps are equal, even across workers. Pools differ by seed and worker. The bytes of
+// write number n of a step can be generated again afterwards (payload_expect): --verify compares with them.
 //
 // With passes (payload_start_passes), each place has the same window in every pass over the files, and in pass p (from
 // 0) all its bytes but the stamps are those of the pool XOR p mod 256. So a block of another pass differs from it in
@@ -17,7 +17,7 @@
 #define PAYLOAD_SECTOR_BYTES 512
 #define PAYLOAD_STAMP_STEP UINT64_C(0x9E3779B97F4A7C15)
 #define PAYLOAD_STAMP_STEP_INVERSE UINT64_C(0xF1DE83E19937733D)         // modulo 2^64
-#define PAYLOAD_WORKER_SHIFT 48         // of the number of a stamp: below it, a worker counts its own from 1
+#define PAYLOAD_WORKER_SHIFT 48         // of a stamp's number: each worker counts in the bits below, from 1
 
 struct payload {
     unsigned char *pool;
@@ -33,7 +33,7 @@ struct payload {
     size_t stamps_a_block;
     uint64_t pass_blocks;       // blocks in a pass; 0: there are no passes
     uint64_t pass_left;         // blocks that remain in the current pass
-    uint64_t pass;              // the pass to which the pool was changed last
+    uint64_t pass;              // the pass that the pool was last changed to
 };
 
 // The size of a pool for blocks of that size, in bytes: two blocks, but at least 32 KiB and at most one block plus 1
@@ -86,7 +86,7 @@ const unsigned char *payload_expect(struct payload *payload, uint64_t n);
 bool payload_stamp_of(const unsigned char *sector, uint32_t *worker, uint64_t *number);
 // Whether a sector, apart from its stamp, equals that worker's pool from that byte on, as it was in that pass.
 bool payload_is_of_pool(const unsigned char *sector, uint64_t seed, uint32_t worker, size_t at_bytes, uint64_t pass);
-// Whether any word except the stamp is that worker's data, in any pass.
+// Whether any word except the stamp is that worker's data from any pass.
 bool payload_has_words_of_pool(const unsigned char *sector, uint64_t seed, uint32_t worker, size_t at_bytes);
 
 uint64_t splitmix64(uint64_t *state);

@@ -10,7 +10,7 @@
 #define STREAM_WORKERS_MAX 4096         // of one stream
 #define STREAM_RATE_MAX_PER_S 1000000   // for all workers of a stream together
 
-#define PLACE_DEVICE_BYTES 512          // of all paths in /dev/disk/by-id of a place
+#define PLACE_DEVICE_BYTES 512          // for all paths of a place in /dev/disk/by-id
 
 struct place_terms {
     char name[WORKLOAD_NAME_BYTES];

@@ -31,7 +31,7 @@ struct plan {
 
 #define refuse(plan, ...) failure_set((plan)->failure, EXIT_USAGE, __VA_ARGS__)
 
-// Without --place there is one, `data`, in the directory of --dir.
+// Without --place there is a single place, `data`, in the directory of --dir.
 static bool read_places(struct plan *plan) {
     const struct text_list *texts = &plan->options->places;
     plan->places_count = (uint32_t)texts->count;
@@ -68,7 +68,7 @@ static bool take_next_device(const char **at, char device[PLACE_DEVICE_BYTES]) {
     return length > 0;
 }
 
-// How often the places name it.
+// How often the places name a device.
 static uint32_t times_named(const struct plan *plan, const char *device) {
     char each[PLACE_DEVICE_BYTES];
     uint32_t times = 0;
@@ -143,7 +143,7 @@ static bool give_directories(struct plan *plan) {
                   count, without);
 }
 
-// All shares, which add up to 100 %, or none: then the places have equal ones.
+// Either all shares are given and add up to 100 %, or none is, and the places have equal shares.
 static bool check_shares(struct plan *plan) {
     uint32_t given = 0, count = plan->places_count;
     uint64_t sum_ppm = 0;
@@ -379,7 +379,7 @@ static bool check_use(struct plan *plan) {
     return true;
 }
 
-// Whether each stream finds room in its place.
+// Whether each stream fits into its place.
 static bool check_room(struct plan *plan) {
     for (uint32_t i = 0; i < plan->workload->streams_count; i++) {
         const struct stream *stream = &plan->workload->streams[i];

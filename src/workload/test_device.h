@@ -3,14 +3,14 @@
 //
 // The block device under test. The rule: a device that holds anything, or that is in use, is never written to.
 //
-// The user names it twice, by a link of /dev/disk/by-id (streams.c compares the two). Then all is checked on one
-// descriptor, which is opened exclusively, so it cannot be mounted, mapped or used for swapping during the test. There
-// is no list of signatures: the first and the last DEVICE_END_BYTES must hold nothing but zeros, because partition
-// tables, file systems, volume managers and RAIDs have their marks there. Tests never write to these two regions, so
-// the next test finds them unchanged, however this one ends.
+// The user names it twice, by a link in /dev/disk/by-id (streams.c compares the two). Then everything is checked
+// through one descriptor, which is opened exclusively, so it cannot be mounted, mapped or used for swapping during the
+// test. There is no list of signatures: the first and the last DEVICE_END_BYTES must hold nothing but zeros, because
+// partition tables, file systems, volume managers and RAIDs have their marks there. Tests never write to these two
+// regions, so the next test finds them unchanged, however this one ends.
 //
-// It cannot detect a process or virtual machine that uses the device without claiming it and keeps both ends empty,
-// and other hosts that have the device.
+// These checks cannot detect a process or virtual machine that uses the device without claiming it and keeps both ends
+// empty, nor another host with access to the device.
 #pragma once
 
 #include "workload/workload.h"

@@ -308,7 +308,7 @@ static bool create_named(struct workspace *workspace, const struct place *place,
     return true;
 }
 
-// Under its name only if it needs one.
+// Creates the file under its name only if it needs one.
 static bool create_file(struct workspace *workspace, uint32_t number, uint32_t file) {
     const struct place *place = &workspace->workload->places[number - 1];
     const char *path = begin_activity(workspace, "openat", number, file, 0);
@@ -374,8 +374,8 @@ static void close_files(struct workspace *workspace, bool remove_names) {
     }
 }
 
-// Removes directories that we made while their files live on without a name; the last first, as one may lie in another.
-// On NFS and FUSE they have to wait: an open file gets another name there when it is removed (.nfs...,
+// Removes directories that we made, while their files live on without a name. The last goes first, because one may be
+// inside another. On NFS and FUSE they have to wait: an open file gets another name there when it is removed (.nfs...,
 // .fuse_hidden...).
 static void remove_made_directories(struct workspace *workspace) {
     for (uint32_t i = workspace->workload->places_count; i-- > 0;) {
@@ -392,7 +392,7 @@ static bool write_failed(struct workspace *workspace, const char *path, int erro
                        failure_error_text(error));
 }
 
-// Writes one block at the file's start; if the kernel refuses that size, names the next one that works.
+// Writes one block at the file's start. If the kernel refuses that size, the message names the next one that works.
 static bool try_block(struct workspace *workspace, const struct place *place, const char *path, uint64_t block_bytes) {
     uint64_t offset_bytes = place_offset(place, 0, 0);
     int fd = place->fds[0];
@@ -423,7 +423,7 @@ static bool try_block(struct workspace *workspace, const struct place *place, co
     return error == 0 || write_failed(workspace, path, error);
 }
 
-// Directories on one file system take the same sizes, but each place of --place has streams of its own.
+// Directories on one file system accept the same sizes, but each place of --place has streams of its own.
 static bool is_tried(struct workspace *workspace, uint32_t number, uint64_t block_bytes) {
     const struct workload *workload = workspace->workload;
     const char *name = workload->places[number - 1].name;
@@ -574,7 +574,7 @@ static bool open_place(struct workspace *workspace, uint32_t number) {
     return (workspace->workload->places[number - 1].is_device ? open_device : open_directory)(workspace, number);
 }
 
-// The course of the preparation.
+// The steps of the preparation.
 
 static bool format_files(struct workspace *workspace) {
     void *pool;
@@ -590,7 +590,7 @@ static bool format_files(struct workspace *workspace) {
     return good;
 }
 
-// Not on a device, which is opened once, and not if every block must be one of the run's own.
+// Does nothing on a device, which is opened only once, or if every block must be one of the run's own.
 static bool probe_sync(struct workspace *workspace) {
     const struct place *place = &workspace->workload->places[0];
     if (!place->direct || place->is_device || workspace->marked_files != NULL || atomic_load(workspace->stop)) {
@@ -628,7 +628,7 @@ void workspace_prepare(void *argument) {
     end_activity(workspace);
 }
 
-// A file that was removed while it was open disappears once the last thread that had it open has ended; with FUSE a
+// A file that was removed while it was open disappears when the last thread that had it open has ended; with FUSE, a
 // little later.
 void workspace_close(void *argument) {
     struct workspace *workspace = argument;

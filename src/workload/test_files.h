@@ -4,10 +4,10 @@
 // The files under test: the preformatted files of each place of a workload.
 //
 // The rule above all: a file that this run did not create is never written, truncated or removed. Files are created
-// exclusively and without following a link, relative to the open directory; before a name is removed it is checked to
-// be still that of the file created. Unless they are to be kept, files have no name at all, so neither SIGKILL nor a
-// crash leaves them behind; if the file system does not support such files (NFS), they lose their name once they are
-// open.
+// exclusively and without following a link, relative to the open directory; before a name is removed, it is checked to
+// still be that of the file that was created. Unless they are to be kept, files have no name at all, so neither SIGKILL
+// nor a crash leaves them behind; if the file system does not support such files (NFS), they lose their name once they
+// are open.
 //
 // workspace_prepare makes calls that may hang, so it is a job of a thread; meanwhile, `activity` tells main what it is
 // doing. Everything that can be refused is refused before the first byte is written.
@@ -18,7 +18,7 @@
 
 #include <pthread.h>
 
-// of preformatting; each part takes this many bytes' stamps, the last of a file too
+// a part of preformatting; each part, even the short last one of a file, uses up the stamps of this many bytes
 #define FORMAT_PART_BYTES ((size_t)1 << 20)
 
 // What the preparing thread is doing, for a report while it hangs.
@@ -49,7 +49,7 @@ struct workspace {
     const struct options *options;
     struct workload *workload;
     uint64_t alignment_bytes;  // alignment of memory: --alignment, or the file system's preferred block if that is 0
-    uint64_t descriptors;               // how many all files and directories need, and some to spare
+    uint64_t descriptors;               // how many all files and directories need, with some to spare
     uint64_t free_bytes, size_bytes;    // of the first directory's file system, read before the first byte is written
     // Called between the checks and the first file to refuse anything else; NULL: nothing.
     bool (*before_files)(void *context, struct failure *failure);

@@ -39,13 +39,13 @@ uint64_t schedule_due_ns(const struct schedule *schedule, uint64_t n);
 // How many operations are due before that instant.
 uint64_t schedule_due_before(const struct schedule *schedule, uint64_t instant_ns);
 
-// Adds how long operations first to first + count - 1 have been due at that instant, which is not before any of them:
+// Adds how long operations first to first + count - 1 have been due at that instant, by which all of them are due:
 // their response time is at least that. The sum of squares leaves them out, because no figure about responses uses it.
 void schedule_add_waits(const struct schedule *schedule, uint64_t first, uint64_t count, uint64_t instant_ns,
                         struct distribution *response);
 
 // The plan of a stream of --stream. All its workers take their operations from it, each the next one when it is free,
-// so an operation waits only while all of them are busy. No lock: `next` is all that changes.
+// so an operation waits only while all of them are busy. It needs no lock, because only `next` changes.
 
 enum arrival_process { ARRIVAL_CLOSED, ARRIVAL_EVEN, ARRIVAL_EXPONENTIAL };
 extern const char *const arrival_names[];       // by process
@@ -60,7 +60,7 @@ struct arrival_plan {
 
 void arrival_start(struct arrival_plan *plan, enum arrival_process process, struct schedule schedule, uint64_t seed);
 
-// Takes the next operation if it is due before that instant, and tells when.
+// Takes the next operation if it is due before that instant, and reports when it is due.
 bool arrival_take(struct arrival_plan *plan, uint64_t before_ns, uint64_t *due_ns);
 
 // Streams.
@@ -84,7 +84,7 @@ static inline const char *operation_name(enum operation operation) {
 #define DEVICE_END_BYTES (UINT64_C(1) << 20)
 
 struct place {
-    char name[WORKLOAD_NAME_BYTES];     // of --place; empty: the workload has none
+    char name[WORKLOAD_NAME_BYTES];     // the name in --place; empty: the workload has no --place
     uint32_t share_ppm;                 // share of the capacity, for all directories of the place together
     char *path;
     bool is_device;
@@ -100,7 +100,8 @@ struct place {
     int mark;                           // descriptor of the mark of its files (struct marked_files); 0: none
 };
 
-// Translates an offset in a file to the offset in its open descriptor. All devices of a place have as many files.
+// Translates an offset in a file to the offset in its open descriptor. Each device of a place has the same number of
+// files.
 static inline uint64_t place_offset(const struct place *place, uint64_t file, uint64_t offset_bytes) {
     return place->is_device ? DEVICE_END_BYTES + file % place->files * place->file_bytes + offset_bytes : offset_bytes;
 }
@@ -137,7 +138,7 @@ struct stream {
     struct arrival arrival;
     struct commit_terms commits;
     struct stream_terms terms;
-    uint32_t workers;                   // times the load point if scales
+    uint32_t workers;                   // multiplied by the load point if scales is set
     bool scales;
     uint32_t first_place;
     bool shares_place;  // true if all workers use one place; if not, worker n has place first_place + n - 1
@@ -146,7 +147,7 @@ struct stream {
 struct workload {
     const char *name;
     const char *load_unit;              // such as "queue managers"
-    const char *step_size, *step_title; // the step's size: "block" or "message"; and how a sentence names it
+    const char *step_size, *step_title; // "block" or "message", and that size's name in sentences
     const struct number_list *sizes;    // the steps: every size at every load point
     const struct number_list *load_points;
     const char *write_option;           // name of the option that determines the sizes of writes

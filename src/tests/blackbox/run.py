@@ -85,7 +85,7 @@ def main():
             if not (needs_root and unprivileged)
             and (not NAMES or any(name in "%s.%s" % (function.__module__, function.__name__) for name in NAMES))
         ]
-        with concurrent.futures.ThreadPoolExecutor(max_workers=6) as pool:  # most of the time tests sleep
+        with concurrent.futures.ThreadPoolExecutor(max_workers=6) as pool:  # tests sleep most of the time
             errors = list(pool.map(lambda function: run_test(support.Place, function), chosen))
         # Other load can disturb a measurement, so failed tests are repeated alone.
         for attempt in range(2, ATTEMPTS + 1):

@@ -1,6 +1,6 @@
 # Copyright (c) 2026 mqops contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the tests share: a place for each, mounts that go away again, and tools that make system calls fail.
+"""What the tests share: a place for each, temporary mounts, and tools that make system calls fail.
 
 A test is a function with @test or @root_test; it gets a Place of its own. run.py finds and runs them.
 """
@@ -109,8 +109,8 @@ class Place:
 
 
 def until(condition, what, process=None):
-    """Wait for a condition while the process, if there is one, has not ended;
-    the longest wait only limits failures."""
+    """Waits until the condition is true, and fails if the process ends before that. The timeout only matters if a test
+    fails."""
     end = time.monotonic() + PATIENCE_S
     while not condition():
         ended = process is not None and process.poll() is not None
@@ -321,7 +321,7 @@ def consistent(result):
 
 
 def cut_short(run):
-    """Whether the last step may be shorter than it was planned."""
+    """Whether the last step may be shorter than planned."""
     return run["exit_status"] != "0" or run["exit_reason"] == "ended_early"
 
 
@@ -398,7 +398,7 @@ def read(path):
 
 
 def prepare():
-    """A separate file system: other tests of disks on this machine use different ones."""
+    """Mounts a file system for these tests: other disk tests on this machine use different ones."""
     if os.geteuid() == 0 and not UNPRIVILEGED:
         subprocess.check_call(["mount", "-t", "tmpfs", "-o", "mode=700", "none", BASE])
 

@@ -37,7 +37,7 @@ NAMES = ["mqldt_testfile.%04d" % number for number in range(FILES)] + ["mqldt_te
 
 
 def writes_in(block):
-    """(queue manager, number of the write, sector) of each sector, by its stamp."""
+    """(queue manager, number of the write, sector) of each sector, according to its stamp."""
     for at in range(0, len(block), SECTOR_BYTES):
         index = int.from_bytes(block[at : at + 8], "little") * 0xF1DE83E19937733D % (1 << 64)
         number = (index & (1 << 48) - 1) - 1
@@ -52,7 +52,8 @@ def block_at(directory, position):
 
 
 def written(directory, queue_manager):
-    """How many writes the files say there were; everything in them must be a sector of the run, in its own place."""
+    """The number of writes, according to the files. Everything in them must be a sector of the run, in its own
+    place."""
     newest = -1
     for position in range(RING):
         for sector, (owner, number, of_block) in enumerate(writes_in(block_at(directory, position))):
@@ -116,8 +117,7 @@ def acknowledges_every_write(place):
 
 @test
 def counts_are_never_early(place):
-    """Each write begins long after its turn: an acknowledgement that did not wait for its return finds an
-    older block."""
+    """Each write is delayed, so an acknowledgement that does not wait for its return would find an older block."""
     slow = strace(place, "pwritev:delay_enter=20000", calls="pwritev")
     command = slow + place.command("--acknowledge", "--duration=2", "--qm=2", "--createDirs", dir=place.dir + "/q")
     checked = 0

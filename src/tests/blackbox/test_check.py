@@ -34,7 +34,8 @@ SANITIZED = os.path.join(BUILD, "asan", "logdisk")
 
 
 def acknowledged(place, *options):
-    """Two queue managers write a few passes; the lines that the witness has, one each."""
+    """Two queue managers write a few passes. Returns the lines that a witness would have, with one count for each of
+    them."""
     result = place.logdisk(
         "--acknowledge", "--duration=1", "--qm=2", "--createDirs", "--seed=7", *options, dir=place.dir + "/q"
     )
@@ -96,7 +97,8 @@ def damaged(place, queue_manager, number, content):
 
 
 def is_lost(result, finding, **wanted):
-    """Status, message, the row of that queue manager and the row of all of them agree on the one finding."""
+    """Checks that status, message, the queue manager's row and the row of all queue managers show the same single
+    finding."""
     equal(result.status, 5, result.err)
     contains(result.err, "acknowledged writes were lost (%s)" % finding)
     contains(result.out, "Verdict: LOST")

@@ -74,7 +74,7 @@ def tables_of_commits_agree(place):
     for step in range(1, 5):
         log, commits = agree(result, step)
         record = 2 * (int(log["block_size_bytes"]) + OVERHEAD)
-        cohort = 1 if log["load_point"] == "1" else 4  # of 7 the halves are 3 and 4
+        cohort = 1 if log["load_point"] == "1" else 4  # the halves of 7 are 3 and 4
         equal(int(log["write_size_max_bytes"]), min(-(-cohort * record // PAGE) * PAGE, 65536), "largest write")
         if cohort == 1 and record < 65536:
             equal(log["operations"], commits["operations"], "a write for each commit")
@@ -93,8 +93,8 @@ def mq_log_has_no_columns_of_commits(place):
 
 
 def writes_of(place):
-    """(file descriptor, offset, bytes) of the test's writes: preformatting and the trial of sizes make larger or
-    earlier ones."""
+    """(file descriptor, offset, bytes) of the test's writes, without those of preformatting and of the trial of sizes,
+    which are larger or earlier."""
     pattern = re.compile(r"pwritev\((\d+), .*iov_len=(\d+)\}\], 1, (\d+)\) = (\d+)")
     return [
         (fd, int(offset), int(size))
@@ -130,8 +130,8 @@ def partial_page_is_rewritten_only_if_asked(place):
 
 @test
 def slow_writes_are_shared_by_cohorts(place):
-    """With 20 ms in every write, its duration decides on any machine: a single application waits for one write, and
-    each of several for two."""
+    """On any machine, a delay of 20 ms dominates the duration of a write. A single application waits for one write, and
+    each of several applications for two."""
     before = strace(place, "pwritev:delay_enter=20000:when=20+", calls="pwritev")
     result = place.logdisk(*commit("1,40", "1K", "--duration=2"), before=before)
     equal(result.status, 0, result.err)

@@ -78,7 +78,7 @@ def microseconds(ns):
 
 
 def rows_by_tables(seconds, every):
-    """The rows of --monitor, as intervals.csv has them: the last part second joins the last row."""
+    """The rows of --monitor, computed from intervals.csv: a partial second at the end joins the last row."""
     whole = sum(second["partial"] == "0" for second in seconds)
     rows = []
     for begin in range(0, whole, every):
@@ -141,7 +141,7 @@ def monitor_agrees_with_the_tables(place):
 
 @test
 def monitor_replaces_the_live_line(place):
-    """The write that ends after the last second joins its row."""
+    """A write that ends after the last second joins the row of that second."""
     seen = on_terminal(place, "--duration=2", "--monitor=1")
     contains(seen, "Seconds elapsed -> 0/2\r\nSeconds   1s Count", "Seconds elapsed -> 2/2\r\n")
     assert "-> 1/2" not in seen, seen

@@ -44,7 +44,7 @@ def csv_file_is_what_mqldt_writes_to(place):
         equal(getattr(after, key), getattr(before, key), key)
     equal((os.path.islink(path), read(link).splitlines()[0]), (True, MQLDT))
     equal(len(read(link).splitlines()), 2)
-    # Several queue managers: appended to whatever is there.
+    # Several queue managers: the rows are appended to the existing content.
     equal(place.logdisk("--duration=1", "--qm=2", "--createDirs", "--csvFile=" + path).status, 0)
     equal(read(link).splitlines()[2], "Running MQLDT over 2 Queue Managers")
     # The output can be a pipe with a reader, or the screen.
@@ -98,7 +98,7 @@ def csv_file_on_a_pipe_without_a_reader(place):
 
 @root_test
 def csv_file_that_is_mounted(place):
-    """As a container's runtime mounts a single file: nothing can be renamed over it."""
+    """A single file that is mounted, as by a container's runtime: nothing can be renamed over it."""
     inner, outer = place.path + "/inner.csv", place.path + "/outer.csv"
     write(inner, "")
     write(outer, "")

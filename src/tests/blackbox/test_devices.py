@@ -42,7 +42,7 @@ OPTIONS = [
 
 @contextlib.contextmanager
 def loop_device(place, *options, **keywords):
-    """(its path, the file behind it), 8 MiB."""
+    """Yields the path of a loop device of 8 MiB, and the file behind it."""
     image = os.path.join(place.path, "disk.img")
     with open(image, "wb") as file:
         file.truncate(keywords.get("size", 8 * MIB))
@@ -82,7 +82,7 @@ def digest(image):
 
 
 def untouched(place, disk, *parts, **keywords):
-    """Refused with a message that contains these parts, and every byte is as before."""
+    """Checks that the device is refused with a message that contains these parts, and that no byte has changed."""
     loop, image = disk
     subprocess.check_call(["blockdev", "--flushbufs", loop])
     before, node, commands = digest(image), keywords.get("node", loop), keywords.get("commands", "")
@@ -96,7 +96,7 @@ def untouched(place, disk, *parts, **keywords):
 
 @root_test
 def device_with_anything_at_its_ends_is_refused(place):
-    """Signatures and partition tables have places of their own; any byte counts, the last one, too."""
+    """Signatures and partition tables have their own places, but any byte counts, even the last one."""
     for tool in (["mkfs.ext4", "-q", "-F"], ["mkfs.xfs", "-q", "-f"], ["mkswap"]):
         with loop_device(place, size=320 * MIB) as disk:
             subprocess.check_call([*tool, disk[0]], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -192,7 +192,7 @@ def only_a_link_of_udev_is_followed(place):
 
 @root_test
 def a_name_that_changes_while_it_is_opened_is_refused(place):
-    """Between the checks of the link and of the device, the link changes: the open device is not the one with that
+    """The link changes after it was checked and before the device is checked: the open device is not the one with that
     name."""
     other = Place("a_name_that_changes.other")
     with loop_device(place) as disk, loop_device(other) as (loop, image):
@@ -259,7 +259,7 @@ def device_that_is_not_named_twice_is_refused(place):
 
 @root_test
 def streams_on_a_device(place):
-    """All of it is data that was written, and both ends stay empty, so the next run is accepted."""
+    """The part between the ends holds data that was written. Both ends stay empty, so the next run is accepted."""
     log = "--stream=name=log,place=data,pattern=ring,size=4K,workers=2,pause=1000"
     trace = os.path.join(place.path, "operations.csv")
     with loop_device(place) as (loop, image):
@@ -304,7 +304,8 @@ def streams_on_a_device(place):
 
 @root_test
 def streams_on_two_devices(place):
-    """The place's files are spread evenly over both, each is checked and claimed, and the ends of both stay empty."""
+    """The place's files are spread evenly over both devices. Each device is checked and claimed, and its ends stay
+    empty."""
     second = DISK.replace("DISK_1", "DISK+2")
     other = Place("streams_on_two_devices.other")
     trace = os.path.join(place.path, "operations.csv")
@@ -349,7 +350,8 @@ def streams_on_two_devices(place):
 
 @root_test
 def what_reaches_the_device(place):
-    """The calls: opened exclusively, in the stream's own way, and each ring in a part of its own between the ends."""
+    """The device is opened exclusively and with the stream's own flags, and each ring has its own part between the
+    ends."""
     ring = "--stream=name=log,place=data,pattern=ring,size=4K,workers=2,pause=1000"
     with loop_device(place) as (loop, image):
         result = place.logdisk(ring, *OPTIONS[1:], before=named(place, loop) + strace(place, calls="openat,pwritev"))

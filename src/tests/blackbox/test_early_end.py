@@ -1,6 +1,6 @@
 # Copyright (c) 2026 mqops contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""--failAbove: a step that ends, and the run with it, as soon as its writes show that a limit is broken."""
+"""--failAbove: a step and its run end as soon as the step's writes show that a limit is broken."""
 
 from support import consistent, contains, equal, test
 

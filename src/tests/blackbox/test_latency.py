@@ -64,7 +64,8 @@ def stall_leaves_rows_of_zero_writes(place):
 
 @test
 def writes_over_a_threshold_are_counted_by_the_second(place):
-    """Every tenth write takes 60 ms more. The run is stopped within a second, which counts as far as it went."""
+    """Every tenth write takes 60 ms more. The run is stopped in the middle of a second, whose part before the stop
+    counts."""
     before = strace(place, "pwritev:delay_enter=60000:when=20+10", calls="pwritev")
     asked_ns = [60000000, 59999999, *range(10000, 310000, 10000)]
     result = place.logdisk(
@@ -88,7 +89,7 @@ def writes_over_a_threshold_are_counted_by_the_second(place):
 
 @test
 def each_queue_manager_is_counted_by_itself(place):
-    """One write in ten of one of three queue managers takes 60 ms: only its rows show this, at the requested
+    """One queue manager of three has a write of 60 ms in every ten: only its rows show this, at the requested
     thresholds."""
     source = """
         #include <dlfcn.h>
@@ -141,7 +142,7 @@ def each_queue_manager_is_counted_by_itself(place):
 
 @test
 def last_second_that_is_cut_short_is_no_whole_one(place):
-    """The only writer fails at about 1.96 s, and the main thread looks again after the second has ended."""
+    """The only writer fails at about 1.96 s, and the main thread checks it again only after that second has ended."""
     result = place.logdisk(
         "--duration=4",
         "--rate=10",

@@ -22,7 +22,7 @@ def open_loop_charges_the_stall_to_all_it_delays(place):
 
 @test
 def open_loop_charges_a_stall_that_lasts_to_the_end(place):
-    """Of 3000 intended writes a stall from 1.0 to 3.2 s leaves 2000 that were due and never started."""
+    """With a stall from 1.0 to 3.2 s, 2000 of the 3000 intended writes were due but never started."""
     result = place.logdisk(
         "--duration=3", "--rate=1000", before=strace(place, "pwritev:delay_enter=2200000:when=1000", calls="pwritev")
     )

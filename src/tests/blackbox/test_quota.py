@@ -11,8 +11,8 @@ PERIOD_US = 100000
 
 
 def hierarchy():
-    """Where cgroups have the cpu controller, and whether that is version 1; (None, False)
-    if groups with a quota cannot be made there."""
+    """The path of the cgroups that have the cpu controller, and whether they are version 1; (None, False) if groups
+    with a quota cannot be made."""
     with open("/proc/self/mountinfo") as file:
         mounts = [(line.split()[4], line.split(" - ")[1].split()) for line in file]
     for point, (kind, dummy, options) in mounts:
@@ -31,7 +31,7 @@ def hierarchy():
 
 @contextlib.contextmanager
 def groups(point, legacy, name):
-    """A group, and one in it, which are removed at the end."""
+    """A group and another one inside it; both are removed at the end."""
     above = os.path.join(point, name)
     own = above + "/own"
     os.mkdir(above)

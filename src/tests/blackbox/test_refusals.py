@@ -217,7 +217,7 @@ def block_size_that_the_disk_refuses(place):
             "next size that works is 8192",
         )
         equal(sorted(os.listdir(point)), ["lost+found"])
-        # Also if only the second queue manager is on such a disk.
+        # The same if only the second queue manager is on such a disk.
         refused(
             place,
             place.logdisk("--duration=1", "--bsize=4K,5K", "--qm=2", dir=place.dir + "," + point),

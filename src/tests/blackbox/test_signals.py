@@ -30,7 +30,8 @@ def signals_end_the_run_with_tables(place):
 
 @test
 def two_signals_at_once_are_one_request(place):
-    """As GNU timeout and systemd send them: none of them is reported as a disk error, and none loses the results."""
+    """The same signals as from GNU timeout and systemd: they are never reported as a disk error, and no results are
+    lost."""
     for delay_ms in range(1, 10):
         process = place.start("--duration=30", "--progress=" + place.path + "/progress")
         wait_until_measuring(place, process)
@@ -67,7 +68,7 @@ def ignored_signals_stay_ignored(place):
 
 
 def tester_below(process):
-    """The tester's pid, which strace started."""
+    """The pid of the tester that strace started."""
     return int(
         subprocess.check_output(["ps", "-o", "pid=", "--ppid", str(process.pid)], universal_newlines=True).split()[0]
     )

@@ -166,7 +166,7 @@ def another_tester_at_the_disk(place):
 
 @root_test
 def another_tester_at_the_disk_behind_a_loop_device(place):
-    """One tests the file system on a loop device, the other one that on which the device's file lies."""
+    """One tester uses the file system on a loop device, the other the file system that contains the device's file."""
     with tmpfs(place, "size=128m") as memory:
         inner = Place(os.path.relpath(memory + "/inner", BASE))
         with mounted(inner) as point, measuring(place, dir=point):

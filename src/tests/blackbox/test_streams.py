@@ -133,7 +133,8 @@ def place_rows(text, when):
 
 @test
 def places_have_rows_for_each_period_and_step(place):
-    """Two streams of a place, both with a rate, and one without: on the screen as in the tables and the trace."""
+    """Two streams with a rate share a place, and a third has no rate: the screen agrees with the tables and the
+    trace."""
     due = DB.replace("pause=500", "arrival=even,rate=300")
     result = place.logdisk(
         *places(place),
@@ -230,8 +231,8 @@ def each_worker_of_a_ring_has_files_of_its_own(place):
 
 
 def published_walk(blocks, units, operations, chance):
-    """The hierarchical random walk of asu1-2 in goioworkload's spc1.c (HRRW_V2), written from its source:
-    blocks of 4 KiB in the region, in order."""
+    """The hierarchical random walk of asu1-2 in goioworkload's spc1.c (HRRW_V2), reimplemented from its source. Yields
+    the blocks of 4 KiB in the region, in the order in which they are used."""
     leaves, levels = blocks // 8, 0
     while 1 << levels < leaves:
         levels += 1
@@ -266,7 +267,8 @@ def published_walk(blocks, units, operations, chance):
 
 
 def seen_by_a_cache(operations):
-    """Distinct blocks that are written, distinct blocks, and hits of the 1,000 blocks used last."""
+    """The number of distinct blocks written, of distinct blocks used, and of hits in a cache of the 1,000 blocks used
+    last."""
     cache, hits, blocks = collections.OrderedDict(), 0, collections.defaultdict(set)
     for operation, block in operations:
         hits += block in cache
@@ -280,8 +282,8 @@ def seen_by_a_cache(operations):
 
 @test
 def walk_goes_where_the_published_one_goes(place):
-    """The addresses of asu1-2 at 200 BSU, compared with the published algorithm:
-    as many distinct blocks and hits of a cache."""
+    """The addresses of asu1-2 at 200 BSU have as many distinct blocks and cache hits as those of the published
+    algorithm."""
     stream = (
         "--stream=name=asu1-2,pattern=walk,start=15%,width=5%,size=4K,read=50%,sync=none,arrival=exponential,"
         "rate=14.05*load,workers=load"
@@ -307,7 +309,7 @@ def slow_reads(place, workers):
 
 @test
 def whoever_is_free_takes_the_next_operation(place):
-    """50 per second are too many for one worker, and few for eight."""
+    """One worker can do only 50 of the 200 reads per second; eight can do all of them."""
     result = slow_reads(place, 8)
     equal(result.status, 0, result.err)
     consistent(result)

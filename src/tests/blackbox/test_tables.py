@@ -29,7 +29,7 @@ from support import (
 
 @test
 def run_table_comes_last(place):
-    """run.csv gets its name when all other tables are on the disk."""
+    """run.csv gets its name only when all other tables are on the disk."""
     result = place.logdisk("--duration=1", before=strace(place, calls="renameat,renameat2,fsync"))
     equal(result.status, 0, result.err)
     calls = [re.search(r" (\w+)\(", line).group(1) for line in traced(place) if "renameat" in line or "fsync(" in line]
@@ -38,7 +38,7 @@ def run_table_comes_last(place):
 
 @test
 def run_table_of_another_origin_is_kept(place):
-    """It appears while the run continues; also on file systems that cannot rename without replacing."""
+    """Another run.csv appears during the run; this also works on file systems that cannot rename without replacing."""
     for broken in ([], ["renameat2:error=EINVAL"]):
         shutil.rmtree(place.tables, ignore_errors=True)
         before = strace(place, *broken, calls="renameat,renameat2") if broken else []
@@ -62,7 +62,8 @@ def run_table_of_another_origin_is_kept(place):
 
 
 def without_tables(result, *missing):
-    """A run that measured and could not write those tables: the others are there, and run.csv says which are not."""
+    """Checks a run that measured but could not write some tables: the others exist, and run.csv names the missing
+    ones."""
     equal(result.status, 2, result.err)
     run = result.run()
     equal(
@@ -112,7 +113,7 @@ def fill(point):
 
 @root_test
 def full_file_system_of_the_tables(place):
-    """It is filled while the run continues: small tables have reserved space from the start."""
+    """The file system fills up while the run continues: small tables have space reserved from the start."""
     with tmpfs(place, "size=1m") as point:
         place.tables = point + "/tables"
         process = place.start("--bsize=4K,8K", "--duration=3", "--progress=" + place.path + "/progress")
@@ -248,8 +249,8 @@ def printed_tables_of_a_run_that_was_stopped(place):
 
 @test
 def tables_that_cannot_be_printed(place):
-    """No memory for them: refused. Later: the table is missing, which the last line reports. No reader: the run has
-    failed."""
+    """If memory is missing at the start, the run is refused. If it runs out later, the last line names the missing
+    table. If nobody reads the output, the run fails."""
     refused(
         place,
         place.logdisk("--tables=-", before=strace(place, "memfd_create:error=ENOSYS", calls="memfd_create")),

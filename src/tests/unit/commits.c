@@ -17,7 +17,7 @@ struct outcome {
     uint64_t idle_ns;
 };
 
-// Simulates that many writes; the first 10 are not counted.
+// Simulates this number of writes; the first 10 are not counted.
 static struct outcome simulate(const struct commit_terms *terms, uint64_t applications, uint64_t message_bytes,
                                uint64_t writes) {
     struct group_commit commits;
@@ -65,7 +65,8 @@ static uint64_t pages(uint64_t bytes) {
     return (bytes + LOG_PAGE_BYTES - 1) / LOG_PAGE_BYTES * LOG_PAGE_BYTES;
 }
 
-// Without think time one application commits with every write; of more, two halves take turns, and each waits for two.
+// Without think time, a single application commits with every write. If there are more, two halves take turns, and each
+// waits for two writes.
 void test_cohorts(void) {
     static const uint64_t applications[] = {1, 2, 3, 10, 100, 1000};
     static const struct commit_terms terms = {.buffer_bytes = BUFFER_BYTES, .puts = 1};
@@ -107,8 +108,8 @@ void test_full_buffer(void) {
             double wanted = (double)outcome.record_bytes / (double)record;
             CHECK((double)outcome.commits <= wanted + 1 && (double)outcome.commits >= wanted - 1);
             CHECK(outcome.size_max == (full ? BUFFER_BYTES : pages(record)));
-            // All applications wait all the time, so Little's law holds, but for the commits in the 10 writes that do
-            // not count.
+            // All applications wait all the time, so Little's law holds, except for the commits in the 10 writes that
+            // do not count.
             double mean_ns = (double)outcome.latency_sum_ns / (double)outcome.commits;
             double little_ns = (double)count * (double)writes * (double)WRITE_NS / (double)outcome.commits;
             CHECK(outcome.commits < 10 * count || (mean_ns > 0.95 * little_ns && mean_ns < 1.05 * little_ns));

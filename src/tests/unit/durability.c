@@ -29,7 +29,7 @@ static struct mark mark_with(uint64_t block_bytes, uint64_t file_bytes, uint64_t
         .file_prefix = "p"};
 }
 
-// The block that the writer makes in a ring of that many; valid until the next call.
+// The block that the writer makes in a ring of that many positions; valid until the next call.
 static const unsigned char *
 block_in(uint64_t positions, uint64_t seed, uint32_t worker, uint64_t block_bytes, uint64_t n) {
     static _Alignas(4096) unsigned char pool[4 << 20];
@@ -157,7 +157,7 @@ void test_preformat_stamps(void) {
     }
 }
 
-// An image: two queue managers of three files, in each of which two blocks fit, and a part of a third.
+// An image of two queue managers with three files each. A file holds two blocks and a part of a third.
 
 enum { QMS = 2, FILES = 3, BLOCK = 8192, FILE_BYTES = 20480, RING = 6, SECTORS = BLOCK / PAYLOAD_SECTOR_BYTES };
 
@@ -230,7 +230,7 @@ static struct durability judge(uint32_t worker, uint64_t acknowledged) {
     return durability;
 }
 
-// The only finding is that one, this many times.
+// Whether `finding` is the only finding, and occurs `count` times.
 static bool finds(const struct durability *durability, enum finding finding, uint64_t count) {
     bool good = durability->first.finding == finding;
     for (int i = 1; i < FINDINGS; i++) {
@@ -251,14 +251,14 @@ void test_damage(void) {
     CHECK(finds(&found, FINDING_NONE, 0) && found.kept == RING && found.found == 20 &&
           found.in_flight == IN_FLIGHT_OLD);
     CHECK(ring.count == 2);
-    found = judge(1, 17);                               // acknowledgements that were not sent
+    found = judge(1, 17);                               // 18 to 20 were never acknowledged
     CHECK(finds(&found, FINDING_NONE, 0) && found.found == 20 && found.in_flight == IN_FLIGHT_NEW);
 
     found = judge(1, 22);                               // 21 and 22 are lost; the place of 22 holds 16
     CHECK(finds(&found, FINDING_LOST_TAIL, 2) && found.lost_tail_bytes == 2 * BLOCK && found.lost_tail_ns == 90);
     CHECK(found.first.expected == 21 && found.first.found == 15 && found.first.at.file == 1 &&
           found.first.at.offset_bytes == 0);
-    found = judge(1, 33);                               // 22 to 33 are due, over a pass; 34 hides the place of 28
+    found = judge(1, 33);                               // 22 to 33: over a pass; 34 in flight hides 28
     CHECK(found.counts[FINDING_LOST_TAIL] == 33 - 20 - 2 && found.kept == 0);
 
     put(1, 20, 0, SECTORS);
@@ -285,7 +285,7 @@ void test_damage(void) {
     CHECK(finds(&found, FINDING_NONE, 0) && found.found == 20 && found.in_flight == IN_FLIGHT_DAMAGED);
     put(1, 15, 0, SECTORS);
 
-    put(1, 12, 3, 4);                                   // one sector of 18 is of the pass before
+    put(1, 12, 3, 4);                                   // one sector of 18 is from the previous pass
     found = judge(1, 0);
     CHECK(finds(&found, FINDING_TORN, 1) && found.first.expected == 18 && found.first.found == 12 &&
           found.kept == RING - 1);
@@ -367,7 +367,7 @@ void test_smallest_ring(void) {
     struct mark mark = mark_with(4096, 4096, 1, 1);
     struct geometry one;
     geometry_of(&one, &mark);
-    for (uint64_t write = 0; write < 5; write++) {      // any content may be that of the write in flight
+    for (uint64_t write = 0; write < 5; write++) {      // whatever is found may be the write in flight
         struct position position = {.sectors = {[CONTENT_WHOLE] = 8}, .oldest = write, .newest = write};
         struct durability found = {0};
         ring_start(&ring, &one, 1);
@@ -437,8 +437,8 @@ void test_honest_images(void) {
 }
 
 // Compares the verdict with the definition for every possible state of small rings on honest storage, and for many
-// impossible ones. A state is kept if some number of returned writes, which includes all acknowledged ones, and one
-// more in flight explain it.
+// impossible ones. The verdict is "kept" if a number of returned writes, which includes all acknowledged ones, and one
+// more in flight explain the state.
 
 static uint64_t last_at(uint64_t positions, uint64_t position, uint64_t count) {
     uint64_t last = 0;

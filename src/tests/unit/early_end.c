@@ -25,7 +25,7 @@ static void close_limits(struct early_end *early_end) {
     free(early_end->moved);
 }
 
-// In which second that many writes of each second end a step; 0: none does.
+// The second that ends a step if every second has that many writes; 0: none does.
 static uint32_t ends_in(struct early_end *early_end, uint64_t writes, uint64_t quick_ns, uint64_t slow,
                         uint64_t slow_ns, uint32_t seconds) {
     static struct distribution second;
@@ -80,7 +80,7 @@ void test_early_end(void) {
     test_reading();
     check_end("latency_max:2ms", 1, 1, 2000001);
     check_end("latency_max:2ms", 0, 1, 2000000);
-    check_end("latency_p99:1ms", 0, 25, 2000000);               // as many as it allows
+    check_end("latency_p99:1ms", 0, 25, 2000000);               // as many as the limit allows
     check_end("latency_p99:1ms", EARLY_END_SECONDS_MIN, 200, 2000000);
     check_end("latency_p99:1ms", 64, 48, 2000000);              // little evidence in each second
     check_end("latency_p99:1ms", 0, 28, 2000000);               // not within the 100 seconds of the step
@@ -89,7 +89,7 @@ void test_early_end(void) {
     check_end("latency_time_weighted_p99:1ms", EARLY_END_SECONDS_MIN, 25, 2000000);
     check_end("latency_p99:3ms", 0, 200, 2000000);
 
-    // A step starts anew, and after the first end there is none.
+    // Each step starts anew, and once a limit has ended a step, it ends no other.
     static const char *const limit = "latency_p99:1ms";
     struct early_end early_end;
     CHECK(open_limits(&early_end, 100, &limit, 1));

@@ -274,7 +274,7 @@ void test_evidence(void) {
         seconds[i].over = 25;
     }
     CHECK(evidence_against(&p99, seconds, 20) == -INFINITY);        // as many as the limit allows
-    // Crowds of slow seconds: many seconds are one witness, and longer blocks see that.
+    // Clusters of slow seconds: each cluster counts as one piece of evidence, which only longer blocks show.
     for (size_t i = 0; i < 300; i++) {
         bool slow = (i >= 100 && i < 115) || (i >= 180 && i < 195) || (i >= 250 && i < 265);
         seconds[i] = slow ? (struct evidence_second){880, 800} : (struct evidence_second){2500, 0};

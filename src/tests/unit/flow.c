@@ -349,7 +349,7 @@ void test_content(void) {
     CHECK(payload_pool_bytes(5120, 4096) % 4096 == 0 && payload_pool_bytes(512, 1 << 20) == 2 << 20);
 }
 
-// The results of the jobs; the test holds the gate locked while a job is to hang.
+// The results of the jobs. The test keeps the gate locked for as long as a job should hang.
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
 
 static void append_letter(void *text) {

@@ -251,8 +251,7 @@ void test_aligned_pattern(void) {
     close_streams(&w);
 }
 
-// The size of the smallest subtree that holds the previous leaf and the one that is read, which is the height of each
-// jump.
+// The height of a jump is that of the smallest subtree that holds both the previous leaf and the one that is read.
 // Writes go to every eighth leaf; reads take the blocks of a leaf in turn.
 void test_walk(void) {
     enum { TOP = 9, LEAVES = 512 };
