@@ -6,8 +6,8 @@
 
 makes NUMBER cuts (50) of honest disks and of liars on the test bed, and changes a bit or half a sector of some.
 DIRECTORY/NN contains the witness's file (acknowledged) and the files of the queue managers (qm1, qm2). The verdict of
-logdisk on each is printed and is in DIRECTORY/verdicts.csv: its status (0 kept, 5 lost) and its counts. A checker that
-agrees has the same.
+logdisk on each of them is printed and stored in DIRECTORY/verdicts.csv: the exit status (0: kept, 5: lost) and the
+counts. A checker that agrees reports the same status and counts.
 """
 
 import csv
@@ -117,7 +117,7 @@ def places(image: Path, choice: random.Random) -> Iterator[tuple[Path, int]]:
 
 
 def verdict(image: Path) -> tuple[int, list[int]]:
-    """The status of the tester, and what it counted."""
+    """The tester's exit status, and its counts."""
     tables = image / "tables"
     command = [TESTER, f"--checkAcknowledged={image}/acknowledged", f"--dir={image}/qm", f"--tables={tables}"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The part of AWX's API that the modules of awx.awx call to set it up, with the checks that AWX makes, in memory.
 
-It answers in the shapes of AWX 24.6.1: lists with ``count`` and ``results``, items with ``id``, ``url``, ``type`` and
-``related``, 400 with an error for each field. Like AWX, it does some things later: a project has no playbooks
-before its update has ended.
+Its answers have the form of those of AWX 24.6.1: lists with ``count`` and ``results``, items with ``id``, ``url``,
+``type`` and ``related``, 400 with an error for each field. Like AWX, it does some things later: a project has no
+playbooks before its update has ended.
 """
 
 import json
@@ -72,7 +72,7 @@ Item = dict[str, Any]
 
 
 class Refused(Exception):
-    """What AWX answers instead: a status and its content."""
+    """AWX's refusal of a request: a status and its content."""
 
     def __init__(self, status: int, content: Mapping[str, Any]) -> None:
         super().__init__(content)
@@ -101,7 +101,7 @@ class Awx:
 
     @property
     def changes(self) -> list[tuple[str, str, Any]]:
-        """The requests that were to change something; logging in and updating a project do not."""
+        """The requests that would change something, which excludes logging in and updating a project."""
         return [
             request
             for request in self.requests
@@ -270,7 +270,7 @@ class Awx:
         return {"project_update": self.last_id, **update}
 
     def _advance(self, number: int) -> None:
-        """An update is over when it is requested the second time."""
+        """The update of a project is over when its state is requested for the second time."""
         update = self.tables["project_updates"].get(number, {"status": "successful"})
         if update["status"] == "pending":
             update["status"] = "running"
@@ -315,7 +315,7 @@ def listed(items: list[Item]) -> Item:
 
 
 def found(items: Iterable[Item], query: Mapping[str, str]) -> list[Item]:
-    """What matches every condition, and one of those with ``or__``."""
+    """The items that match every condition, and at least one of those with ``or__``."""
     conditions = {name: value for name, value in query.items() if not name.startswith(("or__", "page", "order_by"))}
     either = {name.removeprefix("or__"): value for name, value in query.items() if name.startswith("or__")}
     return [

@@ -12,7 +12,7 @@ FILE = ROOT / "awx/logdisk.yml"
 
 
 class _Loader(yaml.SafeLoader):
-    """Knows Ansible's tag for text that is not a template."""
+    """A YAML loader that knows Ansible's tag for text that is not a template."""
 
 
 class Unsafe(str):
@@ -23,7 +23,7 @@ _Loader.add_constructor("!unsafe", lambda loader, node: Unsafe(loader.construct_
 
 
 def load() -> dict[str, Any]:
-    """Return its lists of objects, with the values that the file gives to its variables."""
+    """Return the file's lists of objects, with its variables replaced by the values that it gives them."""
     content = yaml.load(FILE.read_text(), _Loader)
     values = {name: value for name, value in content.items() if name.startswith("logdisk_")}
     return {name: _resolved(value, values) for name, value in content.items() if name not in values}

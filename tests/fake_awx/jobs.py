@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Job templates that are started, by the requests that ansible-rulebook makes. Every job succeeds at once.
+"""Job templates that can be started with the requests of ansible-rulebook. Every job succeeds at once.
 
 A prompt that the template does not ask for is ignored, and the job starts without it, as in AWX.
 """

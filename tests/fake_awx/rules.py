@@ -82,8 +82,8 @@ def _errors_of_one_rule(rule: str) -> list[str]:
 
 
 def survey_error(survey: Mapping[str, Any]) -> str:
-    """Check a survey (awx/api/views/__init__.py, JobTemplateSurveySpec._validate_spec_data). AWX reports one error: of
-    the survey the last, then the first."""
+    """Check a survey (awx/api/views/__init__.py, JobTemplateSurveySpec._validate_spec_data). AWX reports only one
+    error: the last one in the fields of the survey, or else the first one in its questions."""
     error = ""
     for field, kind, label in (
         ("name", str, "string"),
@@ -162,7 +162,7 @@ def answer_errors(questions: Sequence[Mapping[str, Any]], answers: Mapping[str, 
     """Check the answers of a launch, a schedule or a node (awx/main/models/mixins.py,
     SurveyJobTemplateMixin._survey_element_validation).
 
-    The defaults of a survey are no answers.
+    The defaults of a survey do not count as answers.
     """
     errors = []
     for question in questions:
@@ -215,7 +215,7 @@ def prompt_errors(
     SurveyJobTemplateMixin._accept_or_ignore_variables.
 
     ``inventory_hosts`` is how many hosts the inventory of the job has, None if it is not known. Values that equal the
-    template's own are not checked. The slices of the template itself are checked by nothing: it gets as many as
+    template's own are not checked. Nothing checks the number of slices of the template itself: the job gets as many as
     there are hosts (jobs.py, JobTemplate.get_effective_slice_ct).
     """
     errors: dict[str, list[str]] = {}
@@ -253,10 +253,11 @@ def template_variables(template: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def credential_error(credential: Mapping[str, Any], others: Sequence[Mapping[str, Any]]) -> str:
-    """Check a credential that is to be added to the others of a template (awx/api/views/__init__.py,
+    """Check a credential to be added to the others of a template (awx/api/views/__init__.py,
     JobTemplateCredentialsList.is_valid_relation).
 
-    A template has one of each type. Those of vaults, of which it can have several, are not distinguished.
+    A template has at most one credential of each type. It could have several for vaults, but this check does not allow
+    that.
     """
     kind = credential.get("credential_type")
     taken = kind is not None and any(other.get("credential_type") == kind for other in others)
@@ -266,7 +267,7 @@ def credential_error(credential: Mapping[str, Any], others: Sequence[Mapping[str
 def message_errors(messages: Mapping[str, Any]) -> list[str]:
     """Check the messages of a notification (awx/api/serializers.py, NotificationTemplateSerializer.validate_messages).
 
-    Those of a webhook would also have to be JSON.
+    The messages of a webhook would also have to be JSON.
     """
     errors = []
     for event, texts in messages.items():

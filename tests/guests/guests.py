@@ -2,7 +2,7 @@
 """Power cuts of separate kernels: guests of QEMU, without KVM. One command each; see README.md.
 
 guests.py replay    1,000 states that an honest disk may be in after a cut: the check must convict none of them
-guests.py cut       guests whose disk and QEMU are killed: virtio must keep all, and NVMe what its flushes say
+guests.py cut       guests whose disk and QEMU are killed: virtio must keep everything, and NVMe what was flushed
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ class Workshop:
         words = f"disk={name} file_system={file_system} seconds={seconds} seed={random.randrange(1, 2**32)}" + (
             f" log={log}" if recorded else ""
         )
-        # Without no_timer_check a busy machine may fail the kernel's test of the timer.
+        # Without no_timer_check, the kernel's test of the timer may fail on a busy machine.
         line = f"console=ttyS0 quiet mitigations=off panic=-1 no_timer_check {words}"
         command = [
             "qemu-system-x86_64",
@@ -221,8 +221,8 @@ def check(image: Path, acknowledged: str) -> tuple[int, dict[str, str], str]:
 
 @dataclass
 class State:
-    """Apply all entries before `end`, some sectors of those after it, which were not flushed yet, and leave one of
-    them out if the disk ignores flushes."""
+    """A state that has all entries before `end` and some sectors of later ones, which were not flushed yet. If the disk
+    ignores flushes, one entry is left out."""
 
     end: int
     acknowledged: str
@@ -231,7 +231,7 @@ class State:
 
 
 def states(log: list[Entry], ready: str, count: int) -> list[State]:
-    """Draws states from all that follow the first moment at which a loss can be proven."""
+    """Draws some of the states after the first moment at which a loss can be proven."""
     begin = next(number for number, entry in enumerate(log) if entry.mark == "ready")
     boundaries = [number + 1 for number in range(begin, len(log)) if log[number].is_boundary]
     chosen = sorted(
@@ -273,8 +273,8 @@ def apply(image, log: list[Entry]) -> None:
 def replay(
     workshop: Workshop, log: list[Entry], found: list[State]
 ) -> Iterator[tuple[State, tuple[int, dict[str, str], str]]]:
-    """Yield each state with the result of the check. The medium is as it was before the recording,
-    and follows the states."""
+    """Yield each state with the result of the check. The medium must be as it was before the recording, and is brought
+    forward from state to state."""
     at, scratch = 0, workshop.path / "scratch"
     with workshop.medium.open("r+b") as medium:
         for state in found:

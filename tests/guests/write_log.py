@@ -27,7 +27,7 @@ class Entry:
 
     @property
     def is_boundary(self) -> bool:
-        """All entries up to this one are durable."""
+        """Whether all entries up to this one are durable."""
         return bool(self.flags & (FLUSH | FUA))
 
     @property
@@ -36,7 +36,7 @@ class Entry:
 
     @property
     def writer(self) -> int:
-        """The queue manager whose write this is; 0 if it is not a write of a block of the tester's."""
+        """The queue manager that wrote this; 0 if it is not one of the tester's blocks."""
         if len(self.data) != 4096 or self.flags & MARK:
             return 0
         number = (struct.unpack_from("<Q", self.data)[0] * STAMP_INVERSE % 2**64) >> 48

@@ -19,8 +19,8 @@ from testbed.shell import wait_for
 
 PROJECT = Path(__file__).resolve().parents[2]
 
-# A profile that a healthy disk passes even on a busy machine and in one second, and a delay that a busy machine cannot
-# explain: a mean above 10 ms is a hard failure in every profile.
+# A profile that a healthy disk passes in one second, even on a busy machine. A busy machine cannot explain the delay
+# SLOW_MS: a mean above 10 ms is a hard failure in every profile.
 PROFILE = {
     "name": "test",
     "version": 1,
@@ -90,8 +90,8 @@ MOST_TRIES = 6
 
 
 def is_undisturbed(outcome: Outcome) -> bool:
-    """Whether only the hosts' own disks can have made a difference: only such runs are compared, and only in such runs
-    can a limit be broken."""
+    """Whether the result depends only on the hosts' own disks. Only such runs are compared, and only in them can a
+    limit be broken."""
     return not any(record["disturbances"] for record in outcome.certifications[-1].records.values())
 
 
@@ -147,8 +147,8 @@ class Controller:
 
     @staticmethod
     def interrupt(running: subprocess.Popen[bytes]) -> int:
-        """Send a playbook the signal of Ctrl-C, and return its exit status. Not while Ansible starts a process: Python
-        drops an interrupt at that point."""
+        """Send a playbook the signal of Ctrl-C, and return its exit status. Waits while Ansible starts a process,
+        because Python drops an interrupt at that point."""
         children = Path(f"/proc/{running.pid}/task/{running.pid}/children")
 
         def is_waiting() -> bool:

@@ -111,8 +111,8 @@ def junit_verdict(suite: ElementTree.Element) -> str:
 
 
 def summary_verdicts(screen: str, hosts: Iterable[str]) -> dict[str, str]:
-    """The hosts among these that the summary on the screen names, each with its first verdict there: in causes, or as
-    the only host."""
+    """Those of the hosts that the summary on the screen names, each with its first verdict there: in the causes, or in
+    the line of a single host."""
     causes = re.findall(rf"^  ({'|'.join(VERDICTS)}) +(.+)$", screen, re.MULTILINE)
     causes += [
         (verdict, host)

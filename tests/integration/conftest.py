@@ -39,8 +39,8 @@ def podman(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Podman with its own storage, which does not need permission to mount. Containers are run by runc:
     crun refuses some arrangements of cgroups.
 
-    Not below the test's own directory: sockets have short names, and with longer ones podman never learns that a
-    container has ended.
+    The storage is not below the test's own directory: sockets need short names, and with longer ones podman never
+    learns that a container has ended.
     """
     with tempfile.TemporaryDirectory(prefix="podman-", ignore_cleanup_errors=True) as path:
         storage = Path(path, "storage.conf")
@@ -69,8 +69,8 @@ def tester() -> Path:
 
 @pytest.fixture
 def machine() -> Iterator[None]:
-    """Held by one test at a time: the machine sees the queue managers that run on hosts of its own,
-    and would be refused like them."""
+    """Only one test at a time may use this machine as a host: it sees the queue managers that run on its hosts, and
+    would be refused like them."""
     (PROJECT / "build").mkdir(exist_ok=True)
     with (PROJECT / "build/machine.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -93,8 +93,8 @@ def background() -> Iterator[Callable[..., Future]]:
 
 @pytest.fixture
 def controller_of(settings: Settings, tmp_path: Path) -> Callable[[str], Controller]:
-    """controller_of("2.16"): that ansible-core in an empty working directory;
-    skips where this machine has no Python for it."""
+    """controller_of("2.16"): that ansible-core in an empty working directory; skips the test if this machine has no
+    Python for it."""
 
     def make(name: str) -> Controller:
         core = controllers.core(name)
@@ -121,8 +121,8 @@ def controller(controller_of: Callable[[str], Controller]) -> Controller:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """With an ansible-core other than the newest, run only the tests in which the version makes a difference.
 
-    Those that need the machine for themselves run one after another in one worker, so that no other waits for them.
-    They and the long ones come first: what starts last should be short.
+    Tests that need the machine for themselves run one after another in one worker, so that no other worker waits for
+    them. They and the long tests come first: the tests that start last should be short.
     """
     if controllers.core(os.environ.get("LOGDISK_TEST_CORE") or "newest") != controllers.newest():
         others = [item for item in items if "controller" not in item.fixturenames]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""An API server of Kubernetes with as much of the API as a test of a storage class uses. The name of a class says what
-it does; no containers run."""
+"""An API server of Kubernetes with as much of the API as a test of a storage class uses. The name of a storage class
+determines what it does. No containers run."""
 
 import json
 import re
@@ -37,8 +37,8 @@ class Refusal(Exception):
 
 
 class Cluster:
-    """Objects by kind and name. ``measure`` returns exit status and log of a tester on a host of that name
-    with these arguments."""
+    """The objects by kind and name. ``measure`` takes the name of a host and a tester's arguments, and returns the
+    tester's exit status and log."""
 
     def __init__(self, classes: list[str], measure: Callable[[str, list[str]], tuple[int, str]]) -> None:
         self.objects: dict[str, dict[str, Object]] = {kind: {} for kind in KINDS}
@@ -82,7 +82,7 @@ class Cluster:
         return {"kind": "Status", "apiVersion": "v1", "status": "Success"}
 
     def _claimed(self, claim: Object) -> None:
-        """What happens after a job and its claim were created."""
+        """The events after a job and its claim were created."""
         name, behaviour = claim["metadata"]["name"], claim["spec"]["storageClassName"]
         claim["status"] = {"phase": "Pending" if behaviour == "pending" else "Bound"}
         if behaviour == "pending":

@@ -11,7 +11,7 @@ PLACES = ("/fut", "/tmp", "/var/tmp", "/root/.ansible/tmp", "/root/.mqops-logdis
 
 
 def left_on(host: Host) -> list[str]:
-    """The remains of a certification on a host, except for the tester, which is kept for the next run."""
+    """What a certification left on a host, except for the tester, which is kept for the next run."""
     # A single host has the directory of its disk's image inside its own.
     given = {"/fut/lost+found", *map(str, (host.dir, *host.dir.parents))}
     left = [path for path in host.files(*PLACES) if path not in given and not path.startswith(f"{host.dir}/")]

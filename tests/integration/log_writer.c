@@ -1,7 +1,7 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// A logger that writes 4 KiB to a file again and again, in one way, and records its own timing:
+// A logger that repeatedly writes 4 KiB to a file in one of several ways, and records its own timing:
 //
 //   log_writer FILE ACCOUNT WAY COUNT
 //

@@ -63,7 +63,7 @@ class Job:
 
     @property
     def largest_event(self) -> int:
-        """How many characters it has in the database of AWX."""
+        """How many characters the page has in the database of AWX."""
         return max(len(json.dumps(event)) for event in self.events)
 
     @cached_property
@@ -79,12 +79,12 @@ class Job:
 
     @property
     def failed_hosts(self) -> set[str]:
-        """The hosts that AWX shows as failed, and to which it limits the job that relaunches on failed hosts."""
+        """The hosts that AWX shows as failed. A relaunch on failed hosts is limited to them."""
         return {host for key in ("dark", "failures") for host, count in self.stats[key].items() if count}
 
     @property
     def certification(self) -> Certification:
-        """The only run of which the job left a directory."""
+        """The only run whose directory the job left behind."""
         places = (self.private / "project/reports", self.artifacts / "logdisk")
         (only,) = (path.parent for place in places for path in place.glob("*/run.json") if not path.parent.is_symlink())
         return Certification(only)

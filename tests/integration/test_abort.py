@@ -19,7 +19,7 @@ Start = Callable[..., Bed]
 
 @pytest.mark.long
 def test_one_bad_host_when_any_error_is_fatal(start: Start, controller: Controller, tmp_path: Path) -> None:
-    """The others are measured, judged and cleaned up as without that setting."""
+    """The other hosts are measured, judged and cleaned up as usual."""
     bed = start("good", "better", HostSpec("bad", variables={"sweep_state_dir": "/var/tmp/open"}))
     bed.ssh(bed["bad"], "mkdir -m 700 /var/tmp/open; chmod 777 /var/tmp/open")  # refused when the tester starts
     outcome = controller.certify(
@@ -36,7 +36,7 @@ def test_one_bad_host_when_any_error_is_fatal(start: Start, controller: Controll
 
 
 def lose_before_the_start(bed: Bed, controller: Controller, directory: Path) -> Path:
-    """Kill a certification as soon as its workspace is there, which root creates in a call of its own; return the
+    """Kill a certification as soon as its workspace exists, which root creates in a separate call; return the
     inventory."""
     facts = "{{ lookup('pipe', 'sleep 60') }}"
     variables = {**QUICK, "workspace_become": "always", "sweep_tester": {"path": "x", "facts": facts}}

@@ -19,7 +19,7 @@ TEMPLATES = {template["name"]: template for template in data.load()["controller_
 
 
 class End(NamedTuple):
-    """How the job of a template ends where nothing was measured before."""
+    """How the job of a template ends if nothing was measured before."""
 
     failed_hosts: set[str]
     said: str
@@ -50,7 +50,8 @@ def history() -> Iterator[str]:
 
 
 def variables(template: dict, answers: Mapping[str, str]) -> dict[str, object]:
-    """What AWX hands on: the variables of the template, then the defaults of its survey, then the answers."""
+    """The variables that AWX passes to a job: those of the template, then the defaults of its survey, then the
+    answers."""
     questions = template["survey_spec"]["spec"] if template.get("survey_enabled") else []
     assert {question["variable"] for question in questions if question["required"]} == answers.keys()
     defaults = {question["variable"]: question["default"] for question in questions if "default" in question}

@@ -80,7 +80,7 @@ def assert_all_is_set_up(awx: Awx) -> None:
 
 
 def set_up_an_empty_awx(controller: Controller) -> Awx:
-    """Behind the gateway of the platform."""
+    """The API is behind the gateway of the platform."""
     awx = api("/api/controller/")
     first = set_up(controller, awx, awx_setup_api_path="/api/controller/", logdisk_credentials=[SSH])
     assert (first.status, changed(first)) == (0, len(data.load()))
@@ -97,7 +97,7 @@ def test_the_second_run_changes_nothing(controller: Controller, tmp_path: Path) 
     awx = set_up_an_empty_awx(controller)
 
     # A limit neither leaves out a task nor contacts a host of the inventory.
-    # Credentials that the data does not name stay.
+    # Credentials that the data does not name are kept.
     awx.requests.clear()
     (tmp_path / "hosts.ini").write_text("mq01 ansible_host=192.0.2.1\n")
     second = set_up(

@@ -66,7 +66,7 @@ def test_a_disk_that_becomes_slower_is_named(start: Callable[..., Bed], controll
         assert f"{more} should tell" in outcome.screen
     sixth = certify(controller, inventory, gate_baseline="last")
     assert sixth.status == 2
-    # On a very busy machine another host may need a seventh run.
+    # On a very busy machine, another host may need a seventh run.
     assert [host for host, verdict in verdicts(sixth).items() if verdict == "fail"] == ["h4"]
     assert "pass" in verdicts(sixth).values()
     assert "worse than its baseline: latency_mean is" in sixth.screen

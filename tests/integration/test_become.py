@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The tester runs as the promised user whatever the inventory says about privilege, or not at all."""
+"""The tester runs as the promised user or not at all, whatever the inventory says about privilege."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -14,8 +14,7 @@ ELSEWHERE = {"tester_dir": "/var/tmp/tester", "sweep_state_dir": "/var/tmp/state
 
 @pytest.mark.parametrize("method", first_of(["binary", "compile"]))
 def test_the_inventory_asks_for_root(start: Start, controller: Controller, tmp_path: Path, method: str) -> None:
-    """Where an inventory needs privilege for its other playbooks, ours use none of it;
-    workspace_owner alone decides."""
+    """If an inventory asks for privilege for its other playbooks, ours do not use it; only workspace_owner decides."""
     bed = start(
         HostSpec("user", user="ops"),
         HostSpec("plain", user="ops", variables={"ansible_become": True}),
@@ -67,7 +66,8 @@ def test_the_inventory_asks_for_root(start: Start, controller: Controller, tmp_p
 def test_extra_variables_are_refused(
     start: Start, controller: Controller, tmp_path: Path, extra: dict[str, object], owner: str, refusal: str
 ) -> None:
-    """They override every playbook, so their effect on the tester's user is refused before it happens."""
+    """Extra variables override every playbook, so those that would change the tester's user are refused before they
+    take effect."""
     bed = start(HostSpec("h1", user="ops", variables={"workspace_owner": owner, **(ELSEWHERE if owner else {})}))
     outcome = controller.certify(bed.inventory(tmp_path / "hosts.yml"), **extra)
     assert outcome.status == 2
@@ -79,7 +79,8 @@ def test_extra_variables_are_refused(
 
 @pytest.mark.thorough
 def test_a_host_without_the_owner_says_so(start: Start, controller: Controller, tmp_path: Path) -> None:
-    """Whether Ansible sends a file to the host or not: what fails first is chmod in one case, and sudo in the other."""
+    """The error is reported whether or not Ansible sends a file to the host: chmod fails first in one case, and sudo in
+    the other."""
     bed = start(HostSpec("piped", user="ops"), HostSpec("sent", user="ops", variables={"ansible_pipelining": False}))
     outcome = controller.certify(bed.inventory(tmp_path / "hosts.yml"), "--check", workspace_owner="nosuch")
     assert outcome.status == 2
@@ -92,7 +93,8 @@ def test_a_host_without_the_owner_says_so(start: Start, controller: Controller, 
 
 @pytest.mark.thorough
 def test_the_other_playbooks_follow_the_owner_alone(start: Start, controller: Controller, tmp_path: Path) -> None:
-    """A clean-up that became root would look into root's home and find nothing of what the connecting user left."""
+    """A clean-up that became root would look into root's home, and would not find the files that the connecting user
+    left."""
     bed = start(HostSpec("h1", user="ops", variables={"ansible_become": True}))
     bed.ssh(
         bed["h1"],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The summary appears once, however the callback came to be loaded, and the report does not depend on it."""
+"""The summary appears once, regardless of how the callback was loaded, and the report does not depend on it."""
 
 import json
 import shutil
@@ -94,7 +94,7 @@ class CallbackModule(CallbackBase):
 def test_a_stdout_callback_that_prints_json_prints_it_alone(
     start: Start, controller: Controller, tmp_path: Path
 ) -> None:
-    """Neither progress nor summary is mixed with it; the report is written as always."""
+    """Neither progress nor summary is mixed with the machine-readable output; the report is written as always."""
     bed = start("h1")
     (tmp_path / "callbacks").mkdir()
     (tmp_path / "callbacks/json.py").write_text(PRINTS_JSON)

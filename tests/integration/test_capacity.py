@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A search for the capacity over real hosts: rounds that the controller decides on, and nothing left of them."""
+"""A search for the capacity over real hosts: the controller decides on the rounds, and they leave nothing behind."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Collecting the results that hosts finished without their controller: however the run is named, and results that do
-not fit at first."""
+"""Collecting the results that hosts finished without their controller, however the run is named, and even if the
+results do not fit at first."""
 
 import contextlib
 import json
@@ -123,8 +123,8 @@ def has_orders(history: Path) -> bool:
 
 @pytest.mark.thorough
 def test_a_run_whose_directory_is_gone(start: Start, controller: Controller, tmp_path: Path) -> None:
-    """As after a cancelled job of AWX: the history has the orders, the load can be ended,
-    and the results can be collected with only the run ID."""
+    """The state after a cancelled job of AWX: the history has the orders, the load can be ended, and the results can be
+    collected with only the run ID."""
     bed = start("h1")
     kept = {"gate_history": str(tmp_path / "history.sqlite"), "gate_keep_report": True}
     inventory = bed.inventory(tmp_path / "hosts.yml", variables={**SWEEP, **kept, "sweep_duration": 900})

@@ -2,8 +2,8 @@
 """What a run proves about a limit: it is kept, it is broken, or neither, and then the necessary duration is reported.
 
 Limits lie far above what this machine needs however busy it is, and stalls of a disk far above the limits. If the
-number of writes matters, they come at a fixed rate. A host that shares its processors is disturbed, which leaves a
-proven break open: `outcome_of` looks behind that.
+number of writes matters, they come at a fixed rate. A host that shares its processors is disturbed, so even a proven
+break is left open. `outcome_of` ignores that.
 """
 
 import time
@@ -28,7 +28,7 @@ BEYOND_CHANCE = "This is beyond chance with 95 % confidence."
 
 
 def stall(host: Host, stall_s: float, gaps_s: Iterable[float]) -> None:
-    """Once the host measures: after each gap its disk freezes for a while, with one write in flight."""
+    """Wait until the host measures. Then freeze its disk for a while after each gap, with one write in flight."""
     wait_until_measuring([host])
     for gap_s in gaps_s:
         time.sleep(gap_s)
@@ -50,7 +50,7 @@ def stalls(count: int, burst: int, every_s: float) -> list[float]:
 
 
 def judgement_of(outcome: Outcome, host: str, metric: str) -> dict:
-    """A judgement as its record keeps it; report.json has the same sentence."""
+    """A judgement from the host's record; report.json must have the same sentence."""
     (judgement,) = [
         each
         for each in outcome.certification.records[host]["judgements"]
@@ -67,7 +67,7 @@ def outcome_of(judgement: dict) -> str:
 
 
 def check_freezing(outcome: Outcome, host: str) -> None:
-    """The freezes take a share of the time that breaks its limit, and a share of the writes that does not count."""
+    """The share of time that the freezes take breaks its limit. Their share of the writes is too small to matter."""
     per_write, of_time = (judgement_of(outcome, host, metric) for metric in (P99, OF_TIME))
     assert per_write["verdict"] == "pass"
     assert per_write["share"] < per_write["share_bound"] < 0.01
@@ -97,7 +97,7 @@ def test_freezes_and_a_figure_at_its_limit(
     )
     stalling = [
         background(stall, bed["freezing"], FREEZE_S, freezes(duration_s, 2)),
-        # A hundredth of its writes.
+        # As many stalls as a hundredth of its writes.
         background(stall, bed["edge"], STALL_S, stalls(duration_s * slow_rate // 100, 5, 8)),
     ]
 
@@ -145,11 +145,11 @@ def test_a_run_as_long_as_an_inconclusive_one_asks_for(
 
 @pytest.mark.acceptance
 def test_ten_minutes(start: Start, controller: Controller, tmp_path: Path, background: Callable[..., Future]) -> None:
-    """A healthy disk certifies; one that freezes now and then breaks the share of time; one at its limit remains
-    inconclusive."""
+    """A healthy disk certifies, one that freezes now and then breaks the limit on the share of time, and one at its
+    limit remains inconclusive."""
     duration_s, slow_rate = 600, 50
-    # Silver for one block size, relaxed for a disk on which other tests write: which makes it stall for a second now
-    # and then. It does not extend silver, whose limit on 1 MiB could not be removed.
+    # Silver for one block size, relaxed because other tests write to the same disk, which makes it stall for a second
+    # now and then. It does not extend silver, whose limit on 1 MiB could not be removed.
     limits = {"latency_mean": "10 ms", P99: "100 ms", "latency_p99_9": "1 s", "latency_max": "9 s", OF_TIME: "2 s"}
     shared_silver = {
         "name": "shared-silver",

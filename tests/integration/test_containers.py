@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The image of the tester alone: run by podman as any user, on a read-only root file system,
-without a network or a capability."""
+"""The image that contains only the tester: podman runs it as any user, on a read-only root file system, without a
+network or capabilities."""
 
 import contextlib
 import csv
@@ -43,7 +43,7 @@ def image(podman: None) -> str:
 
 @pytest.fixture
 def volume() -> Iterator[Path]:
-    """What every user may write to, in memory, so that no disk decides over a figure."""
+    """A directory in memory that every user may write to, so that no figure depends on a disk."""
     with tempfile.TemporaryDirectory(dir="/dev/shm", prefix="logdisk-test-") as path:
         os.chmod(path, 0o1777)
         yield Path(path)
@@ -51,7 +51,7 @@ def volume() -> Iterator[Path]:
 
 @pytest.fixture
 def cgroup() -> Iterator[str]:
-    """Podman leaves the group above that of its containers."""
+    """Podman leaves the cgroup above those of its containers behind."""
     name = f"logdisk-test-{os.getpid()}"
     yield name
     for path in sorted(Path("/sys/fs/cgroup").glob(f"**/{name}/**"), reverse=True):
@@ -61,7 +61,8 @@ def cgroup() -> Iterator[str]:
 
 @pytest.fixture
 def contained(image: str, volume: Path, cgroup: str):
-    """contained(*arguments, user=...): how the tester ended in a container with the volume at /data."""
+    """contained(*arguments, user=...): runs the tester in a container with the volume at /data, and returns how it
+    ended."""
 
     def start(*arguments: str, user: str = "") -> subprocess.CompletedProcess[str]:
         command = [

@@ -27,8 +27,8 @@ DIRECTORY = "--dir=/fut/qm"
 QM = f"--qm={QUEUE_MANAGERS}"
 WORKLOAD = [DIRECTORY, QM, "--createDirs", "--bsize=4K", "--fileSize=1M", "--numFiles=4", "--duration=3600"]
 
-# The losses that the check must find on each kind of disk, and those that it may find: if the last write before the
-# cut was dropped, a tail is lost. The others are honest.
+# The losses that the check must find on each kind of disk, and those that it may find as well: if the last write before
+# the cut was dropped, a tail is lost. All other disks are honest.
 NAMES = {
     "drop": ("lost_out_of_order_writes", ("lost_tail_writes",)),
     "misdirect": ("misdirected_positions", ("lost_out_of_order_writes", "lost_tail_writes")),
@@ -82,7 +82,7 @@ def test_each_liar_is_named_and_no_honest_disk_is(
 
 @pytest.mark.thorough
 def test_one_write_too_early(start: Start, tester: Path, tmp_path: Path) -> None:
-    """If the witness also counted the write that has not returned yet, an honest disk would be accused; with one write
+    """If the witness also counted a write that has not returned yet, an honest disk would be accused. With one write
     less, everything is kept."""
     host = start(HostSpec("h1", disk="cut"))["h1"]
     for seed in range(1, 21):
@@ -100,8 +100,8 @@ def test_one_write_too_early(start: Start, tester: Path, tmp_path: Path) -> None
 
 
 def write_until_cut(host: Host, tester: Path, directory: Path, seed: int, settled: bool = False) -> str:
-    """What the witness has when the host is back. settled: the disk hung before the cut until all that had returned was
-    acknowledged."""
+    """What the witness has when the host is back. settled: before the cut, the disk hangs until every write that has
+    returned is acknowledged."""
     shutil.copy(tester, host.root / "root/logdisk")
     kept = directory / "acknowledged"
     with kept.open("wb") as stream, (directory / "log").open("wb") as log:
@@ -131,7 +131,7 @@ def is_silent(witnessed: str) -> bool:
 
 
 def check(host: Host, witnessed: str) -> tuple[int, dict[str, int]]:
-    """The status of the tester's check and what it found, by column."""
+    """The status of the tester's check, and its findings by column."""
     command = host.command("/root/logdisk", "--checkAcknowledged=-", DIRECTORY, "--tables=/root/tables")
     done = subprocess.run(command, input=witnessed, capture_output=True, text=True, check=False)
     assert done.returncode in (KEPT, LOST), done.stderr

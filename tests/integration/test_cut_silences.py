@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The limits of a power cut are known: a cut does not count as kept if its command silenced a dishonest disk before it
-cut the power, whatever the size of the disk's cache. Commands that take their time, as real ones do, make no cut of an
+"""What a power cut can show is limited: a cut does not count as kept if its command silenced a dishonest disk before it
+cut the power, whatever the size of the disk's cache. Commands that are as slow as real ones never make a cut of an
 honest disk inconclusive.
 
 The witness is the real one, over SSH and a network that fails. The figures of these tests are in docs/power_cut.md.
@@ -72,8 +72,8 @@ def test_no_liar_is_kept_with_a_bound_that_is_false(
     specs = [HostSpec(name, disk="cut", character="tail", cache_blocks=cache_blocks) for name in SILENCES]
     found = cut_often(start, specs, SILENCES, tester, tmp_path)
     show(f"a cache of {cache_blocks} blocks", found)
-    # A loss may go unnoticed in a cache that holds less than the acknowledgements on their way to the witness, if the
-    # report says so.
+    # A loss may go unnoticed only if the cache holds fewer writes than were on their way to the witness, and the report
+    # says how many that is.
     assert [cut for cut in found["h0"] if cut.outcome == KEPT and (cut.visible_from_writes or 0) < cache_blocks] == []
     assert [cut for name in ("h1", "h10") for cut in found[name] if cut.outcome == KEPT] == []
 
@@ -97,7 +97,7 @@ def cut_often(
 
 
 def cut_once(bed: Bed, courses: dict[str, Course], tester: Path, directory: Path) -> dict[str, Cut]:
-    """What a cut of each host showed, as the collection judges it."""
+    """The results of the cuts of each host, as the collection judges them."""
     files = {host.name: begin_to_write(bed, host, tester, directory / host.name) for host in bed}
     for name, each in files.items():
         state = witness.wait(each, lambda found: found.name == witness.WRITING or found.is_over, ENOUGH_S)

@@ -28,7 +28,7 @@ ENDING = "stop", "cleanup"
 
 
 def inventory(directory: Path, of_first: str, of_second: str = "") -> tuple[str, str]:
-    """Two hosts that nothing may contact: the first one is of a group that is not tested."""
+    """Two hosts that nothing may contact: the first one is in a group that is not tested."""
     path = directory / "hosts.ini"
     path.write_text(
         f"[dev]\na-dev ansible_host=192.0.2.1 {of_first}\n[prod]\nb-prod ansible_host=192.0.2.2 {of_second}\n"
@@ -130,8 +130,8 @@ def test_hosts_that_disagree_on_what_is_looked_at(
 
 @pytest.mark.thorough
 def test_the_controller_of_an_inventory_without_it_has_no_say(controller: Controller, tmp_path: Path) -> None:
-    """The hosts agree, and only they have the variables of their groups:
-    playbooks that begin on the controller would otherwise read its default."""
+    """The hosts agree, and only they have the variables of their groups. Playbooks that begin on the controller must
+    not read the controller's default instead."""
     elsewhere = tmp_path / "elsewhere"
     run = fabricate.run_directory(
         elsewhere, {"b-prod": SLOW}, history={"place": str(elsewhere / "history.sqlite"), "required": True}

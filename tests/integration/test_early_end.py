@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How soon a disk is known to fail that is slow, freezes now and then, has one long write or fails: with
-`sweep_end_early: fail`, long before the time that was planned. A good disk is measured as if nothing had been set."""
+"""A disk that is slow, freezes now and then, has one long write, or has I/O errors: with `sweep_end_early: fail`, the
+run fails long before its planned end. A good disk is measured as if nothing had been set."""
 
 import time
 from collections.abc import Callable
@@ -112,7 +112,7 @@ def test_a_disk_that_fails_is_known_soon(
 
 def check(outcome: Outcome, said: str) -> None:
     record = outcome.certification.records["h1"]
-    # A machine that is busy disturbs even a host that has priority, which leaves a proven break open.
+    # A busy machine disturbs even a host that has priority, so a proven break may be left open.
     proven = record["verdict"] == "fail" or DISTURBED in " ".join(record["reasons"])
     assert proven, record["reasons"]
     assert any(reason.startswith(said) for reason in record["reasons"]), record["reasons"]

@@ -37,13 +37,13 @@ def test_one_host_each_of_many_troubles(
         "dead",
     )
     bed["dead"].link_down()
-    # The sweep is described by the inventory, which the hosts' own variables overrule.
+    # The inventory's variables describe the sweep, and the hosts' own variables override them.
     inventory = bed.inventory(tmp_path / "hosts.yml", variables=QUICK)
     outcome = controller.run("certify", "-i", str(inventory), gate_profile=PROFILE)
     assert outcome.status == 2
     expected = dict.fromkeys((host.name for host in bed), "error") | {"good": "pass", "dead": "unreachable"}
     # Without Python the remote command may end before Ansible has sent the module. If ssh then takes more than a
-    # millisecond to end, Ansible takes the host for unreachable.
+    # millisecond to end, Ansible considers the host unreachable.
     if outcome.certification.records["no-python"]["verdict"] == "unreachable":
         expected["no-python"] = "unreachable"
     assert_verdicts(outcome, expected)

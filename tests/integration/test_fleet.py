@@ -19,8 +19,8 @@ from testbed.bed import answers
 from testbed.shell import wait_for
 
 Start = Callable[..., Bed]
-# The rate is low, so that parallel tests have enough processor time. A test that stops its run lets it
-# measure for UNTIL_STOPPED, which no machine is too slow for.
+# The rate is low, so that parallel tests have enough processor time. A test that stops its run lets it measure for
+# UNTIL_STOPPED, which is long enough even for a slow machine.
 LONG = {**QUICK, "sweep_block_sizes": ["4K"], "sweep_duration": 15, "sweep_poll_interval": 3, "sweep_rate": 500}
 UNTIL_STOPPED = 600
 # A limit that every write of the slowed disk breaks, and that every healthy disk keeps.
@@ -44,7 +44,7 @@ def test_each_trouble_in_a_fleet_has_its_verdict(
 ) -> None:
     healthy = [f"good{number:02}" for number in range(healthy_count)]
     dead = [f"dead{number}" for number in range(dead_count)]
-    # Whenever the disk freezes while it is measured, its write is in flight for more than 10 s at this deadline.
+    # At this deadline, a write to the frozen disk has been in flight for more than 10 s, whenever the freeze began.
     frozen = HostSpec("frozen", variables={"sweep_deadline": LONG["sweep_duration"] + 12})
     brief = HostSpec("brief", variables={"sweep_deadline": 12})
     slow = [HostSpec(name, disk="slow") for name in ("eio1", "eio2", "slow", "waived")]
@@ -87,8 +87,8 @@ def test_each_trouble_in_a_fleet_has_its_verdict(
 
 
 def check_every_cause(controller: Controller, run: Path, lost: str) -> None:
-    """With the record of a host lost, the run has every verdict. Each cause is reported once, with its hosts, in a few
-    lines."""
+    """If the record of one host is lost, the run has every verdict. Each cause is reported once, with its hosts, in a
+    few lines."""
     shutil.rmtree(run / "hosts" / lost)
     (run / "verdict.json").unlink()
     assert controller.run("report", "-i", "localhost,", report_runs=[str(run)]).status == 2
@@ -145,7 +145,7 @@ def test_a_connection_that_breaks_in_mid_run_costs_nothing(
         "good": "pass",
         "rebooted": "error",
     }
-    # A module of ansible's that the restart killed leaves its own temporary files.
+    # If the restart killed one of Ansible's modules, that module's temporary files are left.
     left = {host.name: [path for path in left_on(host) if not path.startswith("/tmp/ansible_")] for host in bed}
     assert left == {"away": [], "rebooted": [], "good": []}
 
@@ -246,7 +246,7 @@ def test_two_certifications_at_once(
 def test_two_users_at_one_disk(
     start: Start, controller: Controller, tmp_path: Path, background: Callable[..., Future]
 ) -> None:
-    """The two users share no state directory, so the tester of the second one finds that of the first one by the
+    """The two users do not share a state directory, so the second user's tester can only find the first one's by the
     disk."""
     bed = start("h1")
     inventory = bed.inventory(tmp_path / "hosts.yml")

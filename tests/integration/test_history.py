@@ -15,13 +15,13 @@ from testbed.shell import wait_for
 
 
 def profile(**limit: str) -> dict:
-    """Return a profile with which a quick sweep certifies, even if it is late and shortened, if the figure as it
-    stands keeps a limit."""
+    """Return a profile that certifies even a quick, late or shortened sweep, provided that the measured figure keeps
+    the limit."""
     return {"name": "quick", "version": 1, "qualifies": {"min_duration_s": 0.5, "confidence": 0.95}, "limits": [limit]}
 
 
 GOOD = profile(metric="latency_max", max="9 s")
-# No disturbance excuses a throughput.
+# Disturbances do not excuse a low throughput.
 BAD = profile(metric="interval_bytes_per_s_min", min="1000 GB/s")
 MQLDT_CSV = (
     "Blocksize,Total bytes written to files,Avg bytes/sec written to files,Max latency of write (ns),Min latency of "
@@ -34,7 +34,7 @@ STATES = {"certifies": "valid", "fails": "failed", "attempt": "none"}
 
 @pytest.fixture
 def inventory(start: Callable[..., Bed], tmp_path: Path) -> Path:
-    """A host h1 that a run can certify, and h2, which nothing ever certified."""
+    """A host h1 that a run can certify, and h2, which was never certified."""
     return start(HostSpec("h1", alone=True), "h2").inventory(
         tmp_path / "hosts.yml", variables={**QUICK, "gate_profile": GOOD}
     )
@@ -192,5 +192,5 @@ def test_a_history_that_fails_while_hosts_are_measured(
     assert (
         "had 0 of 1 entries, and 1 were added" in controller.run("history", *h1, history_import=str(directory)).screen
     )
-    # The history has no valid certificate of a run that other load disturbed.
+    # A run that was disturbed by other load has no valid certificate in the history.
     assert states(controller.run("status", *h1)) == {"h1": STATES[certificate_of(failed)["effect"]]}

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Only the hosts under test decide, all of them are judged, and a run that would be anything else is refused before a
-host is touched."""
+"""Only the hosts under test decide, and all of them are judged. Any other run is refused before a host is touched."""
 
 import json
 import re
@@ -93,8 +92,8 @@ def test_what_is_wrong_is_refused_once(start: Start, controller: Controller, tmp
     ):
         outcome = controller.certify(inventory, **variables)
         assert_refused(outcome, bed, said)
-        # Problems that are found when the run is opened fail every host. Problems with options fail the controller for
-        # all.
+        # Problems that are found when the run is opened fail every host. Problems with options fail the controller on
+        # behalf of all hosts.
         assert failed_hosts(outcome) == ({"h1", "h2"} if "gate_expected_count" in variables else {"localhost"})
 
 
@@ -102,7 +101,7 @@ def test_what_is_wrong_is_refused_once(start: Start, controller: Controller, tmp
 def test_an_option_of_one_host_does_not_keep_the_others_from_being_ended(
     controller: Controller, tmp_path: Path
 ) -> None:
-    """Such an option fails the host whose task reads it, and no host if no task does."""
+    """A wrong option fails only the host whose task reads it, and no host if no task reads it."""
     here = f"ansible_connection=local sweep_state_dir={tmp_path}/runs observe_state_dir={tmp_path}/observations"
     inventory = tmp_path / "hosts.ini"
     inventory.write_text(f"a {here}\nb {here} observe_become=perhaps\nc {here} sweep_duration=5m\n")
@@ -158,8 +157,8 @@ def test_a_host_has_its_own_profile(start: Start, controller: Controller, tmp_pa
 def test_a_part_of_what_is_expected(
     controller: Controller, tmp_path: Path, arguments: tuple[str, ...], env: dict[str, str]
 ) -> None:
-    """Tasks or hosts would be left out in silence: the command ends before its first play,
-    and not as it does for a verdict."""
+    """The command would silently leave out tasks or hosts, so it ends before its first play, with another status than
+    for a verdict."""
     inventory = tmp_path / "hosts.ini"
     inventory.write_text("h1 ansible_host=192.0.2.1\nh2 ansible_host=192.0.2.2\n")
     outcome = controller.certify(inventory, *arguments, env=env)
@@ -210,8 +209,8 @@ ansible_host=192.0.2.1
 def test_a_command_does_not_do_what_mistyped_or_hidden_variables_say(
     controller: Controller, tmp_path: Path, playbook: str
 ) -> None:
-    """Plays do not see the variables of groups, but their tasks do, so that fewer hosts were expected than measured.
-    No host is contacted."""
+    """Plays do not see the variables of groups, but their tasks do, so more hosts could be measured than expected. No
+    host is contacted."""
     inventory = tmp_path / "hosts.ini"
     inventory.write_text(INVENTORY)
     hidden = controller.run(playbook, "-i", str(inventory))

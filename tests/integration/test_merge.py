@@ -30,8 +30,8 @@ def server() -> Iterator[postgresql_server.Server]:
 
 @pytest.fixture
 def history(server: postgresql_server.Server) -> str:
-    """The URL of an empty history in PostgreSQL: a merge takes the runs of a workflow from it,
-    and all tests have the same workflow."""
+    """The URL of an empty history in PostgreSQL. A merge takes the runs of a workflow from it, and all tests have the
+    same workflow ID."""
     return server.new_database()
 
 
@@ -74,8 +74,8 @@ def start_slice(
 
 
 def check_merged(merged: Job, reports: Path, runs: set[str], expected: dict[str, str]) -> None:
-    """One report and verdict; the hosts that the job shows as failed, and would be relaunched on,
-    are those that did not pass."""
+    """There is one report and one verdict. The hosts that the job shows as failed, on which it would be relaunched, are
+    those that did not pass."""
     assert (merged.rc, merged.status) == (2, "failed")
     assert merged.failed_hosts == {host for host, verdict in expected.items() if verdict not in ("pass", "warn")}
     (told,) = merged.artifact_data.values()
@@ -172,7 +172,7 @@ def test_a_limit_of_a_workflow_with_slices(
     never_started: list[int],
     expected: dict[str, str],
 ) -> None:
-    """AWX gives each slice the limit of the whole workflow, although it sees a part of the inventory.
+    """AWX gives each slice the limit of the whole workflow, although the slice sees only a part of the inventory.
     A slice that is left without a host fails."""
     bed = start(*(f"mq{number:02}" for number in range(1, 5)))
     parts = [list(bed)[number::3] for number in range(3)]

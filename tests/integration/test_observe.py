@@ -55,7 +55,8 @@ def recorded(name: str) -> str:
 
 
 def answers(name: str) -> list[str]:
-    """The answers of an endpoint: first for the check, then the recording, then nothing about the log."""
+    """The answers of an endpoint: one for the check, then the recording, and then one without any data about the
+    log."""
     found = recorded(name).split("# --- the next GET ---\n")[1:]
     return [found[0], *found, 'ibmmq_qmgr_status{qmgr="QM1"} 2\n']
 
@@ -93,7 +94,7 @@ def reason_of(run: Certification, host: str) -> str:
 def test_what_mq_says_becomes_right_figures_or_a_clear_error(
     start: Callable[..., Bed], controller: Controller, tmp_path: Path
 ) -> None:
-    """Three levels of MQ by two sources, and what goes wrong with them, each on a host of its own.
+    """Three levels of MQ through two sources, and the errors of both, each on a separate host.
     The user cannot become root."""
     names = [*FIGURES, *(name for name in REASONS if name not in FIGURES)]
     bed = start(*(HostSpec(name, user="ops", remove=("usr/bin/sudo",)) for name in names))
@@ -136,7 +137,7 @@ def test_what_mq_says_becomes_right_figures_or_a_clear_error(
     }
     for host, reason in REASONS.items():
         assert reason in reason_of(run, host), host
-    # amqsrua publishes every 10 s, even if that takes no time here.
+    # amqsrua publishes every 10 s, but the stand-in does so at once.
     shares = {host: float(next(iter(run.table(host)))["logger_utilisation_share"]) for host in ("old", "ends")}
     assert abs(shares["old"] - 14.041514 / 40.01) < 0.001 and abs(shares["ends"] - 12.438423 / 30) < 0.001
     for host in bed:

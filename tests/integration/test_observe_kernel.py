@@ -34,7 +34,7 @@ IN_TRACING = 'mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys
 
 
 def lacking() -> str:
-    """Why this machine cannot trace, empty if it can."""
+    """Why this machine cannot trace; empty if it can."""
     if "tracefs" not in Path("/proc/filesystems").read_text():
         return "the kernel has no tracefs"
     missing = [
@@ -219,7 +219,7 @@ def end_bpftrace(observer: Observer) -> None:
 
 
 def code_of(pid: int, library: Path, function: str) -> bytes:
-    """The first bytes of a function in the memory of a process: a probe replaces them by a breakpoint."""
+    """The first bytes of a function in the memory of a process: a probe replaces them with a breakpoint."""
     offset = int(
         next(line for line in run("nm", "-D", str(library)).splitlines() if line.endswith(f" {function}")).split()[0],
         16,
@@ -401,7 +401,8 @@ def test_a_log_write_ends_when_its_data_are_on_the_disk(observe, log_writer, tmp
     observation, durations = observer.observation(), account(own)["log"]
     operations, mean_ns = total(observation, "log")
     assert (operations, sum(second.bytes for second in observation.seconds)) == (200, 200 * writes * 4096)
-    # Other processes may run between two calls of the logger. Without its flush a write would take a hundredth of this.
+    # Other processes may run between two calls of the logger. Without its flush, a write would take a hundredth of this
+    # time.
     own_ns = sum(durations) / len(durations)
     assert own_ns / 2 < mean_ns <= own_ns
     assert not [problem for problem in observation.problems if "files" in problem]

@@ -34,8 +34,8 @@ OPTIONS = {
 
 
 def give_amqsrua(host: Host) -> None:
-    """Install a program on the host that publishes the recording every five seconds, as often as requested: once in
-    ten seconds of the run."""
+    """Install a program on the host that plays amqsrua: it publishes the recording again and again, every five
+    seconds."""
     program = host.root / AMQSRUA.lstrip("/")
     text = (PROJECT / "tests/fixtures/observe/amqsrua-9.4.txt").read_text()
     install_amqsrua(program, text=text * 300, every_s=5, then="hang")
@@ -100,7 +100,7 @@ def bpftraces(host: Host) -> list[int]:
 
 
 def tracing(host: Host) -> dict[int, set[int]]:
-    """Those that have programs in the kernel, with their programs."""
+    """The processes that have programs in the kernel, with the numbers of those programs."""
     found = {}
     for pid in bpftraces(host):
         with suppress(OSError):
@@ -112,7 +112,7 @@ def tracing(host: Host) -> dict[int, set[int]]:
 def test_nothing_is_left_in_the_kernel(
     start: Start, controller: Controller, background: Callable, tmp_path: Path
 ) -> None:
-    """No probe is left of a bpftrace whose controller was killed, or of one that was killed itself."""
+    """A bpftrace that is killed, or whose controller is killed, leaves no probe behind."""
     bed = start(HostSpec("h1", tracing=True))
     (bed["h1"].root / "srv/writer.py").write_text(WRITER)
     bed.ssh(bed["h1"], "setsid python3 /srv/writer.py > /dev/null 2>&1 < /dev/null &")
@@ -151,8 +151,8 @@ def programs_that_see(host: Host) -> set[int]:
 
 @pytest.mark.thorough
 def test_a_lost_controller_leaves_nothing_on_the_host(start: Start, controller: Controller, tmp_path: Path) -> None:
-    """Killed, its observation ends without polls. Interrupted, it says how to remove at once what would end
-    only later."""
+    """If the controller is killed, its observation ends without polls. If it is interrupted, it prints how to end the
+    observation at once."""
     bed = start("h1")
     give_amqsrua(bed["h1"])
     inventory = bed.inventory(tmp_path / "hosts.yml", variables={**OPTIONS, "observe_duration": LONG_S})
@@ -175,8 +175,8 @@ def test_a_lost_controller_leaves_nothing_on_the_host(start: Start, controller: 
 
 @pytest.mark.thorough
 def test_each_host_has_its_own_end(start: Start, controller: Controller, background: Callable, tmp_path: Path) -> None:
-    """On one host connections are killed and the observation continues, on one the source is killed and its samples
-    are kept, one never answers, and one is stopped."""
+    """Connections to one host are killed, and its observation continues. On another the source is killed, and its
+    samples are kept. One never answers, and one is stopped."""
     bed = start("cut", "killed", "dead")
     for name in ("cut", "killed"):
         give_amqsrua(bed[name])
@@ -217,6 +217,6 @@ def test_each_host_has_its_own_end(start: Start, controller: Controller, backgro
 
 
 def kept(controller: Controller, host: str) -> str:
-    """The samples of a host that are on the controller."""
+    """A host's samples on the controller."""
     found = sorted((controller.directory / "reports/latest/hosts").glob(f"{host}/log/samples.jsonl"))
     return found[0].read_text() if found else ""

@@ -74,7 +74,7 @@ def test_swapped_addresses_after_a_lost_controller(start: Start, controller: Con
 
 @pytest.mark.parametrize("playbook", ["preflight", pytest.param("certify", marks=pytest.mark.thorough)])
 def test_two_names_for_one_machine(playbook: str, start: Start, controller: Controller, tmp_path: Path) -> None:
-    """Both are named before anything is written there, and the others are not troubled."""
+    """Both names are reported before anything is written there, and the other hosts are not affected."""
     bed = start("db01", "other")
     inventory = inventory_of(bed, tmp_path / "hosts.yml", **{"db01": "db01", "db01-alias": "db01", "other": "other"})
     before = bed["db01"].files("/fut", "/root/.mqops-logdisk")
@@ -112,7 +112,7 @@ def put_impostor(host: Host, tables: dict[str, bytes], source_hash: str, hidden:
 
 @pytest.mark.thorough
 def test_a_tester_that_was_replaced(start: Start, controller: Controller, tmp_path: Path) -> None:
-    """The tester is built again; if the replacement is hidden, the old tables that it copies from another host are not
+    """The tester is built again. If the replacement is hidden, the old tables that it copies from another host are not
     accepted."""
     bed = start("h1", HostSpec("h2"))
     inventory = bed.inventory(tmp_path / "hosts.yml")

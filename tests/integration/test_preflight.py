@@ -91,7 +91,7 @@ def prepare(bed: Bed, inventory: Path, allow: bool = False) -> Path:
 
 
 def contents(host: Host) -> dict[str, int]:
-    """The host's files where a certification writes, with the time of their last change."""
+    """The files in the places where a certification writes, with the time of their last change."""
     places = ("/fut", "/var/tmp", "/tmp", "/root/.mqops-logdisk")
     return {path: (host.root / path.lstrip("/")).lstat().st_mtime_ns for path in host.files(*places)}
 

@@ -78,7 +78,8 @@ def python39(tmp_path: Path) -> Path:
 
 @pytest.mark.thorough
 def test_a_python_that_ansible_does_not_take(clone: Path, python39: Path) -> None:
-    """Another Python is used if there is one; otherwise make says each time what to install, and finishes nothing."""
+    """Another Python is used if there is one. Otherwise, make prints what to install, every time, and finishes
+    nothing."""
     find = [str(clone / "tools/find-python"), "--default"]
     found = subprocess.run(find, env={"PATH": f"{python39}:/usr/bin:/bin"}, capture_output=True, text=True, check=True)
     version = subprocess.run(
@@ -118,7 +119,8 @@ def test_make_help(clone: Path) -> None:
 
 @pytest.mark.thorough
 def test_a_copy_of_a_linked_checkout_is_complete(clone: Path, tmp_path: Path) -> None:
-    """The links lead into the copy, wherever it lies: a manual project of AWX, or what ansible-runner transmits."""
+    """The links point into the copy, wherever it is: in a manual project of AWX, or in what ansible-runner
+    transmits."""
     subprocess.run([str(clone / "tools/link-collection"), "collections"], cwd=clone, check=True)
     copy = Path(shutil.move(clone, tmp_path / "elsewhere"))
     linked = copy / "collections/ansible_collections/mqops/logdisk"
@@ -176,8 +178,8 @@ def test_the_artifact(artifact: Path) -> None:
 def test_the_artifact_with_one_line_for_each_playbook(
     artifact: Path, controller_of: Callable[[str], Controller], tmp_path: Path, core: str
 ) -> None:
-    """As in an execution environment that has the collection, and a project without a configuration that
-    imports its playbooks."""
+    """The case of an execution environment with the collection, and a project without a configuration that imports its
+    playbooks."""
     tools = controller_of(core).tools
     env = {
         "PATH": f"{tools}:/usr/bin:/bin",

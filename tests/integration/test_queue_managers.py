@@ -37,7 +37,7 @@ DELAY_US = 200_000
 
 
 def writing_to(host: Host, queue_manager: str) -> int:
-    """Return the number on the machine of the thread that is writing for a queue manager, 0 if none is."""
+    """Return the machine's thread ID of the thread that is writing for a queue manager, 0 if none is."""
     for task in (task for pid in host.pids("logdisk") for task in Path(f"/proc/{pid}/task").glob("*")):
         with suppress(OSError, ValueError, IndexError):
             descriptor = int((task / "syscall").read_text().split()[1], 16)
@@ -112,7 +112,7 @@ def test_one_slow_queue_manager_fails_by_name_and_sixteen_healthy_ones_pass(
     }
     print(rows)  # pytest shows it if the test fails
     assert rows["QM3"]["value"] > 150e6
-    # A host that shares its processors may be disturbed, which leaves a proven break open.
+    # A host that shares its processors may be disturbed, so even a proven break may be left open.
     assert rows["QM3"]["verdict"] == "fail" or "The host was disturbed" in rows["QM3"]["reason"]
     assert (
         "queue manager QM3 of 4" in rows["QM3"]["reason"]

@@ -20,7 +20,7 @@ from testbed.shell import wait_for
 Start = Callable[..., Bed]
 CORES = sorted({"2.16", controllers.newest().name})
 
-# A question of each type that a survey has, answered.
+# An answer to a question of each type that a survey can have.
 ANSWERS = {
     "workspace_queue_managers": "QM1, QM2",  # text
     "sweep_block_sizes": "4K\n64K",  # textarea
@@ -103,8 +103,8 @@ def test_a_job_and_its_relaunch_on_failed_hosts(start: Start, runner_of: Callabl
 def test_a_healthy_fleet_worked_on_elsewhere(
     start: Start, runner_of: Callable[..., Runner], tmp_path: Path, core: str
 ) -> None:
-    """Transmitted with the links of a checkout in which `make setup` was run,
-    and nothing else that leads to the collection."""
+    """The project is transmitted with the links of a checkout in which `make setup` was run, and has no other path to
+    the collection."""
     runner = runner_of(core)
     bed = start("h1", "h2", "h3")
     bed.inventory(runner.private / "inventory/hosts.yml")
@@ -143,7 +143,8 @@ def controllers_of(runner: Runner) -> list[str]:
 def test_what_a_cancelled_job_and_one_that_runs_out_of_time_leave(
     start: Start, runner_of: Callable[..., Runner], tmp_path: Path
 ) -> None:
-    """Nothing can be decided any more. The output says which run continues, and two jobs end it and clean up."""
+    """Such a job gives no verdict. Its output says which run continues, and two further jobs end that run and clean
+    up."""
     cancelled = runner_of(controllers.newest().name, "cancelled")
     late = runner_of(controllers.newest().name, "late")
     bed = start("h1", "h2")
@@ -183,8 +184,8 @@ def test_what_a_cancelled_job_and_one_that_runs_out_of_time_leave(
 def test_an_older_runner_prints_no_foreign_line(
     start: Start, runner_of: Callable[..., Runner], tmp_path: Path, core: str
 ) -> None:
-    """Before version 2.4.2 it writes to the standard output of Ansible's workers as well, for each line that one of
-    them prints by a display that it wraps."""
+    """Before version 2.4.2, ansible-runner wraps Ansible's display also in workers, and writes to their standard output
+    for each line that they print."""
     runner = runner_of(core)
     older = [
         "-m",

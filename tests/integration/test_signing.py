@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A run is signed at its end and verified by anybody; a key that cannot sign is refused at its beginning,
-and fails it at its end.
+"""A run is signed at its end, and anybody can verify it. A key that cannot sign is refused at the beginning, and fails
+the run at the end.
 
-The host is this machine, which need not certify for that.
+The host is this machine, which does not need to certify for these tests.
 """
 
 import json
@@ -17,7 +17,7 @@ MANIFEST = "manifest.sha256"
 
 @pytest.fixture
 def inventory(tmp_path: Path) -> Path:
-    """This machine, and a host that has no Python and so needs no time."""
+    """This machine, and a host without Python, which fails at once."""
     python = "ansible_python_interpreter"
     hosts = {
         "h1": {python: "{{ ansible_playbook_python }}"},

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Answers of a survey as AWX hands them on: extra variables that are unsafe texts,
-which ansible-core reads in its own way by its version."""
+"""Answers of a survey as AWX passes them on: extra variables that are unsafe texts, which each version of ansible-core
+reads in its own way."""
 
 import json
 from collections.abc import Callable

@@ -38,7 +38,7 @@ def test_each_disk_takes_direct_writes(start: Start, disk: str, file_system: str
 
 
 def test_a_directory_of_the_machine_is_never_frozen(start: Start) -> None:
-    """Otherwise its whole file system would be frozen."""
+    """Freezing a directory is refused, because its whole file system would be frozen."""
     bed = start(HostSpec("h1", disk="directory"))
     with pytest.raises(TestbedError, match="shares a file system with this machine"):
         bed["h1"].freeze()
@@ -46,7 +46,7 @@ def test_a_directory_of_the_machine_is_never_frozen(start: Start) -> None:
 
 
 def test_a_host_is_alone(start: Start) -> None:
-    """It has its own name, process table and nothing of the machine's disks."""
+    """A host has its own name and process table, and sees none of the machine's disks."""
     bed = start("h1", "h2")
     assert bed.ssh(bed["h2"], "uname -n; ps -o comm= -p 1; findmnt -n -o TARGET").split()[:3] == ["h2", "sshd", "/"]
     assert str(bed.settings.state) not in bed.ssh(
@@ -92,7 +92,7 @@ def test_the_slow_disk_is_as_slow_as_asked(start: Start) -> None:
     for slow, command in ((bed["h1"].set_delay_ms, WRITE), (bed["h1"].set_read_delay_ms, READ)):
         slow(300)
         took = bed.ssh(bed["h1"], f"a=$(date +%s%N); {command}; b=$(date +%s%N); echo $((b - a))")
-        assert int(took) >= 300_000_000  # a lower bound holds on a busy machine, too
+        assert int(took) >= 300_000_000  # a lower bound also holds on a busy machine
         slow(0)
 
 
@@ -206,7 +206,7 @@ def _try(what: Callable[[], str]) -> str:
 
 
 def test_nothing_is_left_of_a_killed_run(settings: Settings) -> None:
-    """The run that started the hosts is killed as hard as can be; the prefix alone is enough to remove them."""
+    """The run that started the hosts is killed with SIGKILL. The prefix alone is enough to remove the hosts."""
     script = f"""
 import os, signal
 from testbed import Bed, HostSpec, Settings

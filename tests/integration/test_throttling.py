@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Volumes that are limited once a burst allowance is used up: the note is there, on the screen and in every record,
-and changes no verdict."""
+"""Volumes that are limited when a burst allowance is used up: the note is on the screen and in every record, and does
+not change a verdict."""
 
 import os
 import statistics
@@ -21,7 +21,7 @@ BLOCK_BYTES = 16384
 WRITES_PER_S, LIMIT_PER_S = 300, 200
 BURST_BYTES = 8 * (WRITES_PER_S - LIMIT_PER_S) * BLOCK_BYTES
 SWEEP = {"sweep_block_sizes": ["16K"], "sweep_duration": 22, "sweep_rate": WRITES_PER_S}
-# At 200 writes/s a write takes 5 ms, and these are most of the writes.
+# At the limit of 200 writes/s a write takes 5 ms, and most of the writes are limited.
 PROFILE = {
     "name": "fast",
     "version": 1,
@@ -86,7 +86,7 @@ def test_a_burst_allowance_runs_out(start: Start, controller: Controller, tmp_pa
     assert plateaus["even"] == []
     check_plateau(plateaus["burst"])
     check_counters(records["amazon"])
-    # A disturbed machine makes its failure inconclusive; the note explains either.
+    # On a disturbed machine, the failure is inconclusive. The note explains both.
     assert records["burst"]["verdict"] in ("fail", "inconclusive")
     assert plateaus["burst"][0] in outcome.screen or records["burst"]["disturbances"]
     shown = {host["host"]: host["notes"] for host in certification.report["hosts"]}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every ansible-core that the collection takes, against every Python that it can drive on targets."""
+"""Every ansible-core that the collection supports, with every Python on the targets that this ansible-core supports."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -187,7 +187,7 @@ def test_a_frozen_volume_costs_its_neighbours_nothing(
 def test_a_log_that_is_not_mounted_is_not_certified_on_another_disk(
     start: Start, controller: Controller, tmp_path: Path
 ) -> None:
-    """Two nodes know the queue manager, and one has its log. On the other one the mount point is empty."""
+    """Two nodes know the queue manager, and one has its log. On the other node, the mount point is empty."""
     bed = start(
         HostSpec("active", more=("/log1",), variables={"workspace_discover": True}),
         HostSpec("passive", variables={"workspace_discover": True}),
@@ -227,8 +227,8 @@ def test_a_log_that_is_not_mounted_is_not_certified_on_another_disk(
 def test_volumes_on_one_disk_are_measured_together_or_in_turn(
     start: Start, controller: Controller, tmp_path: Path
 ) -> None:
-    """The testers of one run let each other in. Measured together, their records name each other; in turn, one starts
-    when the other has ended."""
+    """The testers of one run do not refuse each other. If volumes are measured together, their records name each other;
+    in turn, one starts when the other has ended."""
     volumes = [{"name": name, "path": f"/fut/{name}"} for name in ("a", "b")]
     bed = start(
         HostSpec("both", variables={"workspace_volumes": volumes}),
@@ -280,7 +280,7 @@ def give_disk(host: Host, loop: str, entry: str) -> None:
 def test_places_on_several_mounts_and_on_a_device(
     start: Start, controller: Controller, tmp_path: Path, disk: str
 ) -> None:
-    """What is wrong with one of the mounts refuses the volume on all of them."""
+    """If something is wrong with one of the mounts, the volume that consists of them is refused."""
     entry = "/dev/disk/by-id/test-DISK_1"
     places = {"asu1": "/fut/logdisk", "asu2": ["/mnt1/logdisk", "/mnt2/logdisk"], "asu3": "/mnt2/logdisk"}
     more = ("/mnt1", "/mnt2")
@@ -353,7 +353,7 @@ def test_the_volumes_of_a_lost_controller_are_stopped_and_collected(
     (run,) = (controller.directory / "reports").glob("2*")
     assert controller.run("stop", "-i", str(inventory)).status == 0
     assert bed["h1"].pids("logdisk") == {}
-    # The run knows its volumes: the inventory may have changed since then.
+    # The run itself knows its volumes, because the inventory may have changed in the meantime.
     collected = controller.run("collect", "-i", str(inventory), collect_run=str(run), workspace_volumes=[{"name": "c"}])
     assert collected.status == 2
     assert {volume: record["verdict"] for volume, record in records_of(run).items()} == {

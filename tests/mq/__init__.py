@@ -12,7 +12,7 @@ HERE = Path(__file__).parent
 
 
 def install_amqsrua(program: Path, **play: object) -> None:
-    """Make ``program`` one that plays amqsrua, as amqsrua.py describes it. Its folder is made if it does not exist."""
+    """Install ``program``, which plays amqsrua as amqsrua.py describes. Its folder is created if it does not exist."""
     program.parent.mkdir(parents=True, exist_ok=True)
     # The first line is written here, because ansible-test refuses it in a file.
     program.write_text("#!/usr/bin/env python3\n" + (HERE / "amqsrua.py").read_text())

@@ -36,7 +36,7 @@ def main():
     for number in range(int(arguments["-n"])):
         if number >= len(publications):
             return after(play.get("then", ""))
-        # As stdio does, this only writes at once to a terminal.
+        # Like stdio, this buffers output unless it goes to a terminal.
         print(in_locale(publications[number].rstrip("\n")) + "\n")
         time.sleep(play.get("every_s", 0))
     return 0

@@ -1,13 +1,15 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands for a Prometheus endpoint of a queue manager: each request gets the next recorded answer. Runs on Python 3.6.
+"""Stand-in for a Prometheus endpoint of a queue manager: each request gets the next recorded answer. Runs on Python
+3.6.
 
 Usage: ``exporter.py PLAY [PORT]``. PLAY is a JSON file with ``answers``, a list of texts and actions: ``hang`` (no
 answer), ``trickle`` (a byte now and then), ``stop`` (the program ends), ``endless`` (an answer without an end),
-``redirect URL``, ``status NUMBER``, ``raw TEXT`` (instead of HTTP), or ``cut FORM TEXT``: an answer that is cut off,
-whose ``length`` was announced, that comes in ``chunks``, or neither (``closed``). The last one is given again and
-again. With ``certificate`` (a file that also holds its key) the endpoint is encrypted. The program prints its port.
+``redirect URL``, ``status NUMBER``, ``raw TEXT`` (instead of HTTP), or ``cut FORM TEXT`` (an answer that is cut off:
+with FORM ``length`` its length was announced, with ``chunks`` it comes in chunks, with ``closed`` neither). The last
+answer is repeated for all further requests. With ``certificate`` (a file that also holds its key) the endpoint is
+encrypted. The program prints its port.
 """
 
 import json

@@ -29,8 +29,8 @@ class Publication:
 def mq_prometheus(
     gets: Sequence[Sequence[Publication]], kind: str = OVERRIDE_C_TYPE, *, keeps_counters: bool = False
 ) -> list[str]:
-    """Return the answers of mq_prometheus. It resets everything at each GET, counters too,
-    unless a later version ``keeps_counters``."""
+    """Return the answers of mq_prometheus. It resets everything at each GET, including counters, except that later
+    versions keep these (``keeps_counters``)."""
     total, answers = 0, []
     for publications in gets:
         total = (total if keeps_counters else 0) + sum(each.physical_bytes for each in publications)
@@ -44,7 +44,7 @@ def mq_prometheus(
 def mq_container(gets: Sequence[Sequence[Publication]]) -> list[str]:
     """Return the answers of a queue manager in a container: a counter that is only ever added to,
     and gauges that are reset at each GET."""
-    # It has counted before this observation.
+    # The counter already has a value before this observation.
     total, answers = 7_340_032, []
     for publications in gets:
         total += sum(each.physical_bytes for each in publications)
@@ -69,8 +69,8 @@ def amqsrua(publications: Sequence[Publication], start: datetime.datetime) -> st
 
 @dataclass
 class Clock:
-    """How many publications each GET finds: in total as many as GETs, but some come just before the publication and
-    some just after the next one."""
+    """How many publications each GET finds: in total there are as many as GETs, but some GETs come just before a
+    publication and some just after the next one."""
 
     pattern: Sequence[int] = field(default=(1,))
 

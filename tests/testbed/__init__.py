@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Real SSH hosts on one machine, in a second and without containers.
+"""Real SSH hosts on one machine, which start within a second and without containers.
 
 A host is a network, mount, PID, UTS and IPC namespace over a Debian tree, with a file system of its own under /fut and
 an sshd of its own. It needs root, and nothing but Debian packages. See ``python3 -m testbed --help`` (with ``tests`` in

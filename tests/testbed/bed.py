@@ -162,7 +162,7 @@ class Bed:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What ansible needs in its environment: connections kept open belong to the bed and end with it."""
+        """The environment for ansible, in which connections that stay open belong to the bed and end with it."""
         return {"ANSIBLE_SSH_CONTROL_PATH_DIR": str(self.settings.state / "cp")}
 
     def ssh(self, host: Host, *command: str) -> str:
@@ -181,7 +181,7 @@ class Bed:
 
 
 def connect_timeout_s(host: Host) -> int:
-    """A caller that expects no answer need not wait long. A host that answers may be slow,
+    """A caller that does not expect an answer should not wait long. A host that answers may be slow,
     because this machine is busy."""
     return 60 if host.is_linked else 5
 
@@ -197,7 +197,7 @@ def answers(host: Host) -> bool:
 
 
 def yaml_lines(value: dict[str, object], indent: int = 0) -> Iterator[str]:
-    """A mapping as YAML in block style; everything below it that is not a mapping in YAML's JSON style."""
+    """A mapping as YAML in block style, with everything in it that is not a mapping in JSON style."""
     for key, item in value.items():
         name = key if re.fullmatch(r"[a-zA-Z_]\w*", key) else json.dumps(key)
         if isinstance(item, dict) and item:

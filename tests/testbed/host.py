@@ -37,7 +37,7 @@ class HostSpec:
     """What a host is like. ``disk``: see host-init; ``character``: what a disk that is cut does, see cutdisk.py;
     ``cache_blocks``: how many blocks of 4 KiB its cache holds; ``more``: mount points of further file systems, in
     memory; ``image``: a container image instead of a Debian release; ``python``: "" for the release's own, "none",
-    "broken", or "3.6" and such for an interpreter of that version which this machine has (:func:`interpreter`);
+    "broken", or a version such as "3.6" for this machine's interpreter of that version (:func:`interpreter`);
     ``alone``: the host looks like a separate machine, so that a run can certify it, however busy this machine is; its
     disk is ``ram`` or ``slow``; ``tracing``: the host has tracefs and this machine's bpftrace."""
 
@@ -75,7 +75,7 @@ class HostSpec:
 
 def default_size(disk: str, file_system: str) -> str:
     if disk == "cut":
-        return "512M"  # from here on the blocks of ext4 have 4 KiB, as those of any disk in use
+        return "512M"  # from this size on, ext4 has blocks of 4 KiB, as on any disk in use
     return "320M" if file_system == "xfs" else "256M"  # mkfs.xfs refuses less than 300 MB
 
 
@@ -106,7 +106,7 @@ class Host:
     # Its life
 
     def network_commands(self, bridge: str) -> list[str]:
-        """What `ip -batch` is to do before start()."""
+        """The commands for `ip -batch` before start()."""
         return [
             f"netns add {self.net}",
             f"link add {self.net} type veth peer name eth0 netns {self.net}",
@@ -240,19 +240,19 @@ class Host:
         ]
 
     def kill(self, name: str, number: int = signal.SIGKILL) -> int:
-        """Send a signal to the host's processes of that name; how many there were."""
+        """Send a signal to the host's processes of that name, and return how many there were."""
         found = self.pids(name)
         for pid in found:
             processes.kill(pid, number)
         return len(found)
 
     def command(self, *words: str) -> list[str]:
-        """The command line that runs a command on the host without the network: its standard streams are the
-        caller's."""
+        """The command line that runs a command on the host without using the network. The command has the caller's
+        standard streams."""
         return ["nsenter", "--target", str(self.pid), "--mount", "--pid", "--net", "--uts", "--ipc", "--", *words]
 
     def files(self, *directories: str) -> list[str]:
-        """Everything below the host's directories, links not followed."""
+        """Everything below the host's directories, without following links."""
         found = []
         for directory in directories:
             top = self.root / directory.lstrip("/")

@@ -22,7 +22,8 @@ INSTALL = {
 
 
 def containerfile(image: str) -> str:
-    """The image with what a host needs; one that has all of it need not have a package manager."""
+    """The image with everything that a host needs. An image that already has everything does not need a package
+    manager."""
     complete = " && ".join(
         f"command -v {program} > /dev/null" for program in ("gcc", "/usr/sbin/sshd", "ps", "python3", "sudo", "useradd")
     )

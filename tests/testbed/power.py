@@ -68,8 +68,8 @@ def cut(directory: Path, net: str) -> None:
 
 
 def forget_connections(net: str) -> None:
-    """The network namespace outlives the host, and would send what its connections and its neighbours' queues hold as
-    soon as the link is up."""
+    """The network namespace outlives the host. As soon as the link is up, it would send the data that its connections
+    and neighbour queues still hold."""
     run("ip", "netns", "exec", net, "ss", "--kill", "--tcp", "--all")
     run("ip", "-n", net, "-batch", "-", stdin="link set eth0 down\nlink set eth0 up\n")
 

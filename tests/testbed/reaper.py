@@ -80,7 +80,7 @@ def interfaces(settings: Settings) -> list[str]:
 
 
 def mounts_of(pid: int, devices: list[str]) -> list[Path]:
-    """Where a process sees the file systems on some devices, from outside."""
+    """The paths, from outside, at which a process has mounted the file systems on some devices."""
     found = []
     with suppress(OSError):
         for line in Path(f"/proc/{pid}/mounts").read_text().splitlines():

@@ -26,7 +26,7 @@ def attempt(*command: str) -> bool:
 
 
 def wait_for(condition: Callable[[], object], what: str, timeout_s: float = 300.0) -> None:
-    """Return when the condition holds; the time is a bound for hopeless cases, not an expectation."""
+    """Return when the condition holds. The time is only a limit for hopeless cases, not an expectation."""
     end = time.monotonic() + timeout_s
     while not condition():
         if time.monotonic() > end:

@@ -2,9 +2,9 @@
 """A disk in memory for nbdkit's python plugin whose writes are delayed, failed, held up or limited while it is in use.
 
 The file named by ``control=`` is read before every request: ``delay_us errno pause bytes_per_s burst_bytes
-read_delay_us``, six integers. It is replaced, never rewritten, so that it is always whole; if it is absent, the disk is
-healthy. A pause holds up writes and flushes until it is lifted. If bytes_per_s is not 0, writes take their bytes from a
-bucket of burst_bytes that is filled at that rate, as on a cloud volume. Reads are only delayed.
+read_delay_us``, six integers. The file is replaced, never rewritten, so that it is always complete. If it is absent,
+the disk is healthy. A pause holds up writes and flushes until it is lifted. If bytes_per_s is not 0, writes take their
+bytes from a bucket of burst_bytes that is filled at that rate, as on a cloud volume. Reads are only delayed.
 """
 
 import builtins

@@ -13,7 +13,7 @@ from testbed.shell import TestbedError, attempt, run
 
 PACKAGES = ("gcc", "libc6-dev", "openssh-server", "procps", "python3", "sudo")
 USER = "ops"  # logs in like root, and may run everything with sudo without a password
-LAYOUT = 1  # counted up when prepare() changes
+LAYOUT = 1  # incremented when prepare() changes
 
 
 def tree(settings: Settings, release: str = "bookworm", image: str = "") -> Path:
