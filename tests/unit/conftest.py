@@ -8,6 +8,6 @@ from __future__ import annotations
 
 from hypothesis import settings
 
-# Tests have no deadlines, because a timeout on a slow machine proves nothing about the code.
+# Hypothesis has no deadline, because a timeout on a slow machine proves nothing about the code.
 settings.register_profile("unit", deadline=None)
 settings.load_profile("unit")

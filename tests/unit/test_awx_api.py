@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The tests' own API of AWX refuses what AWX refuses."""
+"""The tests' stand-in for AWX's API refuses what AWX refuses."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""AWX accepts awx/logdisk.yml, and what it asks for exists in the collection."""
+"""AWX accepts awx/logdisk.yml, and everything that this file names exists in the collection."""
 
 from __future__ import annotations
 
@@ -57,7 +57,8 @@ def test_surveys_are_accepted(name):
 
 @pytest.mark.parametrize(("name", "question"), QUESTIONS)
 def test_questions_are_about_options(name, question):
-    """Of the roles, whose types and choices the default and all choices fit; or of the playbook."""
+    """A question is about an option of a role, whose type and choices its default and choices fit, or of the
+    playbook."""
     variable = question["variable"]
     assert all(isinstance(choice, str) for choice in question.get("choices", []))
     if variable not in options():
@@ -102,7 +103,8 @@ def test_nodes_are_accepted(identifier):
 
 
 def test_the_workflow_ends_with_the_verdict_whatever_happens():
-    """A failed node with an edge does not fail a workflow; a success edge would stop at the first unreachable host."""
+    """A failed node with an edge does not fail a workflow. A "success" edge would stop the workflow at the first
+    unreachable host."""
     edges = {name: [to["identifier"] for to in node["related"]["always_nodes"]] for name, node in NODES.items()}
     assert edges == {"preflight": ["certify"], "certify": ["report"], "report": []}
     assert not any(node["related"][kind] for node in NODES.values() for kind in ("success_nodes", "failure_nodes"))
@@ -110,7 +112,8 @@ def test_the_workflow_ends_with_the_verdict_whatever_happens():
 
 
 def test_only_the_sliced_template_of_the_workflow_says_that_its_jobs_are_slices():
-    """A separate job would succeed although a term of its limit matches no host, because no merge follows it."""
+    """Without a merge after it, a job that only claims to be a slice would succeed although a term of its limit matches
+    no host."""
     sliced = {name for name, template in TEMPLATES.items() if template.get("extra_vars", {}).get("logdisk_sliced")}
     assert sliced == {NODES["certify"]["unified_job_template"]["name"]}
     assert not any("logdisk_sliced" in (workflow.get("extra_vars") or {}) for workflow in WORKFLOWS.values())

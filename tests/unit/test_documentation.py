@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The pages for users: generated ones are current, links lead somewhere, and the commands in them can be run."""
+"""The pages for users: generated ones are current, links have a target, and the commands can be run."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""ansible-builder takes the definition of the execution environment, as it is and with psycopg.
+"""ansible-builder accepts the definition of the execution environment, with and without psycopg.
 The images are not fetched."""
 
 from __future__ import annotations

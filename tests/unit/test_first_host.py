@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""No variable of the first host of a play decides for the other hosts.
+"""The variables of a play's first host never decide for the other hosts.
 
-Ansible evaluates the keywords of a play, a task with ``run_once``, and an included role whose name or file is computed
-without a loop once, with the variables of the first host. The variables that occur there are found in the parsed YAML.
-Each must be known to be the same for all hosts.
+Some things Ansible evaluates only once, with the variables of the first host: the keywords of a play, a task with
+``run_once``, and an included role whose name or file is computed without a loop. The test finds the variables in them
+in the parsed YAML. Each must be known to be the same for all hosts.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ OF_ANSIBLE = {
     "role_path",
 }
 SAME_FOR_ALL = {
-    # Variables that the playbook sets for all hosts, from what was opened once.
+    # Variables that the playbook sets for all hosts, from the run that was opened once.
     *(f"{role}_run_{key}" for role in ROLE_NAMES for key in ("id", "path")),
     # Variables of plays, which override those of hosts.
     "gate_run_check_mode",
@@ -46,7 +46,7 @@ SAME_FOR_ALL = {
     # The results of tasks that run once. Every host begins with the same observe_wait.
     "gate_refused",
     "observe_wait",
-    # The options in it that concern the run are agreed on when the run is opened.
+    # When the run is opened, all hosts are checked to agree on the options in it that concern the run.
     *(kind.plan_fact for kind in KINDS.values()),
     # The values in the data of awx_setup.yml.
     "controller_credential_types",
@@ -97,8 +97,8 @@ def names_in(text):
 
 
 class Place:
-    """Something that is evaluated once: in which file, its name, its templates,
-    and the variables that are defined around it."""
+    """Something that is evaluated once: its file, its name, its templates, and the variables that are defined around
+    it."""
 
     def __init__(self, path, name, value, around, conditions=()):
         self.where = f"{path.relative_to(ROOT)}: {name}"
@@ -181,7 +181,7 @@ def places():
 
 
 def made_once():
-    """Return the names that only tasks set which run once: the result is that of all hosts."""
+    """Return the names that are only set by tasks that run once, so all hosts have the same value."""
     found = {True: set(), False: set()}
     for _path, task, _around, once in every_task():
         found[once] |= {task["register"]} if "register" in task else set()
@@ -201,7 +201,8 @@ def test_no_variable_of_the_first_host_decides_for_the_others(place):
 
 
 def test_the_places_are_found():
-    """The test above is effective: playbooks and roles have such places, and an additional one would be found."""
+    """The test above is effective: there are such places in playbooks and roles, and an additional one would be
+    found."""
     assert len(PLACES) > 60
     task = {
         "name": "x",
@@ -215,8 +216,8 @@ def test_the_places_are_found():
 
 
 def test_a_refused_command_fails_the_controller_or_every_host():
-    """A single host that failed for all would be the limit of a relaunch on failed hosts,
-    which need not disagree with anybody."""
+    """If a single host failed on behalf of all, a relaunch on failed hosts would be limited to that host, and hosts
+    that disagree would no longer be noticed."""
     tasks = {name: parsed(ROOT / f"roles/gate/tasks/{name}.yml") for name in ("check", "open", "refuse", "refused")}
     for name in ("check", "open", "refuse"):
         (including,) = [task for task in tasks[name] if task.get("ansible.builtin.include_tasks") == "refused.yml"]

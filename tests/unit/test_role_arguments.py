@@ -23,7 +23,7 @@ def load(path):
 @pytest.mark.parametrize("role", ROLES, ids=lambda path: path.name)
 def test_defaults_are_those_that_the_argument_specs_document(role):
     defaults = load(role / "defaults/main.yml")
-    # Computed defaults are described there, not repeated.
+    # The argument specs describe computed defaults instead of repeating them.
     defaults = {name: value for name, value in defaults.items() if "{{" not in str(value)}
     documented = {}
     for entry in load(role / "meta/argument_specs.yml")["argument_specs"].values():
@@ -53,6 +53,6 @@ PLAYBOOKS = sorted((Path(__file__).parents[2] / "playbooks").rglob("*.yml"))
 
 @pytest.mark.parametrize("playbook", PLAYBOOKS, ids=lambda path: path.name)
 def test_playbooks_hold_no_default_of_their_own(playbook):
-    """What a playbook falls back to is a role's default, another variable or an empty fact."""
+    """A playbook's fallback value is a role's default, another variable or an empty fact."""
     literal = re.compile(r"default\((?!lookup\(|omit|ansible_check_mode|\{\})(.*?)\)")
     assert literal.findall(playbook.read_text(encoding="utf-8")) == []

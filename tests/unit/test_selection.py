@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""`make test` covers each promise, playbook, kind of run and verdict,
-and `make test-changed` knows tests for every part of the project."""
+"""`make test` covers each promise, playbook, kind of run and verdict, and `make test-changed` has tests for every part
+of the project."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def is_later(node: ast.AST) -> bool:
 
 
 def left_out(function: ast.FunctionDef) -> bool:
-    """Whether all cases of a test are left out: a mark of a single parameter leaves out that one."""
+    """Whether all cases of a test are left out: a mark on a single parameter leaves out only that case."""
     return any(
         is_later(decorator) and "parametrize" not in ast.unparse(decorator) for decorator in function.decorator_list
     )

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""container/job.yml: it fits Kubernetes' own schema, and it requests no more rights than it needs."""
+"""container/job.yml matches Kubernetes' own schema, and requests no more rights than it needs."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The Prometheus rules under promtool, fed with the metrics as the collection writes them.
+"""promtool tests the Prometheus rules with the metrics that the collection writes.
 promtool's time begins in 1970."""
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ def test_slow_log_writes_of_small_blocks(evaluate, port):
 
 
 def of_logger(instance, bytes_per_s, counts_on=False):
-    """Return the series of a queue manager that writes so much, 8 KiB in 0.8 ms: at most about 10 MB/s."""
+    """Return the series of a queue manager that writes that many bytes, 8 KiB in 0.8 ms: at most about 10 MB/s."""
     per_minute = round(60 * bytes_per_s)
     name = "ibmmq_qmgr_log_physical_written_bytes"
     own = f'{{instance="{instance}",platform="UNIX",qmgr="QM1"}}'

@@ -2,8 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The rulebook under ansible-rulebook: notifications of Alertmanager go in by the webhook,
-and jobs arrive at a controller.
+"""The rulebook in ansible-rulebook: notifications of Alertmanager arrive at the webhook, and jobs at a controller.
 
 A host is certified once per day, so each test has hosts of its own.
 """
@@ -53,8 +52,8 @@ class Rulebook:
             return error.code
 
     def jobs(self, *notifications: object, until: tuple[str, ...] = ()) -> list[Job]:
-        """Return the jobs that notifications start. They are judged in order,
-        so one more job shows that all of them were."""
+        """Return the jobs that notifications start. Notifications are processed in order, so one more job shows that
+        all of them were processed."""
         before, last = len(self._awx.jobs), f"last-{next(self._numbers)}"
         assert {self.post(each) for each in (*notifications, about(last))} == {200}
         self._awx.wait_for({*until, last}, PATIENCE_S)

@@ -89,7 +89,7 @@ def answer_of(order, **run_keys):
 
 @pytest.fixture
 def ordered(tmp_path):
-    """A run directory and the order of a host, which is not recorded yet."""
+    """A run directory, and the order of a host that has no record yet."""
     directory = RunDirectory.create(str(tmp_path), fabricate.run_data(["h7"]))
     facts = {"hostname": "db07", "machine_id": "", "boot_id": "11-22"}
     order = _order.make_order(
@@ -249,7 +249,7 @@ def test_every_failure_has_a_stage_a_verdict_and_a_reason(failed, stage, verdict
     ],
 )
 def test_a_task_that_ansible_ended_belongs_to_its_own_stage(action, stage):
-    """Its result has no key of ours, because Ansible's time limit ends the action as well."""
+    """The result has none of our keys, because Ansible's time limit ends the action as well."""
     plugin = record.ActionModule.__new__(record.ActionModule)
     loader = types.SimpleNamespace(
         get=lambda name, class_only: import_module(f"{ACTIONS}.{name.rpartition('.')[2]}").ActionModule
@@ -302,7 +302,7 @@ HOSTILE = {
 
 
 def action(module, answer, interpreter=None, **arguments):
-    """Return an action plugin whose host answers with ``answer``, or cannot be reached where that is an exception."""
+    """Return an action plugin whose host answers with ``answer``, or cannot be reached if that is an exception."""
 
     class Answering(module.ActionModule if module else RemoteAction):
         def _execute_module(self, **dummy):

@@ -34,7 +34,7 @@ def check(monkeypatch):
         plugin._seen_in_play = seen_in_play
         own = {name: {**given, **(extra or {})} for name, given in {"localhost": {}, **hostvars}.items()}
         first = next(iter(hostvars), "localhost")
-        # As Ansible ranks them: extra variables, those of the play, those of the host.
+        # Variables in Ansible's order of precedence: extra variables, the play's, the host's.
         task_vars = {
             **own[first],
             **(play or {}),
@@ -57,7 +57,7 @@ def check(monkeypatch):
 
 
 def problem_in(answer):
-    """The one sentence of a refusal, which the role makes the failure of the command."""
+    """The only sentence of a refusal, which becomes the message with which the role fails the command."""
     (problem,) = answer["problems"]
     assert answer["logdisk"]["kind"] == "refused" and answer["logdisk"]["reason"] == problem
     return problem
@@ -101,7 +101,7 @@ def test_a_variable_of_a_host_that_selects_other_hosts_refuses_the_run(check, ho
 
 
 def test_the_default_of_an_imported_role_is_no_variable_of_the_play(check):
-    """It is a variable of the play's tasks, where it overrides everything that a host sets."""
+    """The default is a variable of the play's tasks. There it overrides everything that a host sets."""
     own = {"localhost": {}, "a": {"gate_report_dir": "/x"}, "b": {}}
     asked = {"agreed": ["gate_report_dir"], "groups": ["a", "b"]}
     assert problem_in(check(own, play={"gate_report_dir": ""}, **asked)).startswith(
@@ -173,7 +173,8 @@ def test_a_pattern_that_cannot_be_evaluated_is_a_problem(check):
 
 
 def test_all_that_is_wrong_with_the_answers_is_said_at_once(check):
-    """However it is found: by the type of an option, by its meaning, or by the requirements of the whole run."""
+    """All problems are reported, whether the type of an option, its meaning, or the requirements of the whole run
+    reveal them."""
     wrong = {
         "gate_profile": "mq-log-goldd",
         "sweep_duration": "5m",
@@ -188,7 +189,7 @@ def test_all_that_is_wrong_with_the_answers_is_said_at_once(check):
 
 
 def test_an_option_of_one_host_is_left_to_that_host_unless_a_run_is_opened(check):
-    """It must not keep the other hosts from being stopped or cleaned up."""
+    """A problem with one host's option must not keep the other hosts from being stopped or cleaned up."""
     own = {"a": {"sweep_duration": "5m", "gate_valid_days": "x"}, "b": {"gate_valid_days": "x"}, "localhost": {}}
     assert problem_in(check(own)) == "a, b: gate_valid_days: 'x' is not a whole number"
     assert "a: sweep_duration: '5m' is not a whole number" in problem_in(check(own, meanings=True))

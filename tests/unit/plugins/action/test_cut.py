@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the action plugins of power cuts refuse, and how they interpret a command's result and a host's answer."""
+"""The action plugins of power cuts: what they refuse, and how they interpret a command's result and a host's answer."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class Connection:
 
 def test_the_stream_has_a_connection_of_its_own():
     program, *words, host, command = stream_command(Connection(), ["tester", "--dir=a b"])
-    # ssh takes the first of options that are given twice
+    # if an option is given twice, ssh uses the first value
     assert words.index("ControlPath=none") < words.index(b"ControlPath=/x")
     assert set(SSH_OPTIONS) <= set(words)
     assert (program, host, command) == (b"ssh", b"db01.example.com", b"tester '--dir=a b'")

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the commands that answer from the history alone write, and which hosts they fail."""
+"""The commands that only need the history: what they write, and which hosts they fail."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def answer(module, **options):
 
 
 def opened(reports, place, required=True, **keys):
-    """Open a run whose history works, and return its directory when everything but the gate is done."""
+    """Open a run while the history works, and return the run's directory when everything but the gate is done."""
     assert open_run.tried_history({"place": place, "required": required}, str(reports), create=True) == ""
     files = fabricate.tables(fabricate.sweep_rows((4096, 1048576), seconds=60))
     measured = {f"db{number}": files for number in range(HOSTS)}
@@ -79,7 +79,7 @@ def assert_told(directory, result, *parts):
 
 
 def assert_completed(directory, place):
-    """Assert that nothing was stored so far, and that an import completes the history."""
+    """Assert that nothing has been stored so far, and that an import completes the history."""
     nothing_else = dict.fromkeys(("import_mqldt", "revoke", "prune_before"))
     asked = {
         **nothing_else,
@@ -117,7 +117,7 @@ def full_history(disk, reports, leave_bytes):
     assert_completed(directory, place)
 
 
-# Without any room the journal cannot be begun; with some, the disk is full in the middle of the transaction.
+# Without any space, the journal cannot be created. With a little, the disk is full in the middle of the transaction.
 @pytest.mark.parametrize("leave_bytes", [0, 8 << 10])
 def test_a_disk_that_fills_up_below_the_history(tmp_path, leave_bytes):
     (tmp_path / "disk").mkdir()

@@ -218,7 +218,7 @@ def certificate(tmp_path_factory):
 
 
 class Storage(http.server.ThreadingHTTPServer):
-    """A file server that answers with a status, and records what it was sent."""
+    """A file server that answers with a status, and records the requests."""
 
     def __init__(self, chain, key, status=201, location=""):
         super().__init__(("127.0.0.1", 0), Handler)
@@ -285,7 +285,7 @@ def test_a_run_is_uploaded_once_before_the_decision(tmp_path, trusted):
 
 
 def test_the_token_only_goes_where_this_command_allows_it(tmp_path, trusted):
-    """A run that was brought back from the history names the server of the one who wrote it there."""
+    """A run that was restored from the history names the server of whoever stored it there."""
     with Storage(*trusted) as storage:
         directory = opened(tmp_path / "reports", required=False, upload_url=storage.url)
         (problem,) = gated(directory, upload_url="https://storage.example/")["fleet_problems"]

@@ -60,13 +60,14 @@ def test_hosts_that_need_the_polls_are_all_polled(waited):
 
 
 def test_a_host_that_answers_that_it_has_ended_has_all_polled_at_once(waited):
-    """A run that is stopped ends everywhere. The host was only asked; it is polled as well, to collect its tables."""
+    """A run that is stopped ends on all hosts. The host that answered was only asked, so it is polled as well, to
+    collect its tables."""
     statuses, ended = dict.fromkeys("abc", RUNNING), {"state": "finished", "volumes": {}}
     answer, took_s = waited(20.0, statuses, answers={"b": ended}, polls=2)
     assert (answer["ask"], answer["look_at"], took_s) == ("", ["a", "b", "c"], 0.0)
     answer, took_s = waited(20.0, statuses, answers={"b": RUNNING}, polls=2)
     assert (answer["ask"], answer["look_at"], took_s, answer["answers"]) == ("c", [], 30.0, {"b": RUNNING})
-    # A host that does not collect is not polled again and again for that.
+    # A host whose tables cannot be collected is not polled repeatedly.
     answer, took_s = waited(20.0, statuses, answers={"b": ended}, looked_at=["a", "b", "c"], polls=2)
     assert (answer["ask"], took_s, answer["answers"]) == ("c", 30.0, {})
 
@@ -82,7 +83,7 @@ def test_hosts_that_may_end_early_are_polled_while_they_measure_and_often_at_fir
         answer, took_s = waited(now, dict.fromkeys("abc", RUNNING), schedule=EARLY, polls=polls)
         assert took_s == expected
         assert (answer["ask"], answer["look_at"]) == (("", ["a", "b", "c"]) if now > 4212 else ("a", []))
-    # The end of one is no sign that others have ended.
+    # The end of one host does not mean that others have ended.
     answer, took_s = waited(60.0, {"b": RUNNING, "c": RUNNING}, schedule=EARLY, polls=2, looked_at=["a"])
     assert (answer["ask"], answer["look_at"], took_s) == ("b", [], 30.0)
     # The last polls are spaced for the rest of the time.
@@ -103,8 +104,8 @@ def test_nothing_is_waited_for_if_all_are_collected(waited):
 
 @pytest.fixture
 def looked(monkeypatch):
-    """Return a function that polls a host and returns the result with the actions performed;
-    the host answers that its volume has this state, or cannot be reached."""
+    """Return a function that polls a host, and returns the result and the actions performed. The host answers that its
+    volume has the given state, or cannot be reached."""
 
     def run(state, collected=None, **options):
         done = []
@@ -159,7 +160,7 @@ def test_a_host_that_does_not_answer_is_asked_again_until_it_is_given_up(looked)
 
 
 def test_a_host_that_is_only_asked_is_not_collected_and_never_fails(looked):
-    """One host is asked for all, and if that failed, all would fail."""
+    """One host is asked on behalf of all, so a failure of that task would fail all hosts."""
     for state in ("running", "finished", "dead", "unreachable"):
         result, done = looked(state, only_ask=True)
         assert (done, "failed" in result, result["host"]) == (["ask"], False, "h7")

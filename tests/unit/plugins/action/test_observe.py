@@ -29,8 +29,8 @@ SEVERAL = [{"queue_manager": "QM1"}, {"queue_manager": "QM2", "volume": "log2", 
 
 @pytest.fixture
 def start(monkeypatch, tmp_path):
-    """start(failing, ...): the result of the task on host h, the calls to the host, and the run directory; these
-    queue managers cannot be observed."""
+    """start(failing, ...): runs the task on host h, where the queue managers in failing cannot be observed; returns the
+    result, the calls to the host, and the run directory."""
 
     def started(*failing, check_mode=False, **options):
         directory, sent = RunDirectory.create(str(tmp_path), fabricate.run_data(["h"], kind="observation")), []

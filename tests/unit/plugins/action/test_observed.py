@@ -63,7 +63,7 @@ def test_how_the_observer_ended_comes_first(tmp_path):
 
 @pytest.mark.parametrize(("give_up", "ask"), [(False, "poll"), (True, "finish")])
 def test_an_observation_is_cut_off_only_when_its_host_is_given_up(tmp_path, give_up, ask):
-    """bpftrace takes some seconds to begin and to end, which come on top of the duration."""
+    """bpftrace needs some seconds to begin and to end, in addition to the duration."""
     directory = RunDirectory.create(str(tmp_path), fabricate.run_data(["h"], kind="observation"))
     started = {"observed": {"log": {"facts": {}, "source": "bpftrace"}}, "asked": {}}
     plugin = ActionModule.__new__(ActionModule)
@@ -73,7 +73,7 @@ def test_an_observation_is_cut_off_only_when_its_host_is_given_up(tmp_path, give
 
 
 def polled(monkeypatch, tmp_path, directory, answers, known, give_up=False):
-    """One poll of a host with two queue managers, whose modules answer so, by volume. Returns the result, and the
+    """One poll of a host with two queue managers, whose modules answer as given, by volume. Returns the result, and the
     calls to the host."""
     asked, calls = {"interval": 10, "duration": 60, "calls": ["MQPUT"]}, []
 

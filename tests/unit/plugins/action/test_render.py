@@ -87,7 +87,7 @@ def reporting(tmp_path):
 
 
 def sliced(reporting):
-    """Three slices of six hosts: one that passed, one with a slow disk, and one that was killed while it measured."""
+    """Six hosts in three slices: one slice passed, one has a slow disk, and one was killed while it measured."""
     reporting.run("1", ["h1", "h4"], {"h1": GOOD, "h4": GOOD})
     reporting.run("2", ["h2", "h5"], {"h2": GOOD, "h5": SLOW})
     reporting.run("3", ["h3", "h6"], judged=False)
@@ -141,8 +141,8 @@ def test_hosts_of_a_slice_that_left_nothing_are_missing(reporting):
 
 
 def test_the_limit_of_slices_is_held_against_the_whole_inventory(reporting):
-    """Two of three slices have a host of the limit; AWX could not start the third one,
-    and one with a host of the limit either."""
+    """Two of three slices have a host of the limit. AWX could not start the third slice, or one of those that have such
+    a host."""
     reporting.run("1", ["h1"], {"h1": GOOD}, unmatched_limit_terms=["h2", "!h4"])
     reporting.run("2", ["h2"], {"h2": GOOD}, unmatched_limit_terms=["h1"])
     variables = {"awx_workflow_job_id": SLICED}
@@ -172,7 +172,7 @@ def test_a_run_that_cannot_be_found_may_contradict_those_that_are_merged(reporti
         and "The run R7 of job 7 is not in " in result["failures"]["localhost"]
     )
     assert (result["outcome"]["outcome"], result["outcome"]["verdict"]) == ("internal", "pass")
-    # The result of an earlier merge does not have to be found, because the merged runs are found.
+    # The result of an earlier merge may be missing, because the runs that it merged are found.
     variables["logdisk_7"]["merged"] = True
     assert reporting.report(inventory=["h1"], variables=variables)["failures"] == {}
     assert reporting.report(inventory=["h1"], variables=variables)["outcome"]["merged"] is True
@@ -277,7 +277,7 @@ def test_a_merged_run_decides_even_if_its_runs_only_report(reporting):
 
 
 def test_a_merged_run_stops_at_all_that_one_of_its_runs_stops_at(reporting):
-    """The newest run alone would let the failed host through."""
+    """The policy of the newest run alone would accept the failed host."""
     reporting.run("1", ["h1"], {"h1": SLOW}, policy={"fail_on": ["fail"], "report_only": False, "valid_days": 90})
     reporting.run(
         "2", ["h2"], {"h2": GOOD}, policy={"fail_on": ["unqualified", "error"], "report_only": True, "valid_days": 30}

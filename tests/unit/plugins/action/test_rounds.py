@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A search for the capacity, round by round, from the order of each round to the record that the last one leaves."""
+"""A search for the capacity, round by round, from the order of each round to the final record."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ class Fleet:
         return plugin.answer(options, variables)
 
     def round(self, loads=None, **run_keys):
-        """Do a round on the hosts that have loads (in the first round, all of them), and return the loads of the next
+        """Do a round on the hosts that have a load (in the first round, all hosts), and return the loads of the next
         round."""
         for host in self.capacities if loads is None else loads:
             self.collect(host, self.start(host, (loads or {}).get(host, {})), **run_keys)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A start that all slices have in common is kept by all hosts of a job, or by none of them, with the reason."""
+"""Either all hosts of a job keep the start that its slices have in common, or none does, and the reason is reported."""
 
 from __future__ import annotations
 

@@ -184,7 +184,7 @@ def test_only_the_volumes_that_want_privilege_are_asked_for_with_it(directory):
 
 
 def test_a_host_that_may_not_ask_for_privilege_does_not_get_it(directory):
-    """The volume gets a record, because a preflight takes one without a record for one that is ready."""
+    """The volume gets a record, because a preflight considers a volume without a record to be ready."""
     answers = {"a": found("a"), "b": found("b", needs_privilege=True), "c": found("c")}
     layout = created(directory, answers, may_ask_for_privilege=False)
     assert (layout["wanting"], layout["needs_privilege"], [volume["name"] for volume in layout["volumes"]]) == (

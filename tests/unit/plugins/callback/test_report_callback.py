@@ -18,8 +18,8 @@ TEXT = f"FAIL: This run does not certify.\n  run      1\n  fail         {'word '
 
 @pytest.fixture
 def printed(monkeypatch):
-    """Return a function that prints a summary for a terminal of that many columns, or for none, and returns lines with
-    their colours."""
+    """Return a function that prints a summary for a terminal of that many columns, or without a terminal, and returns
+    the lines with their colours."""
 
     def run(columns):
         said = []
@@ -68,7 +68,7 @@ def test_lines_with_a_verdict_are_coloured(printed):
     ("action", "said"), [("mqops.logdisk.check_options", ["WARNING: x is not an option"]), ("mqops.logdisk.probe", [])]
 )
 def test_warnings_about_names_are_said_after_the_recap_once(monkeypatch, action, said):
-    """The callback may be loaded twice. What a host answers is not taken for a warning."""
+    """The callback may be loaded twice. A host's answer is not mistaken for a warning."""
     printed = []
     task = types.SimpleNamespace(resolved_action=action)
     result = types.SimpleNamespace(result={"logdisk": {"kind": "names", "warnings": ["x is not an option"]}}, task=task)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The values of options, from variables or as the check of a run has read them."""
+"""The values of options, from variables or from the check of a run."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def samples(observation):
 
 
 def pids_of(script):
-    """Return the processes that a source has started, recognized by an argument that only they have."""
+    """Return the processes that a source has started, which have a unique argument."""
     return _runs.processes_with((script,))
 
 

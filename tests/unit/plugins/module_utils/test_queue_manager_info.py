@@ -363,7 +363,7 @@ def test_an_mqs_ini_that_cannot_be_used_is_a_problem(tree, text):
 
 
 def commands(tree, dspmqinf):
-    """MQ's commands, and an mqs.ini that they alone may read."""
+    """MQ's commands, and an mqs.ini that only they may read."""
     tree.mqs_ini.rename(tree.root / "real.ini")
     (tree.root / "bin").mkdir()
     for name, script in (("dspmq", "printf 'QMNAME(%s)   STATUS(Running)\\n' QM1 QM2"), ("dspmqinf", dspmqinf)):

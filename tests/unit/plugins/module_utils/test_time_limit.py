@@ -33,7 +33,7 @@ def test_a_call_that_hangs_costs_neither_the_others_nor_more_than_the_limit():
 
 
 def test_nobody_who_waits_for_the_output_waits_for_a_call_that_hangs(tmp_path):
-    """This process, which nothing kills, looks like one that hangs in the kernel."""
+    """This process cannot be killed, so it looks like one that hangs in the kernel."""
     program = tmp_path / "program.py"
     program.write_text(
         f"import sys; sys.path[:] = {sys.path!r}\n"

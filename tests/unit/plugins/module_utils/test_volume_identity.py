@@ -24,7 +24,7 @@ class System:
             (root / folder).mkdir(parents=True)
 
     def disk(self, number, adapter, files, driver, version="", below="generic"):
-        """Make a disk: its adapter's folder below sys/devices, and below it the device's with its files."""
+        """Make a disk: the adapter's folder below sys/devices, and in it the device's folder with its files."""
         disk = self.root / "sys/devices" / adapter / below / "block" / number.replace(":", "-")
         disk.mkdir(parents=True)
         (disk / "device").symlink_to(disk.parent.parent)

@@ -133,7 +133,7 @@ def test_what_was_made_is_undone_where_a_step_fails(tmp_path):
 
 
 def swap(directory, target):
-    """What another user can do to a path whose parent directory is writable for that user."""
+    """An action that another user can perform on a path whose parent directory is writable for that user."""
     os.rename(directory, directory + ".old")
     os.symlink(str(target), directory)
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a clean-up of everything leaves alone: results that wait to be collected, and runs that are about to start."""
+"""A clean-up of everything keeps results that wait to be collected, and runs that are about to start."""
 
 from __future__ import annotations
 

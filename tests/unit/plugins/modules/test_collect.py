@@ -47,7 +47,7 @@ def test_a_tester_that_measures_is_not_said_to_be_late(run, progress, late_s, sa
 
 
 def test_whoever_follows_a_run_gets_no_tables_before_all_volumes_have_ended(run):
-    """Their own volume may have ended long before the others."""
+    """The volume that is followed may have ended long before the others."""
     other = _runs.Run(run.state_dir, run.run_id, "other")
     other.create()
     Path(other.tables_path, "run.csv").write_text("key,value\n")

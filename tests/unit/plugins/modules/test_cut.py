@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a host does before and after a power cut."""
+"""The tasks of a host before and after a power cut."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The remains on a host after a tester has ended, and how a later round replaces the previous one."""
+"""What remains on a host after a tester has ended, and how a later round replaces the previous one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ sleep "${seconds:-0}"
 
 @pytest.fixture
 def options(tmp_path):
-    """The parameters of the module for a tester that leaves its tables at once and may take longer to end."""
+    """The parameters of the module for a tester that writes its tables at once but may take longer to end."""
     tester = tmp_path / "logdisk"
     tester.write_text(TESTER)
     tester.chmod(0o755)

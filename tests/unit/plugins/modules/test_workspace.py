@@ -225,7 +225,7 @@ OLD_RUN = "20261120T104935Z-1f0c2a"
 
 
 def left_by_another_run(options, age_s):
-    """Return the run directory that a run left in the workspace of the volume a before its tester started."""
+    """Return the directory that a run, which ended before its tester started, left in the workspace of volume a."""
     path = options["volumes"][0]["parts"][0]["path"]
     directory = _workspace.make(_workspace.layout(path, OLD_RUN, "a", ["QM1", "QM2"]), OLD_RUN, "")["run_directory"]
     os.utime(directory, (time.time() - age_s, time.time() - age_s))
@@ -237,7 +237,7 @@ def test_a_run_removes_the_workspaces_of_runs_that_never_started(options):
     found, _made = outcome(options)
     (where,) = found["a"]["workspace"]["parts"]
     assert not os.path.exists(left) and os.path.isdir(where["run_directory"])
-    # The path is this run's now, which removes it at the end.
+    # The path now belongs to this run, which removes it at the end.
     assert where["made_path"]
 
 

@@ -20,7 +20,7 @@ limit."""
 def bursty(share: float, slow_us: int, burst_s: float, crowds_s: tuple[float, float] | None = None) -> Disk:
     """Return a disk with this share of slow writes, in bursts of exponential length with this mean.
 
-    With crowds_s, the mean lengths of windows and of the gaps between them, bursts occur only within windows.
+    crowds_s has the mean lengths of windows and of the gaps between them: bursts then occur only within windows.
     """
     slow_per_s = 1e6 / slow_us
     time_share = WRITES_PER_S * share / (slow_per_s * (1 - share) + WRITES_PER_S * share)

@@ -204,7 +204,7 @@ def results_table(rows, extra_columns=()):
 
 
 def sweep_rows(block_sizes=BLOCK_SIZES, queue_managers=(1,), latency_ns=200_000, bandwidth=2e9, **figures):
-    """Return the rows of a sweep over a disk of so much latency and bandwidth in bytes per second."""
+    """Return the rows of a sweep over a disk with this latency, and this bandwidth in bytes per second."""
     steps = [(load, size) for load in queue_managers for size in block_sizes]
     rows = []
     for number, (load, size) in enumerate(steps, start=1):
@@ -215,10 +215,11 @@ def sweep_rows(block_sizes=BLOCK_SIZES, queue_managers=(1,), latency_ns=200_000,
 
 
 def intervals_table(rows, over=None):
-    """Return intervals.csv for the steps of results rows, with their operations spread evenly over their seconds.
+    """Return intervals.csv for the steps of rows of results.csv, with the operations of each step spread evenly over
+    its seconds.
 
-    With rows of over.csv, the slowest operation of a second is just above the greatest threshold that they name there,
-    or above none.
+    If there are rows of over.csv, the slowest operation of a second is just above the greatest threshold that they have
+    for that second, or below all thresholds.
     """
     columns = (
         *KEY_COLUMNS,
@@ -262,7 +263,7 @@ def intervals_table(rows, over=None):
 
 
 def histogram_table(rows, counts):
-    """Return histogram.csv that gives each step of results rows the same counts, operations by upper bound,
+    """Return a histogram.csv with the same counts (operations by upper bound) for each step of the rows of results.csv,
     in each of two batches."""
     columns = (*KEY_COLUMNS, "batch", "latency_upper_ns", "operations")
     together = [row for row in rows if row["worker"] == "all"]
@@ -278,9 +279,9 @@ def histogram_table(rows, counts):
 
 
 def batches_table(rows, counts=None):
-    """Return batches.csv for rows of results: the operations of each worker among several, evenly over 30 batches, or
-    with the given counts by worker, and their time in proportion to that of the row, or all of the batch's time if
-    there are counts."""
+    """Return batches.csv for rows of results.csv. Each worker's operations are spread evenly over 30 batches, at the
+    row's mean latency. A worker in ``counts`` has these numbers of operations instead, and a 30th of the row's total
+    latency in each batch."""
     lines = []
     for row in (row for row in rows if row["worker"] != "all"):
         operations = (counts or {}).get(row["worker"]) or [
@@ -332,8 +333,8 @@ def over_table(rows):
 
 
 def over_rows(row, over_ns, operations, seconds, latency_ns=None):
-    """Return rows of over.csv: in each of the seconds of a row of results that many operations took longer than a
-    threshold, latency_ns each."""
+    """Return rows of over.csv: in each of these seconds of a row of results.csv, that many operations took longer than
+    a threshold, latency_ns each."""
     key = {column: row[column] for column in KEY_COLUMNS}
     latency_sum_ns = operations * (latency_ns or over_ns * 5 // 4)
     return [
@@ -343,9 +344,10 @@ def over_rows(row, over_ns, operations, seconds, latency_ns=None):
 
 
 def tables(rows=None, extra_columns=(), over=None, **run_keys):
-    """Return the tester's tables, bytes by file name, of rows of results (a whole good sweep if there are none).
+    """Return the tester's tables, as bytes by file name, for rows of results.csv (by default those of a complete, good
+    sweep).
 
-    over are rows of over.csv; without it the tables have none, so that figures are taken as they stand.
+    over contains rows of over.csv. Without it there is no over.csv, so figures are compared directly with the limits.
     """
     rows = sweep_rows() if rows is None else rows
     run_keys = {"steps_planned": len({row["step"] for row in rows}), **run_keys}
@@ -506,9 +508,9 @@ COMMIT_RUN = {
 
 
 def stream_rows(steps, seconds=600):
-    """Return the rows of a workload of streams. steps holds for each load point its streams: by name and operation
-    their workers and mean latency in ns, and other figures. Every stream has a row for each worker and one for all, and
-    every step one for the whole workload."""
+    """Return the rows of a workload of streams. steps holds the streams of each load point: by name and operation, the
+    number of workers, the mean latency in ns, and other figures. Every stream has a row for each worker and one for
+    all, and every step one for the whole workload."""
     rows = []
     for step, (load, streams) in enumerate(steps.items(), start=1):
         made = []
@@ -550,8 +552,7 @@ def _whole_row(step, load, parts, seconds):
 
 
 def fidelity_rows(rows):
-    """Return a row of fidelity.csv for each stream of the rows of results:
-    it made as many reads as requested."""
+    """Return a row of fidelity.csv for each stream of the rows of results.csv: it made as many reads as requested."""
     counts = {}
     for row in rows:
         if row["worker"] == "all" and row["stream"] != "all":

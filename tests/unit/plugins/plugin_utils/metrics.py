@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What monitoring reads from a file of metrics."""
+"""The values that monitoring reads from a file of metrics."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _KNOWN_TYPES = {"counter", "gauge", "histogram", "summary", "untyped"}
 
 
 def samples_of(text):
-    """Return the values by labels by the name of the metric, as a parser of OpenMetrics and one of Prometheus's older
-    format read them alike."""
+    """Return the values by metric name and labels. A parser of OpenMetrics and one of Prometheus's older format must
+    read the same."""
     found: dict[str, dict[tuple, float]] = {}
     for family in open_metrics(text):
         assert family.type in _KNOWN_TYPES

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A real disk that can be full: a small tmpfs in the mount namespace of a separate process, which disappears with that
-process."""
+"""A real file system that can be full: a small tmpfs in the mount namespace of a separate process, which disappears
+with that process."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def on_a_small_disk(directory: str, body: Callable[..., Any], *arguments: Any, s
 
 
 def fill(directory: str, leave_bytes: int = 0) -> None:
-    """Fill the disk but for a few bytes."""
+    """Fill the disk except for a few bytes."""
     path = os.path.join(directory, _FILLER)
     with contextlib.suppress(OSError), open(path, "wb", buffering=0) as filler:
         while filler.write(b"x" * 4096):

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""docs/columns.md explains what `logdisk --columns` prints: every column and key, with its unit, and nothing else."""
+"""docs/columns.md explains every column and key that `logdisk --columns` prints, with its unit, and nothing else."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Runs, a history and certificates of an earlier version, as tests/fixtures/earlier/README.md describes them:
-their results are the same as before."""
+"""Runs, a history and certificates of an earlier version (see tests/fixtures/earlier/README.md): their results are the
+same as before."""
 
 from __future__ import annotations
 
@@ -86,8 +86,7 @@ def causes_said(directory):
 
 
 def certificates_said(directory):
-    """Return the certificates of a run by their volume: hash and effect. Anything that contradicts the run is a
-    problem, and there is none."""
+    """Return the hash and effect of each of a run's certificates, by volume. None of them may contradict the run."""
     certificates, problems = certificates_of(directory)
     assert problems == []
     return {

@@ -62,7 +62,7 @@ def imports(path):
 
 
 def imports_at_once(path):
-    """Return the modules that a file imports when it is imported itself."""
+    """Return the modules that a file imports as soon as it is imported."""
     return [
         node.module or ""
         for node in ast.parse(path.read_text(encoding="utf-8")).body

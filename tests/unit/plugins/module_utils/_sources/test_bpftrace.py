@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the source bpftrace refuses, and which directories it watches. What it sees is in
-tests/integration/test_observe_kernel.py."""
+"""What the source bpftrace refuses, and which directories it watches. tests/integration/test_observe_kernel.py tests
+what it sees."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def checked(**options):
 
 @pytest.fixture
 def kernel(monkeypatch, tmp_path):
-    """A kernel that has everything that is needed; tests take something away."""
+    """A kernel with everything that is needed; tests remove parts of it."""
     (tmp_path / "tracing/events/syscalls").mkdir(parents=True)
     (tmp_path / "btf").write_text("")
     monkeypatch.setattr(bpftrace, "_TRACING", (str(tmp_path / "tracing"),))
@@ -123,7 +123,7 @@ def test_what_the_kernel_lacks(kernel):
     ],
 )
 def test_which_writes_the_kernel_lets_one_notice(kernel, events, noticed):
-    """A kernel without io_uring has nothing to notice there; an older one does not say which request is complete."""
+    """Without io_uring there is nothing to notice. An older kernel does not say which of its requests is complete."""
     for name, text in events.items():
         (kernel / "tracing/events" / name).parent.mkdir(parents=True)
         (kernel / "tracing/events" / name).write_text(text)

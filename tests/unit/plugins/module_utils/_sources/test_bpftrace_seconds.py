@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What bpftrace prints becomes single seconds: every operation counts once, in the second in which it returned."""
+"""The output of bpftrace is split into seconds: every operation counts once, in the second in which it returned."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_a_program_that_ends_in_time_has_whole_seconds_and_no_end():
 
 
 def test_a_reader_that_is_held_up_says_so():
-    """After three seconds the kernel counts in that slot again."""
+    """After three seconds, the kernel uses the same slot again."""
     lines = [printed(f"base {BASE}"), *maps(n0={"0,513": 1}), second(1)]
     assert [
         text["second"]["late"]

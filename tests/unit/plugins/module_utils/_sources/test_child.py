@@ -87,7 +87,7 @@ def test_a_program_that_does_not_exist():
 
 
 def test_the_whole_group_ends_with_the_reading(tmp_path):
-    """Neither a program that ignores SIGTERM nor its background processes are left."""
+    """A program that ignores SIGTERM is ended, and so are its background processes."""
     lines = lines_of("trap '' TERM; sleep 900 & echo $!; echo $$; while :; do sleep 900; done")
     pids = [next(lines), next(lines)]
     lines.close()

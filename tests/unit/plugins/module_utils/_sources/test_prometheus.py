@@ -248,8 +248,8 @@ def test_an_endpoint_that_does_not_finish_is_not_waited_for(exporter, monkeypatc
     [("length", "after 300 of 1300 bytes"), ("chunks", "between two chunks"), ("closed", "in the middle of a line")],
 )
 def test_an_answer_that_is_cut_off_is_not_read(exporter, form, where):
-    """The figure at the end would be truncated to a smaller one. During an observation, the next answer may be
-    complete again."""
+    """Otherwise, the last figure could be read as a smaller one, because it is truncated. During an observation, the
+    next answer may be complete again."""
     cut = f"cut {form} {SLOW[:300]}"
     assert why(exporter(cut)) == (
         f"the answer of URL was cut off {where}: check whether the exporter, or a proxy "
@@ -274,7 +274,7 @@ def test_an_endpoint_that_only_knows_the_replicas(exporter, monkeypatch):
 
 
 def test_the_status_of_the_log_is_not_what_it_writes(exporter, monkeypatch):
-    """mq_prometheus also asks for it, and repeats it in each answer."""
+    """mq_prometheus also queries the status of the log, and repeats it in each answer."""
     monkeypatch.setattr(prometheus, "CHECK_S", 0.2)
     assert "said nothing about its log" in why(exporter(BETWEEN + 'ibmmq_qmgr_log_size_restart{qmgr="QM1"} 4096\n'))
 

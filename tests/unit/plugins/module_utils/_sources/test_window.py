@@ -26,7 +26,7 @@ def program(tmp_path):
 
 @pytest.fixture
 def url(tmp_path):
-    """The address of an endpoint with the metrics of mq_prometheus, but for QM2."""
+    """The address of an endpoint with the metrics of mq_prometheus for QM2."""
     answers = (
         (FIXTURES / "mq_prometheus-9.4.txt")
         .read_text()
@@ -45,7 +45,7 @@ def url(tmp_path):
 
 @pytest.fixture(autouse=True)
 def patience(monkeypatch):
-    """Only the feature under test reaches its limit."""
+    """Only the limit under test is reached."""
     for module, name in ((prometheus, "LIMIT_S"), (prometheus, "CHECK_S"), (amqsrua, "CHECK_S")):
         monkeypatch.setattr(module, name, 90)
     for dummy, source_class in window.SOURCES:

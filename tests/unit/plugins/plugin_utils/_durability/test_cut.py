@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a cut showed: kept or lost only if the check says so, and inconclusive whatever else happened."""
+"""The result of a cut: kept or lost only if the check says so, and inconclusive in all other cases."""
 
 from __future__ import annotations
 
@@ -105,10 +105,10 @@ def test_kept():
             120_001,
             "came 2 min before",
         ),
-        # A host that had booted refused the connection, and so did one that still had power.
+        # The connection was refused: by a host that had booted, or by one that still had power.
         ({"seen": dataclasses.replace(witnessed(), lost_ns=LAST_NS + 600 * MS)}, 3, ""),
         ({"seen": dataclasses.replace(witnessed(), lost_ns=LAST_NS + 450 * MS)}, 451, ""),
-        # 4,242 more writes of 5,000 per second; the newest had perhaps not returned.
+        # 4,242 more writes, at 5,000 per second; the newest one may not have returned.
         (
             {"checked": Checked(0, rows(9243))},
             849.4,

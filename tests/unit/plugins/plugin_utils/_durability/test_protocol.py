@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The lines of a tester are read from bytes that a host sends: a bad line never increases the claim."""
+"""The tester's lines are read from bytes that a host sends: a bad line never increases the number of acknowledged
+writes."""
 
 from __future__ import annotations
 
@@ -91,7 +92,7 @@ def test_garbage_never_acknowledges():
 
 
 def test_what_a_witness_can_have_missed():
-    # 10 ticks, the fastest 1 ms, one 9 ms late; 2,000 writes in 9 ms, and no gap above 2 ms.
+    # 10 ticks, the last of which is 8 ms late, with 200 writes per tick.
     reader = Reader(ASKED)
     reader.feed(READY, 0 + MS)
     for number in range(10):

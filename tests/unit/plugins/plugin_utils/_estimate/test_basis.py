@@ -136,6 +136,6 @@ def test_reservations(points, write_bytes, write_ns, expected):
 
 
 def test_streams_are_no_basis():
-    """Something else wrote at the same time as the log."""
+    """Another stream wrote at the same time as the log."""
     rows = fabricate.stream_rows({1: {("log", "write"): (1, 200_000, {"block_size_bytes": 4096})}})
     assert basis(rows, **fabricate.STREAMS_RUN) is None

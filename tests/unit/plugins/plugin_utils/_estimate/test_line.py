@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The line of latency over the size of the write: IBM's published figures, exact lines, and means that follow none."""
+"""The line of latency over write size: IBM's published figures, exact lines, and means that do not follow a line."""
 
 from __future__ import annotations
 

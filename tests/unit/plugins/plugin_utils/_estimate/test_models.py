@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The models against their closed forms."""
+"""The models compared with their closed forms."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def pages(data_bytes):
         (1000, 2048, 500_000),
         (1000, 20480, 1000 * DEFAULT_BUFFER_BYTES / 21944),
         (100, MIB, 1000 * DEFAULT_BUFFER_BYTES / (MIB + OVERHEAD_BYTES)),
-        # A commit of 3 MiB takes two writes.
+        # A commit of 3 MiB needs two writes.
         (1, 3 * MIB, 500),
     ],
 )

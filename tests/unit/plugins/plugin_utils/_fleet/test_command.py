@@ -17,7 +17,7 @@ DIR = "gate_report_dir"
         ({}, {"a": {}, "b": {}}, ["a", "b"], ""),
         ({}, {"a": {DIR: "/r"}, "b": {DIR: "/r"}}, ["a", "b"], "/r"),
         ({DIR: "/p"}, {"a": {DIR: "/a"}, "b": {}}, ["a", "b"], "/p"),
-        # If the inventory does not contain the controller, it has only the variables of the group all.
+        # If the inventory does not contain the controller, the controller has only the variables of the group all.
         ({}, {"localhost": {}, "a": {DIR: "/r"}}, ["a"], "/r"),
         ({}, {"localhost": {DIR: "/all"}, "a": {DIR: "/r"}}, ["a"], "/r"),
         ({}, {"localhost": {}, "a": {DIR: "/r"}}, ["a", "localhost"], "/r"),

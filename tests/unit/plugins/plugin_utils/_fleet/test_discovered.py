@@ -361,7 +361,7 @@ def test_the_screen_shows_each_volume_and_what_is_left_out():
 
 @pytest.mark.parametrize("text", ["{{ lookup('pipe', 'id') }}", "{% raw %}", "{# no #}"])
 def test_nothing_that_a_host_says_becomes_a_template_in_the_variables(text):
-    """Ansible evaluates the plan if people use it as variables."""
+    """If people use the plan as variables, Ansible evaluates the templates in it."""
     for given in (
         queue_manager(text),
         queue_manager("QM1", f"/mq{text}"),

@@ -106,7 +106,7 @@ def test_a_demanded_number_of_hosts(count, refused):
     ],
 )
 def test_a_name_that_is_both_a_host_and_a_group_is_refused(groups, pattern, limit, said):
-    """Ansible takes the group, so that the host would be left out."""
+    """Ansible would select the group and leave the host out."""
     if not said:
         assert expect(pattern, limit, {**GROUPS, **groups}).hosts
         return

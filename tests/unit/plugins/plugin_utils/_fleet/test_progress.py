@@ -162,8 +162,8 @@ def test_the_lines_of_hosts_are_bounded_for_the_whole_fleet(monkeypatch):
 
 @pytest.mark.parametrize(("in_worker", "by"), [(True, ["core"]), (False, ["runner", "core"])])
 def test_a_worker_prints_past_the_wrapper_of_a_runner(monkeypatch, in_worker, by):
-    """The wrapper writes to standard output, which a worker must not use;
-    what ansible-core itself puts around its method stays."""
+    """The wrapper writes to standard output, which a worker must not use. ansible-core's own wrapper of the method
+    remains in use."""
     called = []
     core = {"__name__": progress.ANSIBLE_DISPLAY, "called": called}
     exec("def display(self, text, **how): called.append('core')", core)

@@ -91,7 +91,7 @@ def test_the_next_look_comes_at_the_interval_or_when_the_end_is_due(now, end, in
 @pytest.mark.parametrize("interval_s", [1.0, 30.0, 600.0])
 @pytest.mark.parametrize("planned_s", [1.0, 60.0, 300.0, 2100.0, 86400.0])
 def test_a_host_that_never_ends_is_given_up_within_the_looks_that_there_are(planned_s, interval_s, call_s):
-    """More polls would exceed the depth of nested includes that ansible-core supports, and would end the playbook
+    """More polls would exceed the depth of nested includes that ansible-core supports, and the playbook would end
     without a report."""
     now, lead_s = 0.0, 40.0
     end = lead_s + planned_s

@@ -25,8 +25,8 @@ VERDICTS = {CERTIFIES: "pass", FAILS: "fail"}
 
 
 def certificate(run=RUN, host="db07", files=None, facts=(), **keys):
-    """Return the certificate of a measured host, which passes and certifies unless its tables or keys of
-    the record say otherwise."""
+    """Return the certificate of a measured host, which passes and certifies unless its tables or keys of its record
+    cause something else."""
     files = files or fabricate.tables(over=[])
     record = fabricate.judged(run, host, files)
     known = {

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A real PostgreSQL server of its own for tests and benchmarks: Debian's package, an unprivileged user,
+"""A separate, real PostgreSQL server for tests and benchmarks: Debian's package, an unprivileged user,
 a socket in a temporary directory."""
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 class Server:
-    """A server, which runs after start(). Its only way in is a socket, for one user with a password."""
+    """A server, which runs after start(). Only one user can connect, through a socket and with a password."""
 
     def __init__(self, directory: str, command: list[str], options: dict[str, object]) -> None:
         self.directory = directory

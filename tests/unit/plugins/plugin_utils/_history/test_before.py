@@ -49,7 +49,7 @@ def run(tmp_path):
                 "boot_id": "b",
             }
             directory.records.write(dataclasses.replace(record, facts=facts), files)
-        for _time in range(2):  # as if it were collected again
+        for _time in range(2):  # as if the run were collected again
             assert gate.compare(directory) == ""
             judge_run(directory, GATE)
         assert gate.remember(directory, *gate.make_certificates(directory)) == ""

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The data that comparisons read from certificates: figures, classes, what can be compared with what, and what
+"""The data that comparisons read from certificates: figures, classes, which certificates are comparable, and what
 changed."""
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SMALL = (4096, 1, "log", "write")
 
 
 def with_(content=CONTENT, **parts):
-    """Return a content with other fields; a dictionary adds to the one that is there."""
+    """Return a certificate's content with other fields. A dictionary adds to the existing one."""
     return {
         **content,
         **{key: {**content[key], **value} if isinstance(value, dict) else value for key, value in parts.items()},

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The latency that a volume's certificate predicts for its live queue manager, and the text if the observed one
+"""The latency that a volume's certificate predicts for its live queue manager, and the text if the observed latency
 differs."""
 
 from __future__ import annotations

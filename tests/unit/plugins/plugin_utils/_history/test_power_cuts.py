@@ -61,7 +61,7 @@ def certification(base, place, profile=PROFILE, host="h", **keys):
 
 
 def cut_run(base, place, facts, outcomes, host="h"):
-    """A run of power cuts of the volume with some facts, in the history."""
+    """Store a run of power cuts of the volume with these facts in the history."""
     directory = RunDirectory.create(
         str(base), fabricate.run_data([host], kind="durability", history={"place": place, "required": True})
     )

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""States on a given day, chains, clones and replaced disks, from entries alone."""
+"""States on a given day, chains, clones and replaced disks, derived only from entries."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How much a volume takes: which load points pass, which of them count for its verdict,
-and which load is tried next."""
+"""The capacity of a volume: which load points pass, which of them count for its verdict, and which load is tried
+next."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Limits on commits: which rows they judge, that they are judged as they stand,
-and that no profile for writes passes a run of commits."""
+"""Limits on commits: which rows they judge, the comparison without statistics, and that no profile for writes passes a
+run of commits."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_a_limit_on_commits_decides_nothing_without_them(limit, files):
 
 
 def test_a_profile_for_writes_does_not_pass_commits():
-    """Its limits are for block sizes, and the steps have message sizes."""
+    """The profile's limits are for block sizes, but the steps have message sizes."""
     shipped = load_profile("mq-log-silver", fabricate.PROFILES)
     part = judge_record(HostRecord("db07"), parse_tables(commits(over=[])), shipped, fabricate.TODAY)
     assert (part["verdict"], part["certified"]) == ("inconclusive", False)

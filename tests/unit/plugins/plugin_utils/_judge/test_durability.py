@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""One loss is a fail, one cut that shows nothing is inconclusive, and cuts without a loss give a bound, not a proof."""
+"""A single loss fails, a single cut that shows nothing is inconclusive, and cuts without a loss give a bound, not a
+proof."""
 
 from __future__ import annotations
 
@@ -95,7 +96,7 @@ def test_what_was_lost_in_a_cut_that_was_kept_is_not_believed():
     assert record(cut(1, row={"lost_tail_writes": "63"})).own["losses"] == []
 
 
-# By (1 - p)^n = 0.05, solved by hand with a table of logarithms: ln 0.05 = -2.995732.
+# From (1 - p)^n = 0.05, solved by hand with a table of logarithms: ln 0.05 = -2.995732.
 @pytest.mark.parametrize(
     "cuts, bound",
     [(1, 0.95), (2, 0.776393), (3, 0.631597), (10, 0.258866), (59, 0.049508), (299, 0.009969), (3000, 0.000998)],

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A sweep that ended early: what ends it, and what it still proves."""
+"""A sweep that ended early: the limits that end it, and what it still proves."""
 
 from __future__ import annotations
 

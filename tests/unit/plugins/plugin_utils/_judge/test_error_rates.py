@@ -2,14 +2,15 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How often the tests of statistics.py err: 400 runs on each of several simulated disks, the same ones every time.
+"""How often the tests of statistics.py err: 400 runs on each of several simulated disks, which are the same in every
+run.
 
     .venv-dev/bin/pytest tests/unit -m trials -rP
 
-shows the rates. A write takes 400 us, in a burst longer than the limit; bursts are as frequent as the share of slow
-writes demands. A disk whose share is above what the percentile allows breaks its limit, and must hardly ever pass; one
-whose share is below keeps it, and must hardly ever fail. The table also shows how often a textbook bound would pass
-the former. docs/error_rates.md prints these rates.
+shows the rates. A write takes 400 us, or longer than the limit during a burst. Bursts are as frequent as the share of
+slow writes requires. If a disk's share is above what the percentile allows, it breaks the limit and must hardly ever
+pass; if the share is below, it keeps the limit and must hardly ever fail. The table also shows how often a textbook
+bound would pass a disk that breaks its limit. docs/error_rates.md prints these rates.
 """
 
 from __future__ import annotations
@@ -40,8 +41,7 @@ TEXTBOOK = "a textbook bound would pass"
 
 
 def textbook_passes(writes: list[int], slow: list[int], allowed: Fraction) -> bool:
-    """Whether the normal approximation of a binomial bound lies within the limit,
-    as if each write were slow on its own account."""
+    """Whether the normal approximation of a binomial bound is within the limit, as if slow writes were independent."""
     count, share = sum(writes), sum(slow) / sum(writes)
     return share + NormalDist().inv_cdf(1 - ALPHA) * math.sqrt(share * (1 - share) / count) <= allowed
 
@@ -97,7 +97,7 @@ def test_share_of_operations(monkeypatch, name, disk, seconds, allowed, limit_us
 )
 def test_batch_means(name, correlation, deviation, limit_of_mean, seconds, required):
     rng = random.Random(name)
-    # A second of writes that each take u holds 1/u of them, so that the mean over writes is 1 / E[1/u].
+    # If each write takes u, a second holds 1/u writes, so the mean over writes is 1 / E[1/u].
     limit_ns = 1e9 / WRITES_PER_S * math.exp(-(deviation**2) / 2) * limit_of_mean
     outcomes: Counter[str] = Counter()
     for _ in range(RUNS):
@@ -175,7 +175,7 @@ def evidence_against(tmp_path_factory):
 
 
 def ends_at(evidence_against, writes: list[int], slow: list[int], judgements: int) -> int | None:
-    """Return after how many seconds the tester ends a step, None if it does not."""
+    """Return the number of seconds after which the tester ends a step, None if it does not."""
     claim, seconds = Claim(1, 100, 1, FASTEST_NS), (Second * len(writes))(*zip(writes, slow))
     look, enough = FIRST_LOOK, POWER * math.log(judgements / ALPHA) + SPARE
     while look <= len(writes):
@@ -200,8 +200,8 @@ def ends_at(evidence_against, writes: list[int], slow: list[int], judgements: in
     ],
 )
 def test_early_ends(monkeypatch, evidence_against, name, disk, seconds, judgements, required):
-    """How often a step ends early, by evidence at any look, and whether the judge then fails it: always, also with the
-    writes that end after the decision."""
+    """How often a step ends early, because the evidence was sufficient at any check. The judge must then always fail
+    it, even with the writes that end after the decision."""
     monkeypatch.setattr(statistics, "_upper_bound", lambda *_: None)
     rng, outcomes, ends = random.Random(name), Counter(), []
     for _ in range(RUNS):

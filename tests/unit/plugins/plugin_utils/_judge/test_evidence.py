@@ -41,8 +41,8 @@ def judgement_of(result, metric, **wanted):
 
 
 def clean(seconds, load=1, **figures):
-    """Return tables of a step whose 5,000 writes per second and queue manager take 0.2 ms,
-    none longer than any threshold from 1 ms."""
+    """Return tables of a step with 5,000 writes per second and queue manager. They take 0.2 ms, and none takes 1 ms or
+    longer."""
     return fabricate.tables(fabricate.step_rows(1, 4096, load, seconds=seconds, **figures), over=())
 
 
@@ -192,8 +192,8 @@ def test_crowded_slow_phases_are_said_and_those_that_hang_together_are_not_decid
 
 
 def several(slow, *, load=4, seconds=300, counted=1, batches=None, **figures):
-    """Return tables of queue managers whose writes take 0.2 ms, with that many writes over 1 ms in each of some
-    seconds: {queue manager: (writes, seconds)}."""
+    """Return tables of queue managers whose writes take 0.2 ms, except for slow ones over 1 ms. slow is {queue manager:
+    (writes per second, seconds that have them)}."""
     rows = fabricate.step_rows(1, 4096, load, seconds=seconds)
     together = {}
     over = []
@@ -312,8 +312,8 @@ def test_each_tested_row_is_a_judgement_of_its_own():
 
 
 def test_tables_of_older_testers_keep_their_rule():
-    """Rows of queue managers without their own counts are compared as they stand: they fail without evidence, and the
-    row of all is the only judgement of a limit."""
+    """Rows of queue managers without their own counts are compared directly with the limit: they fail without evidence,
+    and only the row of all counts as a judgement."""
     rows = fabricate.step_rows(1, 4096, 4, seconds=300)
     rows[2]["latency_p99_ns"] = 1_010_000
     files = fabricate.tables(rows, over=[])

@@ -31,7 +31,7 @@ PROFILE = load_profile({"name": "simulated", "limits": list(simulated_hosts.LIMI
 
 
 def judged(name, disks):
-    """Return the verdicts of as many hosts, and how often each queue manager's row failed."""
+    """Return the verdicts of that many hosts, and how often each queue manager's row failed."""
     rng, verdicts, failed = random.Random(name), Counter(), Counter()
     for _ in range(HOSTS):
         result = judge_record(

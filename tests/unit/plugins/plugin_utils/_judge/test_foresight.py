@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The notes about a sweep that is too short, before it measures."""
+"""The notes, before a sweep measures, that it is too short."""
 
 from __future__ import annotations
 

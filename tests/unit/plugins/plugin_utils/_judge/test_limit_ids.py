@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Ids of limits: each shipped limit has one, documentation and records name it, waivers may,
-and it is not part of a profile's hash."""
+"""IDs of limits: each shipped limit has one. Documentation and records name it, waivers may name it, and it is not part
+of a profile's hash."""
 
 from __future__ import annotations
 

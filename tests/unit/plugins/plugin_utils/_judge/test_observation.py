@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""An observation is judged only if its profile says so, never certifies, and keeps apart from tests."""
+"""An observation is judged only if its profile says so. It never certifies, and is kept separate from tests."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_an_observation_that_ended_early_says_so_and_does_not_pass():
 
 
 def test_an_observation_whose_source_cannot_tell_does_not_pass():
-    """The observation was not cut short, and says why it has no figures."""
+    """The observation was complete, and reports why it has no figures."""
     made = record("mq-live", exit_status=4, exit_reason="no_figures", exit_message="About 7 writes came another way.")
     assert (made.verdict, made.reasons[0]) == (
         "inconclusive",
@@ -129,7 +129,7 @@ def test_an_observation_has_no_certificate_and_is_not_merged(tmp_path):
 
 
 def published(slowest_ns, **limits):
-    """Return the reasons by metric of an observation that only MQ's own statistics feed, judged by mq-live."""
+    """Return the reasons by metric for an observation that only has MQ's own statistics, judged by mq-live."""
     without = dict.fromkeys(
         [column for column in fabricate.RESULT_COLUMNS if column.startswith("latency_") and column != "latency_mean_ns"]
     )

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Percentiles from a step's histogram are those that the tester writes into results.csv."""
+"""Percentiles from a step's histogram equal those that the tester writes to results.csv."""
 
 from __future__ import annotations
 

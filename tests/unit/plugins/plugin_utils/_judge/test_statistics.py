@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Tests on the seconds of a run: by vectors computed with exact fractions, by oracles and by properties that hold for
-every input."""
+"""Tests on the seconds of a run: checked with vectors from exact fractions, with oracles, and with properties that hold
+for every input."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ def operations(counts, over, *, share=P99, limit_ns=MS, fastest_ns=200_000, writ
 
 
 def seconds_of(count, usual, **unusual):
-    """Return that many values, with s7 as the value of second 7."""
+    """Return ``count`` values: ``usual``, except that for example s7=3 makes 3 the value of second 7."""
     return [unusual.get(f"s{second}", usual) for second in range(1, count + 1)]
 
 
 def bursts(*seconds):
-    """Return 300 s of 2,500 operations, but 880 with 800 slow ones in some seconds."""
+    """Return 300 s of 2,500 operations per second, except for these seconds, which have 880, of which 800 are slow."""
     return seconds_of(300, 2500, **{f"s{second}": 880 for second in seconds}), seconds_of(
         300, 0, **{f"s{second}": 800 for second in seconds}
     )
 
 
 def digits(value):
-    """Write a number as the vectors are printed, with at most twelve significant digits."""
+    """Format a number like the vectors, with at most twelve significant digits."""
     return f"{value:.12g}"
 
 
@@ -156,7 +156,7 @@ def test_batch_means():
 
 
 def crowds(seconds, *slow):
-    """Return runs of 2,500 operations per second, but of 880 with 800 slow ones in some seconds."""
+    """Return runs of 2,500 operations per second, except for these seconds, which have 880, of which 800 are slow."""
     return [880 if second in slow else 2500 for second in range(1, seconds + 1)], [
         800 if second in slow else 0 for second in range(1, seconds + 1)
     ]
@@ -184,7 +184,7 @@ def test_crowds_that_hang_together_however_long_the_blocks_are_decide_nothing():
     assert (tested.bound, tested.seconds_needed) == (None, 449)
     cuts = blocks_of(*crowds(300, *range(101, 116), *range(181, 196), *range(251, 266))).cuts
     assert cuts[1] == 3
-    # With twice the evidence, it fails as well, and nothing passes.
+    # Unresolved blocks fail a limit if there is twice the evidence. They never pass one.
     assert operations([1250] * 300, [1000] * 150 + [0] * 150).outcome == FAIL
     kept = operations(*crowds(600, *range(101, 131)), share="0.1")
     assert (kept.resolved, kept.outcome, kept.log_evidence > math.log(20)) == (False, INCONCLUSIVE, True)
@@ -239,7 +239,7 @@ def test_lopsided_parts_widen_the_bound_of_a_mean():
         "3.01162467913e-05",
         "0.444444444",
     )
-    plain = batch_means([1] * 60, STANDSTILLS, 0.00045, "min")  # away from the limit they do not matter
+    plain = batch_means([1] * 60, STANDSTILLS, 0.00045, "min")  # far from the limit, standstills do not matter
     assert f"{plain.value - plain.bound:.11e}" == "2.27549251109e-05"
     rate = batch_means(STANDSTILLS, [1] * 60, 2250, "min")
     assert (rate.outcome, rate.value, f"{rate.value - rate.bound:.9f}", rate.episode_s) == (
@@ -285,7 +285,7 @@ def exact_blocks(counts, over, share):
 
 
 def exact_evidence(counts, over, share, limit_ns, fastest_ns, writers):
-    """Return the length of a block and W, or V if the share is above the allowed one."""
+    """Return the length of a block, and W, or V if the share exceeds the allowed one."""
     length, blocks, dummy = exact_blocks(counts, over, share)
     most_over = writers * math.ceil(Fraction(101, 100) * length * SECOND / limit_ns)
     most = writers * (math.floor(Fraction(length * SECOND, fastest_ns)) + 1)
@@ -311,7 +311,8 @@ def exact_evidence(counts, over, share, limit_ns, fastest_ns, writers):
 
 @st.composite
 def runs(draw, most_s=100):
-    """Draw counts of seconds with freezes of all lengths, which straddle seconds, and slow operations by themselves."""
+    """Draw counts of seconds with freezes of all lengths, which can span several seconds, and with single slow
+    operations."""
     seconds = draw(st.integers(1, most_s))
     over = draw(st.lists(st.sampled_from([0, 0, 0, 5, 20, 30, 100]), min_size=seconds, max_size=seconds))
     for start, length in draw(st.lists(st.tuples(st.integers(0, seconds - 1), st.integers(1, 9)), max_size=12)):
@@ -429,7 +430,7 @@ def test_seconds_without_operations_prove_nothing(run, places):
 def test_the_bound_is_the_smallest_limit_that_passes(run):
     bound = operations(*run).bound
     assume(bound is not None and bound < 0.999)
-    assume(operations(*run, share=bound + 1e-6).resolved)  # at another limit other seconds are slow
+    assume(operations(*run, share=bound + 1e-6).resolved)  # with another share, blocks may not be resolved
     assert operations(*run, share=bound + 1e-6).outcome == PASS
     assert operations(*run, share=max(bound - 2e-6, 1e-7)).outcome != PASS
 
@@ -469,8 +470,8 @@ def test_the_reserve_of_single_seconds_says_which_episodes_are_covered(run, bloc
 
 
 def test_more_than_twenty_times_as_long_is_no_answer():
-    """At a p99.9 limit of 2.5 times the mean a clean run needs 1,400 s, however short it is;
-    with a slow write, the required time is unknown."""
+    """For a p99.9 limit of 2.5 times the mean, a run without slow writes needs 1,400 s, and says so however short it
+    is. With a slow write, the required time is unknown."""
     for over, seconds, answered in ((0, 60, True), (1, 60, False), (1, 100, True)):
         tested = operations([2500] * seconds, [over, *[0] * (seconds - 1)], share="0.001")
         assert (tested.outcome, tested.seconds_needed is not None) == (INCONCLUSIVE, answered)

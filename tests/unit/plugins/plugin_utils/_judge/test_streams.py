@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Limits on streams: the rows that they judge, and the judgements."""
+"""Limits on streams: which rows they judge, and with what result."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def profile(*limits, **keys):
 
 
 def mailbox(loads=(1, 2), reads_ns=8 * MS, writes_ns=4 * MS, log_ns=2 * MS, **figures):
-    """Return the rows of a mailbox database with a log: by load point, the threads of the database."""
+    """Return the rows of a mailbox database with a log. loads are the numbers of threads of the database."""
     return fabricate.stream_rows(
         {
             load: {
@@ -155,7 +155,7 @@ def test_the_slowest_second_of_a_stream_is_that_of_its_reads_and_writes():
 
 
 def test_the_hard_limits_of_streams():
-    """Every stream fails with a stall, but the mean is only the log's."""
+    """The hard limit on stalls applies to every stream, but the one on the mean only to the log."""
     slow = judge(tables(mailbox(loads=(1,), reads_ns=12 * MS)), MEAN)
     assert slow["verdict"] == "pass"
     assert "latency_mean" in judge(tables(mailbox(loads=(1,), log_ns=12 * MS), over=None), MEAN)["reasons"][0]
@@ -217,7 +217,7 @@ def test_without_enough_operations_the_sentence_says_which():
 
 
 def open_rows(not_started=0, **figures):
-    """Return the rows of reads at a rate: 60,000 in 600 s."""
+    """Return the rows of reads at a fixed rate: 60,000 in 600 s."""
     known = {
         "operations": 60_000,
         "bytes": 60_000 * 8192,
@@ -265,7 +265,7 @@ def test_any_percentile_of_the_response_times():
 def test_response_times_that_are_not_those_of_the_operations_are_refused():
     limit = {"metric": "response_p95", "max": "1 s", "stream": "database"}
     assert "responses.csv and results.csv differ" in judge(with_responses({2 * MS: 59_999}), limit)["reasons"][0]
-    # An operation that had not started counts with the time it had waited.
+    # An operation that has not started counts with the time for which it has waited.
     assert judge(with_responses({2 * MS: 60_010}, not_started=10), limit)["verdict"] == "pass"
 
 
@@ -280,7 +280,7 @@ def test_a_closed_stream_has_no_response_times():
     ("not_started", "verdict"),
     [
         (0, "pass"),
-        (245, "pass"),  # the root of what was due
+        (245, "pass"),  # the square root of the number due
         (246, "fail"),
         (20_000, "fail"),
     ],
@@ -312,7 +312,7 @@ def test_an_operation_of_each_worker_may_be_about_to_start():
 
 
 def test_a_small_share_that_did_not_start_passes():
-    """A stall at the end of a step leaves more operations than the square root of the number due."""
+    """After a stall at the end of a step, more operations are left than the square root of the number due."""
     known = {"operations": 9_000_000, "bytes": 9_000_000 * 8192, "latency_sum_ns": 9_000_000 * MS}
     parts = [
         judge(
@@ -547,7 +547,7 @@ def test_a_target_of_operations_is_a_fact_of_the_host():
 
 def certified(change=(), facts=(), qualifies=(), limits=(MEAN,)):
     made = profile(*limits, qualifies={"workload": "mailbox-2010", "min_duration_s": 600, **dict(qualifies)})
-    rows = [{**row, "ring_passes": 0.1} for row in mailbox()]  # of a share of the files, at a rate
+    rows = [{**row, "ring_passes": 0.1} for row in mailbox()]  # only a share of the files, at a fixed rate
     parsed = parse_tables(tables(rows, **dict(change)))
     record = HostRecord("db07", facts={"workload_name": "mailbox-2010", **dict(facts)})
     return judge_record(record, parsed, made, fabricate.TODAY)["qualification"]

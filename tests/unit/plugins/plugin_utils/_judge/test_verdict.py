@@ -39,7 +39,7 @@ SLOWEST = {"metric": "latency_max", "max": "100 ms"}
 
 
 def judge(rows, *limits, record=None, waivers=(), qualifies=None, today=TODAY, over=None, **run_keys):
-    """Judge rows of results. Without over, rows of over.csv, the figures are taken as they stand."""
+    """Judge rows of results. Without rows of over.csv (over), figures are compared directly with the limits."""
     record = HostRecord("db07", **{"workspace": {"queue_managers": ["QMA", "QMB"]}, **(record or {})})
     tables = parse_tables(fabricate.tables(rows, over=over, **run_keys))
     profile = profile_of(*(limits or (P99,)), waivers=list(waivers), qualifies=qualifies or {})

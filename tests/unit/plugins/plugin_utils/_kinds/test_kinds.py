@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Kinds of runs: everything that differs between them is in their folders,
-which depend on the rest and not the other way round."""
+"""Kinds of runs: everything that differs between them is in their folders. The folders depend on the rest, and the rest
+does not depend on them."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ NAMES = ("run.csv", "results.csv")
 
 
 def framed(tables, count=None):
-    """Return the lines that the tester prints for tables, each of their lines two rows long."""
+    """Return the lines that the tester prints for tables, with two rows in each line."""
     lines = []
     for name, content in tables.items():
         lines.append(f"|= {name} {len(content)} {zlib.crc32(content):08x}")

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which volumes are unlike the others of their class: at the limit, and by properties that hold for every input."""
+"""Which volumes are unlike the others of their class: tests at the limit, and properties that hold for every input."""
 
 from __future__ import annotations
 

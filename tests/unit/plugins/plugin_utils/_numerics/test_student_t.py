@@ -36,5 +36,5 @@ def test_student_t_is_that_of_scipy():
 
 @given(st.floats(0.1, 1e4), st.floats(0.1, 1e4), st.floats(0, 1))
 def test_incomplete_beta_is_that_of_scipy(a, b, x):
-    # The logarithms of gamma functions of 1e4 are near 1e5, so their difference is only good to some 1e-11.
+    # The logarithms of gamma functions of 1e4 are near 1e5, so their difference is only accurate to about 1e-11.
     assert student_t.incomplete_beta(a, b, x) == pytest.approx(special.betainc(a, b, x), abs=1e-10)

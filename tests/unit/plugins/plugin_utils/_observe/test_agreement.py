@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The same load read through every source of what MQ publishes is the same load: bytes, writes and means agree."""
+"""The same load gives the same figures through every source of MQ's publications: bytes, writes and means agree."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ SOURCES = {
 
 
 def row(observation):
-    """The figures of the log that are judged, as its table has them."""
+    """The judged figures of the log, from its table."""
     rows = list(csv.DictReader(io.StringIO(tables_of(observation, QM1)["results.csv"].decode())))
     return {
         name: rows[-1][name]
@@ -78,8 +78,8 @@ def test_one_publication_at_each_get(load, source):
 @pytest.mark.parametrize("source", SOURCES)
 @pytest.mark.parametrize("load", LOADS)
 def test_a_get_that_comes_before_the_publication_costs_nothing(load, source):
-    """No GET invents an idle interval, whether the exporter drops its figures or repeats them. The averages of a
-    publication that is overtaken are lost."""
+    """A GET never makes up an idle interval, whether the exporter drops its figures or repeats them. The averages of a
+    publication are lost if the next one arrives before the GET."""
     pattern = (1, 0, 1, 1, 2, 0)
     found = by_prometheus(SOURCES[source](list(Clock(pattern).gets(LOADS[load]))))
     written = LOADS[load][1:]

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What amqsrua prints for the log at three levels of MQ."""
+"""The output of amqsrua about the log at three levels of MQ."""
 
 from __future__ import annotations
 
@@ -193,7 +193,7 @@ def test_an_element_that_is_not_known_is_passed_over(element):
 
 
 def test_an_element_by_its_number():
-    """A program older than the queue manager prints those that it does not know in this way."""
+    """If the program is older than the queue manager, this is how it prints elements that it does not know."""
     found = observe(
         publication("Parameter(16) Value(20411) not recognised", "Parameter(17) Value(1794470000000000) not recognised")
     )

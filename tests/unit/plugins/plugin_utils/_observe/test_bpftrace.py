@@ -207,7 +207,7 @@ UNSEEN = (
 
 
 def test_a_log_that_is_written_another_way_has_no_figures_at_all():
-    """Figures of only the writes that were seen would be taken for figures of all writes."""
+    """Figures of only the observed writes would be mistaken for figures of all writes."""
     stall = {"stall": {"stream": "log", "at_ns": BASE + S, "latency_ns": 20 * MS, "bytes": 4096}}
     texts = (
         CALLS,

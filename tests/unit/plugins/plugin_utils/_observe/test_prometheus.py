@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The metrics of the log of three levels of MQ, by all names under which exporters publish them."""
+"""The metrics of the log at three levels of MQ, under all names that exporters use for them."""
 
 from __future__ import annotations
 
@@ -260,7 +260,7 @@ def test_long_hostile_lines_are_read_in_linear_time():
     ("slowest", "longest_ns"), [(("0.5", "0.5", "0.01", "0.02"), None), (("0.01", "0.5", "0.01", "0.02"), 500_000_000)]
 )
 def test_after_a_restart_the_slowest_write_is_known_only_if_it_is_longer_than_all_before(slowest, longest_ns):
-    """Otherwise the writes after the restart alone could keep a limit on it."""
+    """Otherwise, the writes after the restart alone could keep a limit on the slowest write."""
     found = read(
         samples(
             *(exposition(physical_written_bytes=4096, slowest_write_since_restart_seconds=each) for each in slowest)

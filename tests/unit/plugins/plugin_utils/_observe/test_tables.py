@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""An observation as the tester's tables: the same figures from the same operations, and empty fields for unknown
-ones."""
+"""An observation in the form of the tester's tables: the same figures from the same operations, and empty fields for
+unknown figures."""
 
 from __future__ import annotations
 
@@ -116,8 +116,8 @@ def recorded(step):
 
 @pytest.mark.parametrize("step", ["1", "2"])
 def test_what_the_tester_saw_gives_the_testers_figures(step):
-    """Its rows of seconds and its histograms add up to its own results;
-    percentiles of single seconds are not recorded."""
+    """The tester's rows of seconds and its histograms add up to its own results. Percentiles of single seconds are not
+    recorded."""
     wanted, observation = recorded(step)
     thresholds = tuple(
         int(text)
@@ -134,7 +134,7 @@ def test_what_the_tester_saw_gives_the_testers_figures(step):
         ours = {
             "write_size_mean_bytes",
             "logger_utilisation_share",
-        }  # which the tester has for the log of commits alone
+        }  # the tester only has these for the log of commits
         found = rows(files, name)
         assert len(found) == len(wanted[name]) > 0
         for row, expected in zip(found, wanted[name], strict=True):
@@ -219,7 +219,7 @@ def test_figures_agree_with_the_operations(seed):
 
 @pytest.mark.parametrize(("latency_ns", "wanted"), [(20_000_000, "pass"), (300_000_000, "fail")])
 def test_a_statistical_limit_is_decided_by_the_seconds(latency_ns, wanted):
-    """Nothing in the judge depends on observations."""
+    """The judge treats the tables of an observation like any others."""
     limits = [{"metric": "latency_p99", "max": "100 ms"}, {"metric": "latency_time_weighted_p99", "max": "100 ms"}]
     profile = load_profile({"name": "mine", "limits": limits, "qualifies": {"confidence": 0.95}})
     per_second = 10**9 // latency_ns
@@ -426,7 +426,7 @@ EXTREMES = ("0", "5e-324", "1", "4096", "1e18", "9.2e18", "1e300", "NaN", "9" * 
 
 @pytest.mark.parametrize("seed", range(40))
 def test_extreme_figures_of_a_host_break_nothing(seed):
-    """Impossible tables are refused by their reader, as those of a tester would be; nothing else fails."""
+    """The reader refuses impossible tables, as it would a tester's, and nothing else fails."""
     source = random.Random(seed)
     names = (
         "physical_written_bytes",

@@ -72,7 +72,8 @@ new Promise(done => {
 
 
 class Browser:
-    """Chromium with one page. messages is the page's console output, including loading problems and exceptions."""
+    """Chromium with one page. messages contains the page's console output, including loading problems and
+    exceptions."""
 
     def __init__(self):
         self.messages = []
@@ -123,7 +124,7 @@ class Browser:
                 return answer["result"]
 
     def open(self, path, width=1280, height=900, dark=False, fragment=""):
-        """Open a file in a window of this size, and return after how many seconds it was loaded and drawn."""
+        """Open a file in a window of this size, and return the number of seconds until it was loaded and drawn."""
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
         self.call(
             "Emulation.setEmulatedMedia",
@@ -180,13 +181,13 @@ class Browser:
 
 
 def width_of(browser, path, width, dark=False):
-    """Open a page in a window of this width, and return the width that the page takes."""
+    """Open a page in a window of this width, and return the width that the page needs."""
     browser.open(path, width=width, dark=dark)
     return browser.run("document.documentElement.scrollWidth")
 
 
 def pale_texts(browser, path, dark):
-    """Open a page, and return the contrasts of texts that are below 4.5, which WCAG 2 AA asks for."""
+    """Open a page, and return the contrasts of texts that are below the 4.5 that WCAG 2 AA requires."""
     browser.open(path, dark=dark)
     browser.run("document.querySelectorAll('details').forEach((part, number) => { part.open = number < 20; })")
     contrasts = browser.run(_CONTRASTS)

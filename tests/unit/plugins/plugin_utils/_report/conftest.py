@@ -23,7 +23,7 @@ def _every_verdict(tmp_path_factory):
 
 @pytest.fixture
 def every_verdict(_every_verdict, tmp_path):
-    """A run with a host under each verdict."""
+    """A run with a host for each verdict."""
     return RunDirectory.open(shutil.copytree(_every_verdict.path, tmp_path / os.path.basename(_every_verdict.path)))
 
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a browser sees of a page, and text that harms a page that does not escape it."""
+"""The parts of a page that a browser sees, and text that harms a page that does not escape it."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ HARMLESS_TAGS = set(
 
 
 class Page(html.parser.HTMLParser):
-    """What a browser would see of index.html: rows of tables, text, and everything that could load or run."""
+    """The content of index.html as a browser sees it: rows of tables, text, and everything that could load or run."""
 
     def __init__(self, text):
         super().__init__()

@@ -59,7 +59,7 @@ EVERY_VERDICT = {
 
 
 def every_verdict(base):
-    """A run with a host under each verdict."""
+    """A run with a host for each verdict."""
     profile = {
         "name": "mine",
         "qualifies": {"min_duration_s": 300},
@@ -103,7 +103,7 @@ def hostile(base):
 
 
 def certified(base):
-    """A run of two hosts with certificates, one of them with two queue managers and a volume of another name."""
+    """A run of two hosts with certificates. One host has two queue managers and a volume with another name."""
     names = ("db07", "db08")
     kept = {
         "history": {"place": "postgresql://h/db", "required": True, "keep_report": True},
@@ -188,8 +188,8 @@ MAILBOX_PROFILE = {
 
 
 def mailbox(reads_ms=1.0, log_ms=1.0, loads=(2, 4, 8)):
-    """Tables of a database beside a log: reads take reads_ms for each thread,
-    and log writes take log_ms for each two of them."""
+    """Tables of a database beside a log. A read takes reads_ms times the number of threads, and a log write half of
+    log_ms times that number."""
     steps = {
         load: {
             WRITES: (load, int(load * 2e6), {"block_size_bytes": 32768}),
@@ -303,8 +303,8 @@ def _traced():
 def observation(
     base, names=("db01", "db02", "db03"), queue_manager="QM1", latency_ns=690_000, ending="", own_profile=True
 ):
-    """A run that observed live queue managers: one is judged and slower than certified,
-    two are not judged unless all are, and one has disappeared."""
+    """A run that observed live queue managers: one is judged and is slower than certified, two are only judged if all
+    are, and one has disappeared."""
     place = str(base / "history.sqlite")
     open_history(place, create=True).close()
     tested = RunDirectory.create(str(base), fabricate.run_data(names[:2], history={"place": place}))

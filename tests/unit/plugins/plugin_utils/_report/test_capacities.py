@@ -114,7 +114,7 @@ def test_the_table_has_the_figures_of_the_criterion_that_decides(capacities):
         "8 ms",
         "16 ms",
     ]
-    # If all loads pass, it is the criterion that comes closest to its limit.
+    # If all loads pass, the criterion that comes closest to its limit is shown.
     assert capacities["db01"].criterion == "latency_mean < 20 ms (reads of stream database)"
 
 

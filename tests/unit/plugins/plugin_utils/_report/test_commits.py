@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The report of applications that commit: sizes are those of messages, load points are applications,
-and commits are not taken for writes."""
+"""The report of applications that commit: sizes are message sizes, load points are numbers of applications, and commits
+are not mistaken for writes."""
 
 from __future__ import annotations
 

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Reports decide by findings: neither our sentences nor a host's messages change an advice, a grouping or a verdict."""
+"""Reports depend on findings: neither our sentences nor a host's messages change the advice, the grouping or a
+verdict."""
 
 from __future__ import annotations
 
@@ -32,8 +33,8 @@ PLUGINS = "ansible_collections.mqops.logdisk.plugins."
 
 
 def disturbed(base):
-    """Make a run with causes that sentences could decide: disturbed hosts, a write that hangs or fails,
-    too few writes for a figure."""
+    """Make a run with causes that could depend on the wording of sentences: disturbed hosts, a write that hangs or
+    fails, too few writes for a figure."""
     slow = fabricate.sweep_rows((4096,), seconds=20, latency_ns=3_000_000)
     hanging = fabricate.sweep_rows((4096,), seconds=20, latency_max_ns=12 * 10**9, latency_max_in_flight=1)
     broken = {"exit_status": 3, "exit_reason": "io_error", "error_call": "pwritev2", "error_errno_name": "EIO"}
@@ -63,7 +64,7 @@ MAKERS = {**runs.KINDS, "disturbed": disturbed}
 
 
 def loud(make):
-    """Return a maker of text whose every word differs from before."""
+    """Wrap a function that makes text, so that every word differs from before."""
 
     def shout(*args, **keys):
         made = make(*args, **keys)
@@ -107,8 +108,8 @@ def said(record, say):
 
 
 def decided(make, base, say=str):
-    """Create, judge and render a run whose records are worded in a certain way, and return all decisions about it, and
-    the reasons."""
+    """Create, judge and render a run whose records are worded in a certain way. Return all decisions about it, and the
+    reasons."""
     base.mkdir()
     directory = make(base)
     for folder in directory.records.folders():

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Names and block sizes in a few words."""
+"""Lists of names and block sizes, shortened to a few words."""
 
 from __future__ import annotations
 

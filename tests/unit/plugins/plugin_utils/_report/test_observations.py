@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Reports about live queue managers: certified beside observed figures, how busy the logger is, and the limits of the
-source."""
+"""Reports about live queue managers: certified and observed figures side by side, how busy the logger is, and the
+limits of the source."""
 
 from __future__ import annotations
 

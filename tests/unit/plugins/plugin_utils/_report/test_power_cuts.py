@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Reports about power cuts: the result of each cut, the losses with their meaning, and what could not be
+"""Reports about power cuts: the result of each cut, the losses with their meaning, and the losses that could not be
 seen."""
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The report of workloads of streams: rows have the names of streams, reads are not called writes,
-and charts are drawn over the load."""
+"""The report of workloads of streams: rows have the names of streams, reads are not called writes, and charts show
+figures by load."""
 
 from __future__ import annotations
 

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A run directory survives its archive unchanged, and no archive writes anything but the files of its run."""
+"""A run directory is unchanged after it was archived and restored, and no archive writes anything but the files of its
+run."""
 
 from __future__ import annotations
 
@@ -46,7 +47,7 @@ def archive_of(*members, kind=tarfile.USTAR_FORMAT):
 
 @pytest.fixture
 def run(tmp_path):
-    """A run of two hosts, one with the longest names that there are."""
+    """A run of two hosts, one of which has the longest names that are possible."""
     long = "h" * 80
     good = fabricate.tables(over=[])
     directory = RunDirectory.create(

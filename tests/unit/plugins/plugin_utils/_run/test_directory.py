@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The run directory: filed data remains complete, whichever process files it and whatever its name."""
+"""The run directory: filed data remains complete, whichever process files it and whatever the host's name is."""
 
 from __future__ import annotations
 
@@ -702,7 +702,7 @@ def test_merging_keeps_what_each_host_was_measured_with(tmp_path):
     ):
         run.records.write(fabricate.judged(run.run, host, files, volume), files)
     merged = merge_runs([run.path for run in runs], str(tmp_path / "c"))
-    # A volume keeps its own profile even if the newest run was to judge its host by another one.
+    # A volume keeps its own profile even if the newest run has another profile for its host.
     assert [(read.host, read.volume, read.profile["name"]) for read in list(judged_records(merged))] == [
         ("db07", "log", "bronze"),
         ("db08", "data", "bronze"),

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The tables of several rounds, joined to those of one run."""
+"""The tables of several rounds, joined into the tables of one run."""
 
 from __future__ import annotations
 

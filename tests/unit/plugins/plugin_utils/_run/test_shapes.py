@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Shapes of plain data: which part of it does not fit."""
+"""Shapes of plain data: the part that does not fit is named."""
 
 from __future__ import annotations
 

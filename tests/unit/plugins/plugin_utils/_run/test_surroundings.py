@@ -49,7 +49,7 @@ def test_what_vanishes_with_a_job_of_awx(private, monkeypatch, tmp_path):
     assert not in_awx() and not vanishes(inside)
     monkeypatch.setenv("JOB_ID", "17")
     assert in_awx() and vanishes(inside) and vanishes(str(private))
-    # In the container, but on no volume of its own; then on one.
+    # First a directory in the container that is not on a separate volume, then one that is.
     assert vanishes(str(other)) and vanishes(str(tmp_path / "none"))
     devices[str(other)] = 2
     assert not vanishes(str(other)) and not vanishes(str(private / "project/link"))

@@ -26,7 +26,7 @@ A = hashlib.sha256(b"a").hexdigest()
 
 @pytest.fixture
 def root(tmp_path):
-    """A directory with two files, and what a signature adds."""
+    """A directory with two files, and the files that a signature adds."""
     (tmp_path / "hosts/db07~1f/log").mkdir(parents=True)
     (tmp_path / "hosts/db07~1f/log/run.csv").write_bytes(b"a")
     (tmp_path / "run.json").write_bytes(b"a")
@@ -50,7 +50,7 @@ def test_a_manifest_is_what_sha256sum_checks(root):
 
 
 def outside(root):
-    """Return a true copy outside the directory that a link could lead to."""
+    """Return an identical copy outside the directory, for a link to point to."""
     return shutil.copytree(root / "hosts", root.parent / f"{root.name}-outside")
 
 

@@ -61,7 +61,7 @@ def keys(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def signed(keys, tmp_path_factory):
-    """The directory of a signed run with everything that a run can have."""
+    """The directory of a signed run that has all possible files."""
     tables = fabricate.tables()
     directory = fabricate.run_directory(
         tmp_path_factory.mktemp("reports"), {"db01": tables, "DB 02": tables}, [fabricate.failed("db03")]
@@ -109,8 +109,8 @@ def test_a_signed_run_verifies(signed, keys):
 
 
 def harmless(signature):
-    """Return the places of a signature that ssh-keygen could read as if nothing had changed: white space,
-    and the last letters of its base64."""
+    """Return the positions in a signature at which ssh-keygen could ignore a change: white space, and the last letters
+    of its base64."""
     spaces = [place for place, letter in enumerate(signature) if letter in b"\n"]
     return [*spaces, spaces[-2] - 1, spaces[-2] - 2, spaces[-2] - 3]
 

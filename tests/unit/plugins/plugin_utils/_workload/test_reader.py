@@ -28,7 +28,7 @@ def load(*streams, **more):
 
 
 def nearest_job(arguments):
-    """Return the tester's answer to arguments. It reads all of them, and writes nothing."""
+    """Return the tester's answer to arguments. The tester reads all arguments, and writes nothing."""
     return subprocess.run(
         [TESTER, *arguments, "--showFio", "--fileSize=64M", "--numFiles=16"],
         check=False,
@@ -261,7 +261,8 @@ def test_another_workload_must_not_have_the_name_of_a_shipped_one():
 
 
 def test_a_built_in_workload_has_no_other_name():
-    """A profile would certify it under one name, and the preflight deny that under the other."""
+    """Otherwise, a profile would certify the workload under one name, and the preflight would deny that under the
+    other."""
     assert load_workload({"name": "mq-log", "built_in": "mq-log"}, str(SHIPPED)).tester_name == "mq-log"
     with pytest.raises(
         DefinitionError, match=r"mine: built_in: mq-log has only one form; .* name it: sweep_workload: mq-log"

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which certificates a volume is compared with, and which count with this run, derived from entries alone."""
+"""Which certificates a volume is compared with, and which ones count together with this run, derived only from
+entries."""
 
 from __future__ import annotations
 
@@ -15,8 +16,8 @@ OWN = made_up.entry("2026-12-31")
 
 
 def nights(kinds):
-    """Return an entry for each night: n without a comparison, a accepted, i inconclusive, w worse, o non-inferior; the
-    last three compared with the first ones."""
+    """Return an entry for each letter, which stands for a night: n (no comparison), a (accepted), and, compared with
+    the last baseline, i (inconclusive), w (worse) and o (non-inferior)."""
     outcomes = {"i": "inconclusive", "w": "worse", "o": "non-inferior"}
     found = []
     for day, kind in enumerate(kinds, start=1):
@@ -31,7 +32,7 @@ def nights(kinds):
 
 
 def numbers(entries, kept):
-    """Return the places of entries, so that tests can be written as strings of nights."""
+    """Return the indexes of the entries that were kept, so that tests can use strings of nights."""
     return [entries.index(entry) for entry in kept]
 
 
@@ -42,7 +43,7 @@ def numbers(entries, kept):
         ("nnn", [0, 1, 2]),
         ("nnniwoi", [0, 1, 2]),  # a run that was compared with a baseline never becomes one
         ("nnnoon", [0, 1, 2, 5]),
-        ("nnnia", [4]),  # accepted manually; then it is the only one
+        ("nnnia", [4]),  # a manually accepted run is the whole baseline
         ("nnniaonn", [4, 6, 7]),
         ("nana", [3]),
         ("n" * 14, list(range(4, 14))),

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which hosts became worse: by vectors, by an oracle made of numpy and scipy,
-and by properties that hold for every input."""
+"""Which hosts became worse, tested with vectors, with an oracle based on numpy and scipy, and with properties that hold
+for every input."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def run_of(logarithms):
 
 
 def compared(before, after, **options):
-    """Compare sets of runs that are given as logarithms: [run][host][row]."""
+    """Compare two sets of runs, given as logarithms by [run][host][row]."""
     return compare_class([run_of(run) for run in before], [run_of(run) for run in after], margin=0.1, **options)
 
 
@@ -51,7 +51,7 @@ def host_of(change, name):
 
 
 def made_up(rng, hosts, rows, runs, deviation=0.02, common=0.03, extra=()):
-    """Return runs as logarithms; extra says by how much hosts, named by their numbers, are slower in them."""
+    """Return runs as logarithms. extra pairs the number of a host with the amount by which it is slower."""
     return [
         [
             [
@@ -95,7 +95,7 @@ def test_one_run_of_eight_hosts_against_one():
 
 
 def moderated(variances, degrees, hosts):
-    """Return variances that are drawn towards each other, and the degrees of freedom that they then have."""
+    """Return variances that are shrunk towards each other, and their degrees of freedom."""
     least = 1e-4 * numpy.median(variances)
     if not least > 0:
         return (hosts - 1) / hosts * variances.mean() + variances / hosts, degrees * hosts
@@ -272,7 +272,7 @@ def test_one_run_of_a_few_hosts_against_one_names_none(rng, hosts, slower):
 
 
 def test_a_few_fleets_of_five_classes_are_named_as_promised():
-    """The rates of a hundred fleets are those of test_error_rates.py."""
+    """test_error_rates.py has the rates for a hundred fleets."""
     rng, fleets, classes = random.Random("a few fleets"), 12, 5
     slow = [(host, math.log(1.3)) for host in range(3)]
 
@@ -290,8 +290,8 @@ NIGHTS = [0.0, 0.01, -0.01]
 
 
 def test_earlier_runs_of_the_class_tell_how_noisy_each_host_is():
-    """Five of them are enough, in which eight hosts took part: h0 is noisy, so a change of it is not named; the same
-    change of another host is."""
+    """Five runs with eight hosts are enough: h0 is noisy, so it is not named for a change that another host is named
+    for."""
     rng = random.Random("noisy")
     earlier = [
         run_of([[night + rng.gauss(0, 0.2 if host == 0 else 0.01)] for host in range(8)])
@@ -327,7 +327,7 @@ def test_a_few_hosts_are_held_against_their_own_runs():
 
 
 def test_a_change_of_one_row_is_found():
-    """Its mean over three rows alone would be below the margin."""
+    """The mean change of the host's three rows would be below the margin."""
     before = [[[night] * 3] * 2 for night in NIGHTS]
     change = compared(before, [[[night] * 3, [night, night, night + 0.2]] for night in NIGHTS])
     worse = host_of(change, "h1")
@@ -372,13 +372,13 @@ def test_too_few_runs_say_how_many_would_tell():
         assert {host.reason for host in change.hosts} == {text}
     assert (
         compared(night, [[[DELTA]] * 4]).hosts[0].runs_needed == 3
-    )  # it may be undecided, but then the reason is known
+    )  # a host may be undecided, but then the reason is known
     assert set(outcomes(compared(night * 3, night * 3)).values()) == {NON_INFERIOR}
     assert set(outcomes(compared(night * 5, night)).values()) == {NON_INFERIOR}
 
 
 def test_a_known_variance_decides_one_run_against_one():
-    """Earlier runs tell how much runs differ, and nothing else: their level does not matter."""
+    """Earlier runs only show how much runs differ. Their level does not matter."""
     earlier = [run_of([[night + 3], [night - 2]]) for night in (*NIGHTS, 0, 0.01)]
     change = compared([[[0.0], [0.0]]], [[[0.0], [0.3]]], earlier=[earlier])
     assert outcomes(change) == {"h0": NON_INFERIOR, "h1": WORSE}
@@ -388,7 +388,7 @@ def test_a_known_variance_decides_one_run_against_one():
 
 
 def test_earlier_periods_may_lie_at_other_levels():
-    """Only runs of one period are compared with each other, whatever came between two of them."""
+    """Only runs of the same period are compared with each other, whatever happened between two periods."""
     periods = [[run_of([[level + night]]) for night in NIGHTS] for level in (3, -2)]
     (host,) = compared([[[0.0]]], [[[0.3]]], earlier=periods).hosts
     assert (host.outcome, host.error.host.degrees) == (WORSE, 4)
@@ -396,7 +396,7 @@ def test_earlier_periods_may_lie_at_other_levels():
 
 
 def test_a_class_with_a_share_of_the_doubt_names_less_easily():
-    """The share only affects naming: a host that is shown to be non-inferior remains so."""
+    """The share only affects whether a host is named as worse: a host that is shown to be non-inferior remains so."""
     before, after = (
         [run_of([[0.0]] * 9)] * 2,
         [run_of([[night] for night in (0, 0.01, -0.01, 0.02, -0.02, 0, 0.01, -0.01, 0.13)])] * 2,
@@ -408,8 +408,8 @@ def test_a_class_with_a_share_of_the_doubt_names_less_easily():
 
 
 def test_more_runs_are_said_to_decide_a_change_only_if_they_would():
-    """With the noise of these runs: a change far from the margin needs some more,
-    one at the margin is never decided."""
+    """At the noise of these runs, a change far from the margin needs some more runs, and one at the margin is never
+    decided."""
     noise = [0.0, 0.08, -0.08]
 
     def judged(size):

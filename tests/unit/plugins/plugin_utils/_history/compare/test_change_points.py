@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Drift: by otava and scipy as oracles, and by properties that hold for every input."""
+"""Change points, tested with otava and scipy as oracles, and with properties that hold for every input."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def in_steps(rng, length, deviation=0.05):
 
 
 def test_change_points_lie_at_the_same_places_as_otavas():
-    """On one step, or none. Otava looks for several at a time, with short sides and another deviation:
-    series with more to find differ more often."""
+    """This holds for series with at most one step. Otava looks for several steps at a time, with shorter sides and
+    another deviation, so series with more steps differ more often."""
     rng, agree, moved = random.Random("otava"), 0, 0
     for series in range(150):
         length = rng.randrange(10, 40)
@@ -61,7 +61,7 @@ def test_change_points_lie_at_the_same_places_as_otavas():
 
 
 def exact_difference(values, cut):
-    """Return q as it is written, pair by pair."""
+    """Return q as it is defined, pair by pair."""
     before, after = values[:cut], values[cut:]
     n1, n2 = len(before), len(after)
     between = math.fsum(abs(x - y) for x in before for y in after)
@@ -77,7 +77,7 @@ def exact_difference(values, cut):
 @settings(deadline=None)
 @given(st.lists(st.floats(-1, 1), min_size=10, max_size=40))
 def test_the_first_cut_is_the_one_with_the_greatest_difference(values):
-    """It is accepted by scipy's t-test, and everything else lies within its two sides."""
+    """The first cut is accepted by scipy's t-test, and all other cuts are inside its two sides."""
     differences = [exact_difference(values, cut) for cut in range(3, len(values) - 2)]
     assume(sorted(differences)[-1] - sorted([*differences, -1])[-2] > 1e-9)
     best = differences.index(max(differences)) + 3
@@ -128,8 +128,8 @@ def test_what_is_a_change_point(values, found):
 
 
 def test_a_change_point_is_preliminary_until_six_certificates_follow():
-    """One spike among the last three of 40 certificates often looks like a change,
-    but seldom does so once it has passed."""
+    """A spike among the last three of 40 certificates often looks like a change, but rarely once further certificates
+    follow."""
     for later, preliminary in ((3, True), (5, True), (6, False), (9, False)):
         (point,) = change_points(figures_of([0.0] * 10 + [1.0] * later), margin=0.1)
         assert point.preliminary is preliminary
@@ -144,8 +144,8 @@ def test_a_change_point_is_preliminary_until_six_certificates_follow():
 
 
 def test_the_first_of_equal_cuts_is_taken():
-    """A step up and one down, of whole numbers, so that both differ by exactly as much:
-    neither side alone is beyond chance."""
+    """A step up and a step down, in whole numbers, so that both differ by exactly the same amount: neither alone is
+    beyond chance."""
     distances = [
         [sum(abs(value - other) for other in values[:count]) for count in range(10)]
         for values in [[0] * 3 + [1] * 3 + [0] * 3]

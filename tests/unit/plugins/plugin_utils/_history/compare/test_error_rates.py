@@ -2,12 +2,12 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How often comparisons and drift err, on simulated fleets and histories, the same ones every time.
+"""How often comparisons and drift err on simulated fleets and histories, which are the same in every run.
 
     .venv-dev/bin/pytest tests/unit -m trials -rP
 
-shows the rates. A host's rows have half of the variation between its runs in common, and all hosts have the nights in
-common, two of which differ by 3 % (standard deviation).
+shows the rates. Half of the variation between a host's runs is common to its rows. The variation between nights, 3 %
+(standard deviation of the difference of two nights), is common to all hosts.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ def runs_of(
     slower: float = 0.0,
     noise: list[float] | None = None,
 ) -> list[Run]:
-    """Return that many runs of hosts with these levels, the slow ones among them slower. noise is by how much each host
-    is noisier than deviation says."""
+    """Return that many runs of hosts with these levels. The slow hosts are slower. noise is the factor by which each
+    host is noisier than deviation."""
     runs = []
     for _ in range(count):
         night, run = rng.gauss(0, NIGHT_DEVIATION), {}
@@ -121,7 +121,8 @@ def test_fleets_of_twenty_hosts(deviation, before, after, non_inferior, all_name
     ],
 )
 def test_fleets_of_unequal_noise(before, after, deviation, noise_deviation, earlier):
-    """C2 is the first: hosts whose noise differs by a lognormal factor, unchanged, and one of them 20 % slower."""
+    """The first case is C2: hosts whose noise differs by a lognormal factor, unchanged, and with one of them 20 %
+    slower."""
     name = f"C2, {before} v {after}, {deviation:.0%}, noise {noise_deviation}, {earlier} earlier"
     rng, fleets, named, found = random.Random(name), 40, 0, 0
     for _ in range(fleets):
@@ -139,8 +140,8 @@ def test_fleets_of_unequal_noise(before, after, deviation, noise_deviation, earl
 
 @pytest.mark.parametrize("runs", [1, 2, 3])
 def test_fleets_of_five_classes(runs):
-    """Each class has its share of the error probability, so that a fleet of several classes has a host that is named
-    worse no more often than one of a single class."""
+    """Each class has its share of the error probability, so a fleet of several classes has a host that is named as
+    worse no more often than a fleet of a single class."""
     rng, fleets, classes = random.Random(f"five classes, {runs}"), 100, 5
     for deviation in (0.02, 0.05):
         unchanged = [
@@ -160,8 +161,8 @@ def test_fleets_of_five_classes(runs):
 
 @pytest.mark.parametrize(("deviation", "runs"), [(0.02, 2), (0.05, 3)])
 def test_c1(deviation, runs):
-    """Comparing one run with one finds few of them, because a single run cannot show whether it is an outlier: see the
-    fleets of twenty hosts."""
+    """Comparing one run with one would find few slower hosts, because a single run cannot show whether it is an
+    outlier: see the fleets of twenty hosts."""
     rng, fleets = random.Random("C1"), 40
     named = sum(bool(compared(rng, 20, deviation, runs, runs, 0.0)[WORSE]) for _ in range(fleets))
     exactly = sum(compared(rng, 20, deviation, runs, runs, SLOWER)[WORSE] == SLOW_HOSTS for _ in range(fleets))
@@ -178,8 +179,8 @@ def test_c1(deviation, runs):
     [(0.02, 3, 3, 95), (0.05, 3, 3, 0), (0.05, 6, 3, 0), (0.02, 1, 1, 0)],
 )
 def test_fleets_of_four_hosts(deviation, before, after, found_at_least):
-    """Only a host's own runs show how much its runs differ; nights count in full, and comparing one run with one names
-    no host."""
+    """Only a host's own runs show how much its runs differ. Differences between nights count in full, and comparing one
+    run with one names no host."""
     name = f"four hosts, {deviation:.0%}, {before} v {after}"
     rng, fleets = random.Random(name), 400
     named = sum(bool(compared(rng, 4, deviation, before, after, 0.0)[WORSE]) for _ in range(fleets)) / fleets
@@ -266,7 +267,7 @@ def alarms_of(watched: Watched) -> int:
     [(0.02, 0.0, 0), (0.05, 0.0, 0.2), (0.1, 0.0, 0.5), (0.05, 0.6, 4), (0.1, 0.6, 10)],
 )
 def test_volumes_of_a_fleet_rarely_drift_without_cause(deviation, correlation, at_most):
-    """Per year of 365 nights of 20 volumes."""
+    """The rates are per year of 365 nights, for 20 volumes."""
     rng, years = random.Random(f"year {deviation} {correlation}"), 10
     watched = [watch(year_of(rng, deviation, 365, correlation=correlation), margin=0.1) for _ in range(years)]
     alarms = sum(map(alarms_of, watched)) / years
@@ -280,7 +281,7 @@ def test_volumes_of_a_fleet_rarely_drift_without_cause(deviation, correlation, a
 
 @pytest.mark.parametrize(("slower", "required"), [(0.2, 95), (0.12, 40)])
 def test_d2(slower, required):
-    """Two nights that are slow for the whole fleet: the fleet gates, once, and no volume does."""
+    """If two nights are slow for the whole fleet, there is one alarm for the fleet, and none for a volume."""
     rng, fleets = random.Random(f"D2 {slower}"), 100
     watched = [
         watch(year_of(rng, 0.05, 32, slow=lambda night, volume: math.log1p(slower) * (night >= 30)), margin=0.1)

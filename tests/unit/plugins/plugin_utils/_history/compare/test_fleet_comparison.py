@@ -2,8 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""From certificates to a comparison: which runs and classes they make, what is left out and why,
-and what the fleet's outcome is."""
+"""From certificates to a comparison: the runs and classes, what is left out and why, and the fleet's outcome."""
 
 from __future__ import annotations
 
@@ -28,8 +27,8 @@ FEW, FLEET = [f"h{number}" for number in range(3)], [f"h{number:02}" for number 
 
 
 def certificate(host, day, factor=1.0, **fields):
-    """Return a certificate of a host by a run of a day (1 to 31), with the latencies of the base times a factor;
-    environment adds to that of the base."""
+    """Return a host's certificate from the run of a day (1 to 31), with the latencies of BASE times a factor.
+    environment adds to that of BASE."""
     rows = [{**row, "latency_mean_ns": row["latency_mean_ns"] * factor} for row in BASE["rows"]]
     environment = {**BASE["environment"], **fields.pop("environment", {})}
     times = {"run_id": f"run-{day:02}", "judged_at": f"2026-01-{day:02}T10:00:00Z"}
@@ -149,7 +148,7 @@ def test_a_few_hosts_are_held_against_their_own_runs(compared):
 
 
 def test_earlier_runs_tell_how_much_the_runs_of_a_few_hosts_differ(compared):
-    """Those of the same volume that can be compared, before the first that is selected."""
+    """Only comparable certificates of the same volume count, from before the first selected one."""
     earlier = [each for day in range(1, 7) for each in night(FEW, day)]
     unlike = [
         certificate("h0", 7, 9, disturbances=["x"]),
@@ -186,7 +185,7 @@ def test_what_cannot_be_compared_is_left_out_with_the_reason(compared):
     }
     assert host_of(comparison, "h00")["reason"] == "it took part in 2 of 2 runs before and 0 of 1 after"
     assert host_of(comparison, "gone")["reason"] == "none of its certificates can be compared"
-    assert comparison["outcome"] == INCONCLUSIVE  # even though those that can be compared are non-inferior
+    assert comparison["outcome"] == INCONCLUSIVE  # even though the comparable hosts are non-inferior
     assert comparison["classes"][0]["outcome"] == NON_INFERIOR
 
 
@@ -209,7 +208,7 @@ def test_certificates_are_compared_with_the_newest_that_can_be(compared):
 
 
 def test_a_fleet_that_was_measured_in_parts_makes_one_run(compared):
-    """And a host that was measured once more does not leave a run in which no other host took part."""
+    """A host that was measured once more must not create an additional run that contains no other host."""
     parts = [*night(FLEET[:5], 1), *night(FLEET[5:], 2), *night(FLEET[:5], 11), *night(FLEET[5:], 12)]
     comparison = compared(*parts, certificate("h00", 3), certificate("h09", 13))
     assert (comparison["classes"][0]["runs_before"], comparison["classes"][0]["runs_after"]) == (1, 1)

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""From certificates to the drift of volumes: which of them count, the results for each, and what else changed when
-figures moved."""
+"""From certificates to the drift of volumes: which certificates count, the results for each volume, and what else
+changed when figures moved."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ MQLDT = (
 
 
 def certificate(host, number, factor=1.0, **fields):
-    """Return the certificate of a host's run of a week, with figures of the base times a factor;
-    environment adds to that of the base."""
+    """Return a host's certificate from the run of a week, with the figures of BASE times a factor. environment adds to
+    that of BASE."""
     rows = [
         {**row, "latency_mean_ns": row["latency_mean_ns"] * factor, "bytes_per_s": row["bytes_per_s"] / factor}
         for row in BASE["rows"]
@@ -56,7 +56,7 @@ def certificate(host, number, factor=1.0, **fields):
 
 
 def course(host, factors, **fields):
-    """Return a certificate for each factor, each with a little noise of its own."""
+    """Return a certificate for each factor, each with a little noise."""
     rng = random.Random(host)
     return [
         certificate(host, number, factor * math.exp(rng.gauss(0, 0.01)), **fields)
@@ -126,8 +126,7 @@ def test_a_row_has_its_values_and_the_limit_that_the_newest_was_held_against(dri
 
 
 def test_when_figures_moved_is_told_with_what_else_changed_then(drift):
-    """The certificate at which the kernel changed was disturbed: the change is reported with the first one afterwards
-    that counts."""
+    """The first certificate with the new kernel was disturbed: the change is reported with the next one that counts."""
     before = course("h", [1] * 8, environment={"kernel": "6.1"})
     after = course("h", [1] * 8 + [1.3] * 8, environment={"kernel": "6.12"})[9:]
     disturbed = certificate("h", 8, 1.3, environment={"kernel": "6.12"}, disturbances=["steal"])
@@ -148,7 +147,7 @@ def test_when_figures_moved_is_told_with_what_else_changed_then(drift):
 
 
 def test_only_certificates_like_the_newest_count(drift):
-    """A volume that was measured with another method before is not judged by that."""
+    """A volume is not judged by earlier certificates that were measured with another method."""
     old = course("h", [1] * 6, method_version=0)
     new = course("h", [1] * 6 + [1.5] * 6)[6:]
     volume = only(drift(*old, *new))
@@ -187,7 +186,7 @@ def test_attempts_without_figures_are_left_out(drift):
 
 
 def test_the_class_tells_how_much_certificates_differ_but_not_its_past_steps(drift):
-    """Alike volumes with a step each would widen the limit if the step counted as scatter."""
+    """If steps counted as scatter, similar volumes with a step each would widen the limit."""
     stepped = [each for number in range(9) for each in course(f"s{number}", [1.4] * 8 + [1] * 8)]
     fleet = drift(*stepped, *course("h", [1] * 10 + [1.14, 1.14]))
     assert states(fleet)["h"] == DRIFTING
@@ -265,7 +264,7 @@ def test_five_runs_of_mqldt_are_a_course_of_their_throughput(drift, history, tmp
 
 
 def test_what_was_measured_follows_what_was_imported(drift, history, tmp_path):
-    """By its throughput alone: the latencies of mqldt do not count."""
+    """Only the throughput is continued: the latencies of mqldt do not count."""
     throughput = BASE["rows"][0]["bytes_per_s"]
     imported(history, tmp_path, "h", rate=int(throughput))
     volume = only(drift(*course("h", [1] * 4 + [1.5] * 2)))

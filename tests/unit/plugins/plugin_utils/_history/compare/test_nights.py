@@ -21,7 +21,7 @@ DELTA = math.log(1.1)
 
 
 def alone(values, alike=(), margin=0.1):
-    """Watch a volume by itself, after others of its class were certified on nights of their own."""
+    """Watch a volume by itself, after others of its class were certified on other nights."""
     others = [{f"other{place}": {0: Figure(value)}} for place, own in enumerate(alike) for value in own]
     watched = watch([*others, *({"v": {0: Figure(value)}} for value in values)], margin=margin)
     return [night - len(others) for night in watched.conspicuous.get(("v", 0), [])], watched.limits.get(("v", 0))
@@ -62,7 +62,7 @@ def test_fewer_than_four_earlier_certificates_draw_no_limit():
 
 
 def test_like_volumes_tell_how_much_certificates_differ():
-    """Their levels do not count, but their scatter does; a permanent change is not scatter."""
+    """The levels of similar volumes do not count, but their scatter does. A permanent change is not scatter."""
     wild = [[level + 0.1, level - 0.1, level + 0.1, level - 0.1] for level in (-3.0, 0.0, 3.0)]
     calm = [[level] * 4 for level in (-3.0, 0.0, 3.0)]
     assert [conspicuous([0.0] * 4 + [0.2], alike) for alike in ((), calm, wild, [[], [5.0]])] == [[4], [4], [], [4]]

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Runs are compared with their baseline by the gate: what is compared, and the effect on verdict, report, certificate
-and history."""
+"""The gate compares runs with their baseline: what is compared, and the effect on verdict, report, certificate and
+history."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def test_a_class_of_eight_decides_by_fewer_runs_and_knows_a_common_night(tmp_pat
 
 
 def test_hosts_of_one_class_may_have_different_windows(tmp_path):
-    """One that was disturbed in a run is compared with its class by the runs that it has."""
+    """A host that was disturbed in a run is compared with its class by its other runs."""
     nights = Nights(tmp_path, [f"h{number}" for number in range(9)])
     for _ in range(3):
         nights.certify("")
@@ -188,8 +188,8 @@ def test_hosts_of_one_class_may_have_different_windows(tmp_path):
 
 
 def test_a_host_alone_in_its_window_is_still_held_against_its_class(tmp_path):
-    """Five runs of one host alone are too few to decide, but the other hosts have the same runs, although each of
-    theirs was decided at once."""
+    """Five runs of a single host are too few to decide. But the other hosts have the same runs, although each of theirs
+    was decided at once."""
     nights = Nights(tmp_path, [f"h{number}" for number in range(9)])
     for _ in range(3):
         nights.certify("")
@@ -206,7 +206,7 @@ def test_accepting_begins_a_new_baseline(four):
         four.certify(slower=faster)
     back_to_normal = four.measure()
     gate.compare(back_to_normal)
-    assert set(verdicts(back_to_normal).values()) == {"pass"}  # being faster for three nights has not become normal
+    assert set(verdicts(back_to_normal).values()) == {"pass"}  # three faster nights have not become the normal state
     accepted, found = four.certify("", slower=faster, accept=True)
     assert set(found.values()) == {"pass"}
     certificate = Certificate.parse(accepted.certificates.read("hosts/h0/log")).content

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The output of IBM's mqldt with --csvFile, its changes by editors and spreadsheets, and everything that must be
-refused."""
+"""The output of IBM's mqldt with --csvFile, also after editors and spreadsheets have changed it, and everything that
+must be refused."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_the_first_version_did_not_count_writes():
 
 
 def with_field(place, text, row=ROW):
-    """Return a file in whose second row one column, counted from 1, has a different text."""
+    """Return a file with a different text in one column (counted from 1) of its second row."""
     fields = row.split(",")
     fields[place - 1] = text
     return file_of(TITLES, ROW_16K, ",".join(fields))

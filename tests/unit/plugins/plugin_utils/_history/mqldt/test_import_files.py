@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Runs of IBM's mqldt become entries of the history that change no state and keep the biased mean apart."""
+"""Runs of IBM's mqldt become entries of the history that do not change a state and keep the biased mean separate."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def history(tmp_path):
 
 @pytest.fixture
 def imported(history, tmp_path):
-    """Import a file by its name and content, with the user's information about it."""
+    """Import a file with this name and content, and with the user's information about it."""
 
     def run(content, name="result.csv", origin=DB07):
         path = tmp_path / name

@@ -31,7 +31,7 @@ def history(tmp_path):
 
 @pytest.fixture
 def directory(tmp_path, history):
-    """A run that the gate judged: a pass, an unreachable host, and one that never reported."""
+    """A run that the gate judged: a host that passes, an unreachable one, and one that never reported."""
     keys = {"expected": ["db07", "DB 08", "db09"], "history": {"place": history, "required": True}}
     return fabricate.run_directory(tmp_path / "reports", {"db07": GOOD}, [fabricate.failed("DB 08")], **keys)
 

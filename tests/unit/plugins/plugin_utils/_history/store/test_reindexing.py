@@ -28,7 +28,7 @@ BEFORE = {
 }
 BETTER_KNOWN = {
     ("eio", "log", "mq-log-silver"): "failed",  # an I/O error under another profile
-    ("corrupt", "log", "mq-log-silver"): "failed",  # wrong data, and then a pass that did not read it back
+    ("corrupt", "log", "mq-log-silver"): "failed",  # wrong data, and then a pass that did not read data back
     ("grown", "log", "mq-log-silver"): "valid",  # the size is not part of the identity
     ("lost-grown", "log", "mq-log-silver"): "failed",
     ("lost-unplaced", "log", "mq-log-silver"): "failed",  # nothing shows that the loss was on another volume

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The history, the same tests on SQLite and on a real PostgreSQL: nothing is lost, nothing changes, and no failure is
+"""The same tests of the history on SQLite and on a real PostgreSQL: nothing is lost, nothing changes, and no failure is
 silent."""
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ def test_entries_come_in_the_order_of_judging_not_of_storing(history):
 
 
 def test_the_newest_entries_say_the_same_as_all(history):
-    """A store reads a part of the history only; the states must not depend on that."""
+    """The store reads only a part of the history. The states must not depend on that."""
     rng = random.Random("history")
     certificates = []
     for number in range(400):

@@ -66,7 +66,7 @@ def place(tmp_path):
 
 @pytest.fixture
 def runs(base, place):
-    """db07 was certified three times, db08 only the first time."""
+    """db07 was certified three times, db08 only once, in the first run."""
     return [
         make_run(base, place, day, hosts)
         for day, hosts in (("2026-01-01", ["db07", "db08"]), ("2026-02-01", ["db07"]), ("2026-05-01", ["db07"]))
@@ -125,8 +125,8 @@ def test_a_record_that_its_tables_contradict_is_not_imported(base, place, files,
 
 @pytest.mark.parametrize("ending, imported", [({}, 1), ({"exit_status": 4, "exit_reason": "interrupted"}, 0)])
 def test_a_pass_of_earlier_rules_is_imported_although_its_tables_decide_nothing_today(base, place, ending, imported):
-    """Only if the volume was measured to the end, and if the record notes no facts about it,
-    as those of earlier versions do not."""
+    """This applies only if the volume was measured to the end, and if the record has no facts about it, as in earlier
+    versions."""
     run = make_run(
         base, place, "2026-01-01", files=fabricate.tables(fabricate.sweep_rows(seconds=30), over=[], **ending)
     )

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The causes of a run: each once, with every host that it concerns, and with the consequences of its figures."""
+"""The causes of a run: each appears once, with all its hosts and the consequences of its figures."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def statements(directory, verdict):
 
 @pytest.fixture(scope="module")
 def fleet(tmp_path_factory):
-    """A run with a host under each verdict, and several with the same trouble."""
+    """A run with a host for each verdict, and several hosts with the same problem."""
     hosts = {
         **{f"good{number}": measured() for number in range(5)},
         **{f"db{number:03d}": measured(latency_ns=15_000_000 + 3_000_000 * number) for number in range(4)},

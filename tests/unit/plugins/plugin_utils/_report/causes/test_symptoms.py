@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the figures of hosts look like, and which advice follows from it."""
+"""The symptoms in the figures of hosts, and the advice that follows from them."""
 
 from __future__ import annotations
 

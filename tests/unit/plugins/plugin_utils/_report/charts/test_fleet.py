@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The picture of a fleet: a mark for every host, limits, names, and a size that does not grow with the fleet."""
+"""The picture of a fleet: it has a mark for every host, limits and names, and its size does not grow with the fleet."""
 
 from __future__ import annotations
 

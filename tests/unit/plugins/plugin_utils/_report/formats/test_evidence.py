@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""evidence.md: what an auditor needs to know of a run is in it, and no more than fits on a few pages."""
+"""evidence.md contains what an auditor needs to know about a run, on a few pages."""
 
 from __future__ import annotations
 

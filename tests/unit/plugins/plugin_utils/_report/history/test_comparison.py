@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A comparison on the screen and as a page: bounded for any fleet, and harmless whatever hosts are called."""
+"""A comparison on the screen and as a page: its size is bounded for any fleet, and no host name can do harm in it."""
 
 from __future__ import annotations
 
@@ -174,7 +174,8 @@ def test_what_is_said_about_a_class(fields, sentence):
 
 
 def test_the_screen_is_bounded():
-    """By about 40 lines, however many hosts, classes, changes and reasons there are and however long their names."""
+    """The text has at most about 40 lines, however many hosts, classes, changes and reasons there are, and however long
+    their names."""
     name = "a-rather-long-name-of-a-host-{}.department.location.example.com"
     worse = [host(name.format(number), "worse", changes=[KERNEL] * 9) for number in range(500)]
     undecided = [unknown(name.format(number), f"{number} " + "very long reason " * 30) for number in range(500)]
@@ -245,7 +246,7 @@ def test_what_lies_beyond_the_axis_is_an_arrow_at_its_edge():
     assert picture(axis, 50.0, 40.0, 60.0, "worse").count("<path") == 2
     assert picture(axis, 0.1, 0.0, 0.2, "worse").count("<path") == 0
     assert picture(axis, None, None, None, "inconclusive") == ""
-    assert picture(axis, 0.1, None, None, "inconclusive").count("interval") == 1  # only the class of the picture
+    assert picture(axis, 0.1, None, None, "inconclusive").count("interval") == 1  # only the picture's CSS class
 
 
 def test_changes_are_written_for_people():

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The drift of a fleet on the screen and as a page: bounded for any fleet, and harmless whatever hosts are called."""
+"""The drift of a fleet on the screen and as a page: its size is bounded for any fleet, and no host name can do harm in
+it."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The fleet's part of the page: how far cells are from their limits, the tightest limits, classes of alike volumes,
-and what hosts are filtered by."""
+"""The fleet's part of the page: how far cells are from their limits, the tightest limits, classes of similar volumes,
+and the filters for hosts."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_a_cell_is_coloured_by_its_verdict_and_by_what_it_uses_of_its_limits(ver
 
 
 def fleet(tmp_path, latencies_ns, classes=(), **keys):
-    """Return the model of a run with a host for each latency, of the classes given by name."""
+    """Return the model of a run with one host for each latency, in the named classes."""
     names = [f"db{number:02d}" for number in range(len(latencies_ns))]
     directory = RunDirectory.create(
         str(tmp_path), fabricate.run_data(names, host_classes=dict(zip(names, classes, strict=False)), **keys)

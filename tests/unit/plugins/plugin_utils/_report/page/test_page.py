@@ -190,7 +190,7 @@ def test_text_can_be_read_in_either_scheme(browser, fleet, dark):
 
 @needs_a_browser
 def test_marks_can_be_told_from_the_page_in_either_scheme(browser, fleet):
-    """WCAG 2 AA asks for a contrast of 3 for what is not text; marks differ by place and shape, too."""
+    """WCAG 2 AA requires a contrast of 3 for everything that is not text. Marks also differ by place and shape."""
     style = read_resource("page/page.css")
     for scheme in style.split("@media (prefers-color-scheme: dark)")[:2]:
         colours = dict(re.findall(r"--([a-z0-9-]+): (#[0-9a-f]{3,6})\b", scheme.split("@media print")[0]))
