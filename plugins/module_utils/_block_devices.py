@@ -17,7 +17,8 @@ def number_of(device):
 
 
 def number_below(device_number, mount_source):
-    """Return the number of the block device of a mounted file system; an OSError if its source cannot be inspected."""
+    """Return the number of the block device of a mounted file system; raises OSError if its source cannot be
+    inspected."""
     if (device_number or "").startswith("0:") and (mount_source or "").startswith("/"):  # btrfs: its own
         return number_of(os.stat(mount_source).st_rdev)
     return device_number or "none"
@@ -31,7 +32,7 @@ def disks_below(number, sysfs="/sys"):
 
 
 def fact(directory, name):
-    """Return a short file of sysfs; an OSError if it cannot be read."""
+    """Return the content of a short file of sysfs; raises OSError if it cannot be read."""
     with open(os.path.join(directory, name)) as stream:
         return stream.read(256).strip()
 

@@ -18,7 +18,7 @@ _QUEUE_MANAGER_LABELS = ("qmgr", "queuemanager", "qm", "qmgrname", "qmname")
 
 
 def sample_of(line):
-    """Return the name, the labels and the value of a sample, as they are written; None if the line is not one."""
+    """Return the name, the labels and the value of a sample, as they are written; None if the line is not a sample."""
     found = _SAMPLE.match(line)
     return (found.group(1), found.group(2) or "", found.group(3)) if found else None
 

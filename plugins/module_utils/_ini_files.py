@@ -117,7 +117,7 @@ class Stanza:
         return number
 
     def word(self, key, words):
-        """Return one of the ``words``, whatever its case in the file; None if it is missing. Raises IniError."""
+        """Return one of the ``words``, regardless of its case in the file; None if it is missing. Raises IniError."""
         text = self.text(key)
         found = next((word for word in words if text is not None and word.lower() == text.lower()), None)
         if text is not None and found is None:
@@ -169,14 +169,15 @@ def read_text(path):
 
 
 def why(error):
-    """Return the reason of an OSError for the end of a message, and, if permission was denied, which user has it."""
+    """Return the reason of an OSError for the end of a message; if permission was denied, which user needs it."""
     if error.errno not in (errno.EACCES, errno.EPERM):
         return ": %s" % os.strerror(error.errno)
     return " by %s: act as a user of the group mqm (for example workspace_owner: mqm)" % _user.name()
 
 
 def only(stanzas, name):
-    """Return the stanza of this name, checked; None if there is none. Raises IniError, also if there are two."""
+    """Return the stanza of this name, checked; None if there is none. Raises IniError if a line of it is wrong or if
+    there are two."""
     found = [stanza for stanza in stanzas if stanza.named(name)]
     if len(found) > 1:
         raise found[1].error(

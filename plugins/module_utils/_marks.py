@@ -109,7 +109,8 @@ def remove_marked(directory, removable):
 
 def _remove_itself(directory, parent, descriptor, mark):
     """Remove the open ``directory``, which contains only its mark. Without its mark it could never be removed again,
-    so the mark is removed only if the directory can be, and restored if the directory is not removed after all."""
+    so the mark is removed only if the directory can be, and it is restored if the directory is not removed after
+    all."""
     refusal = (
         "%s cannot be removed by this user: run playbooks/cleanup.yml with privilege (-e workspace_owner=root)"
         % directory

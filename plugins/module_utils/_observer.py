@@ -10,8 +10,8 @@ Layout below the state directory (``observe_state_dir``)::
 
 ``samples`` has a line of JSON for each sample, and a last one that says how the observation ended. The process holds
 the lock of its state directory. It must be polled from time to time, and each poll renews the lease. When the lease is
-over, it ends the program that it watches with, removes the state directory and ends, so nothing is left on a host
-whose controller was lost.
+over, the process ends the program that it watches with, removes the state directory and ends, so nothing is left on a
+host whose controller was lost.
 
 Private to this collection; it may change at any time.
 """
@@ -127,7 +127,7 @@ class Observation(_runs.Run):
         return super().remove()
 
     def read_samples(self, offset):
-        """Return the whole lines of the samples from ``offset`` on, as bytes, as many as one call returns."""
+        """Return the complete lines of the samples from ``offset`` on, as bytes, up to the limit of one call."""
         with open(self._samples_path, "rb") as stream:
             stream.seek(offset)
             part = stream.read(PART_MAX_BYTES)
@@ -149,7 +149,7 @@ def remove_forgotten(state_dir):
 
 
 def terminate(observations, is_done, number=signal.SIGTERM, patience_s=10.0):
-    """Send each observation that is not done a signal, and wait for it."""
+    """Send a signal to each observation that has not ended, and wait for it."""
     for observation in observations:
         if not is_done(observation):
             observation.ask_to_end(number)

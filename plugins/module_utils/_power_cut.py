@@ -91,7 +91,7 @@ def _sync(directories):
 def call(command, limit_s):
     """Return the exit status of a command, None if it was ended after its time limit, and the end of its standard
     error."""
-    # Ansible's run_command has no limit of time.
+    # Ansible's run_command has no time limit.
     process = subprocess.Popen(  # pylint: disable=ansible-bad-function
         command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
     )

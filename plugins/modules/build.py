@@ -14,7 +14,8 @@ description:
   - The SHA-256 of the binary is stored beside it. If the binary is damaged or replaced, M(mqops.logdisk.probe) notices,
     and the tester is built or copied again.
   - A new binary is installed only if it runs on the host.
-  - These are the options of the module. Tasks pass results of earlier tasks to its action plugin, see the example.
+  - These are the options of the module. Tasks pass the results of earlier tasks to its action plugin, as the example
+    shows.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:

@@ -6,18 +6,18 @@
 DOCUMENTATION = r"""
 ---
 module: check_options
-short_description: Check all options of all hosts, and read what concerns the whole command
+short_description: Check all options of all hosts, and read those that apply to the whole command
 description:
-  - Reads the options of all roles of this collection as inventories, extra variables and surveys give them, for each
-    host, and says which ones cannot be used.
+  - For each host, reads the options of all roles of this collection as they are set by inventories, extra variables and
+    surveys, and says which ones cannot be used.
   - Each problem is reported once, with the name of the option, the hosts that have it and what is allowed. No host is
     contacted.
-  - Reads the variables that concern the whole command. Each of them has one value for all hosts. Under C(run_once), a
-    template reads those of the first host.
+  - Reads the variables that apply to the whole command. Each of them has one value for all hosts. A template under
+    C(run_once) would read those of the first host.
   - The problems are returned and written to C(outcome.json) in the directory C(gate_report_dir). The role reports them,
     and fails.
-  - The playbooks use it before anything else, instead of the validation of arguments of each role, which would repeat
-    it for each host and role.
+  - The playbooks use it before anything else, instead of the argument validation of each role, which would repeat the
+    checks for each host and role.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:
@@ -30,7 +30,7 @@ options:
     required: true
   command:
     description:
-      - The name that the artifact of a refusal gets if the command is not a run. C(outcome.json), which belongs to
+      - Name of the artifact that reports a refusal if the command is not a run. C(outcome.json), which belongs to
         runs, is then not written.
     type: str
     default: ""
@@ -44,7 +44,7 @@ options:
     default: false
   agreed:
     description:
-      - Names of variables that concern the whole command. They are returned in RV(agreed), and it is a problem if
+      - Names of variables that apply to the whole command. They are returned in RV(agreed), and it is a problem if
         hosts differ in one of them.
       - If there are other hosts, the value for C(localhost) counts only if the inventory contains C(localhost) and
         sets the variable for it.
@@ -60,7 +60,7 @@ options:
     default: []
   not_of_hosts:
     description: Names of variables that an inventory may not set, because they decide what the command does with every
-      host. It is a problem if it does.
+      host. It is a problem if an inventory sets one.
     type: list
     elements: str
     choices: [certify_preflight, gate_run_check_mode, gate_run_kind, gate_run_role, logdisk_sliced]
@@ -86,11 +86,11 @@ problems:
   elements: str
   sample: ["db01, db02: sweep_duration: '5m' is not a whole number"]
 agreed:
-  description: The values of O(agreed), by name. An empty text stands for what nobody sets and has no default.
+  description: The values of O(agreed), by name. A variable that is not set and has no default is an empty text.
   returned: when nothing is wrong
   type: dict
 given:
-  description: The values of those of O(given) that are given, by name.
+  description: The values of the options in O(given) that are set, by name.
   returned: when nothing is wrong
   type: dict
 options:
@@ -105,7 +105,7 @@ outcome:
   returned: when something is wrong
   type: dict
 artifacts:
-  description: What is passed on to later jobs of a workflow, under a key of this job.
+  description: Data that is passed on to later jobs of a workflow, under a key of this job.
   returned: when something is wrong
   type: dict
 """

@@ -9,8 +9,8 @@ module: claim
 short_description: Test the storage classes of a Kubernetes cluster
 description:
   - For each storage class of the plan, creates a claim and a job that runs the tester on its volume, waits until the
-    job has ended, takes the tables from the log of its pod, and judges the volume like one of a host. The storage
-    classes are tested one after the other.
+    job has ended, takes the tables from the log of its pod, and judges the volume in the same way as a volume of a
+    host. The storage classes are tested one after the other.
   - Deletes the job in any case, by its uid, and Kubernetes deletes the claim with it. Objects that something else
     created are never deleted.
   - A storage class that cannot be tested gets a record with the reason and does not affect the others.
@@ -43,8 +43,8 @@ options:
     type: str
     required: true
   size:
-    description: Size of the claims as a quantity of Kubernetes. If empty, the test files and
-      the tester's reserve decide.
+    description: Size of the claims as a Kubernetes quantity. If empty, it is calculated from the test files and the
+      tester's reserve.
     type: str
     default: ""
   access_mode:
@@ -52,19 +52,20 @@ options:
     type: str
     default: ReadWriteOnce
   fs_group:
-    description: Number of the group that may write to the volume. With V(none) the cluster sets it.
+    description: Number of the group that may write to the volume. With V(none), the cluster chooses the group.
     type: str
     default: "10001"
   pod:
-    description: What is merged into the spec of the pod.
+    description: A dictionary that is merged into the spec of the pod.
     type: dict
     default: {}
   patience_s:
-    description: For how many seconds a claim may be pending, or a pod may not start, before the test is given up.
+    description: Number of seconds that a claim may be pending, or that a pod may take to start, before the test is
+      given up.
     type: int
     default: 300
   interval_s:
-    description: Seconds between two looks at a pod that measures.
+    description: Number of seconds between two checks of a pod that is measuring.
     type: float
     default: 30
   kubeconfig:
@@ -93,7 +94,8 @@ EXAMPLES = r"""
 
 RETURN = r"""
 logdisk:
-  description: The cluster, the verdict on each storage class and the worst of them, with the number of the schema.
+  description: The cluster, the verdict on each storage class, the worst of these verdicts, and the version of the
+    schema.
   returned: success
   type: dict
   sample: {schema: 1, kind: measurement, host: prod, verdict: pass, volumes: {fast: pass}}

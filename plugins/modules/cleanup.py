@@ -57,7 +57,7 @@ options:
     type: bool
     default: false
   defaults:
-    description: What the keys of a volume fall back to. The action plugin does not send it to the host.
+    description: The defaults for the keys of a volume. The action plugin does not send it to the host.
     type: dict
     default: {}
   uncollected_days:
@@ -107,7 +107,7 @@ kept:
   type: list
   elements: str
 said:
-  description: RV(removed), RV(kept) and RV(left) in words, a line for each. The action plugin adds it. Empty
+  description: RV(removed), RV(kept) and RV(left) in words, one line for each entry. The action plugin adds it. Empty
     if a run directory is given.
   returned: always
   type: list
@@ -172,7 +172,8 @@ class Found:
 
 
 def runs_to_remove(p, found):
-    """Return the runs of this run's volumes, or else those that have no process and are no longer needed."""
+    """Return the states of the requested run, one per volume; if no run was requested, the states of all runs that have
+    no process and are no longer needed."""
     if p["run_id"]:
         named = [_runs.Run(p["state_dir"], p["run_id"], volume["name"]) for volume in p["volumes"]]
         names = frozenset(run.volume for run in named)
@@ -193,8 +194,8 @@ def runs_to_remove(p, found):
 
 
 def clean_state(p, check, runs):
-    """End the processes of runs and remove their state. Returns the results for each, and whether no process
-    remains."""
+    """End the processes of runs and remove their state. Returns the results for each run, and whether all of its
+    processes have ended."""
     keep = frozenset(volume["name"] for volume in p["volumes"] if volume["keep_state"])
     stuck = [[] for dummy in runs] if check else _runs.terminate(runs, p["patience_s"])
     cleaned = []
@@ -229,8 +230,8 @@ def run_id_of(directory):
 
 
 def clean_workspace(p, check, known, path, volumes):
-    """Remove the directories of ``volumes`` below the workspace ``path``; returns what was found. The names of the runs
-    in ``known`` are on this host."""
+    """Remove the directories of ``volumes`` below the workspace ``path``; returns what was found. ``known`` contains
+    the names of the runs whose state is on this host."""
     found = Found()
     for directory in run_directories(path, p["run_id"], volumes):
         if _workspace.in_use(directory):
@@ -257,7 +258,7 @@ def clean_workspace(p, check, known, path, volumes):
 
 
 def clean_place(p, check, known, place):
-    """Return what was found on one file system, and how long its volumes were limited if that was requested.
+    """Return what was found on one file system, and, if requested, how long its volumes were limited.
     It may never answer."""
     counters = _volume_counters.read_below(place["path"]) if place["volume_counters"] else []
     found = Found().as_dict() if place["stuck"] else clean_workspace(p, check, known, place["path"], place["volumes"])
@@ -266,7 +267,7 @@ def clean_place(p, check, known, place):
 
 def places(p, runs, stuck):
     """Return the workspaces to clean up, each once, with the names of their volumes.
-    ``stuck`` are the names of those with a process that remains."""
+    ``stuck`` contains the names of the volumes with a process that could not be ended."""
     found = {}
     noted = [dict(name=run.volume, paths=workspaces_of(run), volume_counters=False) for run in runs]
     for volume in p["volumes"] + noted:

@@ -35,7 +35,7 @@ options:
     type: path
     required: true
   once_ended:
-    description: Whether to return only the state and the progress of each volume as long as any of them has not ended.
+    description: Whether to return only the state and the progress of each volume until all of them have ended.
       M(mqops.logdisk.look) sets this option.
     type: bool
     default: false
@@ -56,7 +56,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 logdisk:
-  description: The host, the verdict on each volume and the worst of them, with the number of the schema.
+  description: The host, the verdict on each volume, the worst of these verdicts, and the version of the schema.
   returned: always
   type: dict
   sample: {schema: 1, kind: measurement, host: db01, verdict: pass, volumes: {log: pass}}
@@ -66,7 +66,7 @@ collected:
   type: list
   elements: str
 kept:
-  description: Names of the volumes that have finished tables which were not stored.
+  description: Names of the volumes whose tables are complete but were not stored.
   returned: always
   type: list
   elements: str
@@ -111,7 +111,7 @@ def why_running(run):
 
 
 def collect(p, volume):
-    """Return the tables of a volume, and what was started, or else an ``error``."""
+    """Return the tables of a volume and the record of its start, or an ``error``."""
     run = _runs.Run(p["state_dir"], p["run_id"], volume)
     state = run.state()
     if state == "finished":
@@ -148,7 +148,7 @@ def of_each(ask, p):
 
 def answers(p):
     """Return the tables of all volumes and the machine that they come from,
-    or only states if all volumes must have ended and some have not."""
+    or only their states if the tables are to be collected once all volumes have ended and some have not."""
     if p["once_ended"]:
         volumes = of_each(status, p)
         if not all(volume["state"] in ENDED for volume in volumes.values()):

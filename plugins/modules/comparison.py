@@ -32,7 +32,7 @@ options:
     type: list
     elements: str
   after:
-    description: The certificates after the change, as in O(before).
+    description: The certificates after the change, in the same form as O(before).
     type: list
     elements: str
 """
@@ -61,12 +61,12 @@ page:
   type: str
   sample: /home/ops/reports/compare-20261011T060000Z-3f9a1c/comparison.html
 failures:
-  description: The message with which each host is to fail, by host. Problems of the fleet are those of C(localhost), or
-    of all hosts if the play lacks it.
+  description: The failure message of each host that is to fail, by host. Problems of the fleet are assigned to
+    C(localhost), or to all hosts if C(localhost) is not part of the play.
   returned: always
   type: dict
 artifacts:
-  description: What is passed on to later jobs of a workflow and to notifications, under a key of this job.
+  description: Data that is passed on to later jobs of a workflow and to notifications, under a key of this job.
   returned: always
   type: dict
 """

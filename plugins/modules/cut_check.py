@@ -6,12 +6,12 @@
 DOCUMENTATION = r"""
 ---
 module: cut_check
-short_description: Check what a host kept of its writes after a power cut
+short_description: Check which of its writes a host kept after a power cut
 description:
   - Has the tester compare its files with what it had acknowledged, and removes the files.
   - The action plugin decides what the cut showed, stores the tables in the run directory on the controller, and writes
     the record with all cuts so far.
-  - A cut for which something is missing is inconclusive. Files of a host that did not come back are kept, and
+  - A cut is inconclusive if any of this information is missing. Files of a host that did not come back are kept, and
     M(mqops.logdisk.cleanup) removes them.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
@@ -33,13 +33,14 @@ options:
     type: dict
     default: {}
   command:
-    description: What M(mqops.logdisk.cut_power) returned. The action plugin does not send it to the host.
+    description: The result of M(mqops.logdisk.cut_power). The action plugin does not send it to the host.
     type: dict
   returned:
-    description: What M(mqops.logdisk.cut_return) returned. The action plugin does not send it to the host.
+    description: The result of M(mqops.logdisk.cut_return). The action plugin does not send it to the host.
     type: dict
   problem:
-    description: Why a task that was to cut the power failed, if it did. The action plugin does not send it to the host.
+    description: The reason why a task that was meant to cut the power failed. Empty if none failed. The action plugin
+      does not send it to the host.
     type: str
     default: ""
   volume:
@@ -56,12 +57,12 @@ options:
     elements: str
     default: []
   arguments:
-    description: The arguments of the tester by which it finds its files. The action plugin sets this option.
+    description: The arguments with which the tester finds its files. The action plugin sets this option.
     type: list
     elements: str
     default: []
   acknowledged:
-    description: What was acknowledged, as the witness noted it. If empty, the files are not checked. The
+    description: The acknowledgements that the witness recorded. If empty, the files are not checked. The
       action plugin sets this option.
     type: str
     default: ""
@@ -94,8 +95,8 @@ status:
   returned: success
   type: int
 tables:
-  description: The tables of the tester by name, compressed and in base64. The action plugin stores them and does not
-    return them.
+  description: The tables of the tester by name, compressed and encoded in base64. The action plugin stores them and
+    does not return them.
   returned: success
   type: dict
 said:
@@ -177,7 +178,7 @@ def remove(p):
 def answer(p):
     run = _runs.Run(p["state_dir"], p["run_id"], p["volume"])
     if run.exists():
-        # The tester still writes if the power was not cut.
+        # The tester is still writing if the power was not cut.
         stuck = _runs.terminate([run], PATIENCE_S)[0]
         if stuck:
             raise _runs.RunError("the tester still hangs in a write (pid %s)" % ", ".join(str(pid) for pid in stuck))

@@ -30,7 +30,7 @@ options:
     type: str
     default: ""
   after_s:
-    description: Number of seconds for which the tester writes before the cut. The action plugin
+    description: Number of seconds that the tester writes before the cut. The action plugin
       does not send it to the host.
     type: float
     default: 10
@@ -63,11 +63,11 @@ refusal:
   returned: never
   type: str
 go:
-  description: Whether the tester was seen to write, so that the power is cut.
+  description: Whether the tester was confirmed to be writing, so that the power may be cut.
   returned: success
   type: bool
 status:
-  description: Exit status of the command. None if there is no command, or if it was ended after its time.
+  description: Exit status of the command. None if there is no command, or if it was ended at its time limit.
   returned: success
   type: int
 output:

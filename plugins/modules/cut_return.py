@@ -19,10 +19,11 @@ extends_documentation_fragment:
   - mqops.logdisk.run.cut
 options:
   command:
-    description: What M(mqops.logdisk.cut_power) returned. The action plugin does not send it to the host.
+    description: The result of M(mqops.logdisk.cut_power). The action plugin does not send it to the host.
     type: dict
   problem:
-    description: Why a task that was to cut the power failed, if it did. The action plugin does not send it to the host.
+    description: The reason why a task that was meant to cut the power failed. Empty if none failed. The action plugin
+      does not send it to the host.
     type: str
     default: ""
   wait_s:
@@ -69,8 +70,8 @@ waited_s:
   returned: success
   type: float
 begun_ns:
-  description: When the command or the tasks that cut the power had ended at the latest, by the monotonic clock of the
-    controller. The action plugin adds it.
+  description: The latest time at which the command or the tasks that cut the power can have ended, by the monotonic
+    clock of the controller. The action plugin adds it.
   returned: success
   type: int
 """

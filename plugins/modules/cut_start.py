@@ -6,7 +6,7 @@
 DOCUMENTATION = r"""
 ---
 module: cut_start
-short_description: Start to write before a power cut
+short_description: Start writing before a power cut
 description:
   - Refuses a host with a running queue manager, and one on which another run is measuring. Notes the boot ID of the
     host and which file system is mounted.
@@ -39,7 +39,7 @@ options:
     type: dict
     default: {}
   number:
-    description: Number of the cut, from 1 on. The action plugin does not send it to the host.
+    description: Number of the cut, starting at 1. The action plugin does not send it to the host.
     type: int
     default: 1
   volume:
@@ -122,7 +122,7 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _power_cut, _
 
 
 def begin(p):
-    """Create the state of the run in place of that of the previous cut. Raises OSError and RunError."""
+    """Create the state of the run, which replaces the state of the previous cut. Raises OSError and RunError."""
     run = _runs.Run(p["state_dir"], p["run_id"], p["volume"])
     _runs.own_directory(run.state_dir)
     os.close(run.lock())

@@ -6,10 +6,11 @@
 DOCUMENTATION = r"""
 ---
 module: drift
-short_description: Report which volumes drift over their certificates
+short_description: Report which volumes drift from one certificate to the next
 description:
   - Compares the certificates of each volume with a control limit, looks for the times at which its figures changed,
-    and prints them with whatever else changed then. Volumes that are unlike the others of their class are named.
+    and prints them together with anything else that changed at these times. Volumes that are unlike the others of their
+    class are named.
   - If results of mqldt were imported for a volume, its throughput is examined in addition to O(figure).
   - Writes C(drift.json) and C(drift.html) to O(report_dir).
   - Uses the history only. No host is contacted.
@@ -51,12 +52,12 @@ drifting_classes:
   elements: str
   sample: ["Example Disk, xfs, 1 TB"]
 failures:
-  description: The message with which each host is to fail, by host. Problems of the fleet are those of C(localhost), or
-    of all hosts if the play lacks it.
+  description: The failure message of each host that is to fail, by host. Problems of the fleet are assigned to
+    C(localhost), or to all hosts if C(localhost) is not part of the play.
   returned: always
   type: dict
 artifacts:
-  description: What is passed on to later jobs of a workflow and to notifications, under a key of this job.
+  description: Data that is passed on to later jobs of a workflow and to notifications, under a key of this job.
   returned: always
   type: dict
 """

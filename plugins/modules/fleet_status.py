@@ -14,8 +14,9 @@ description:
   - RV(failures) contains each expected host that has a failed or expired volume, that has no volume certified today, or
     whose newest certifying run planned a volume that is not certified. If the host's variables name its volumes
     (C(workspace_volumes)), each of them must be certified.
-  - A certificate counts if it was made by the required profile. That is the host's C(gate_profile) if extra variables
-    or the inventory set it, and otherwise the profile of the newest run that measured the volume to certify it.
+  - A certificate counts if the required profile was used to make it. That is the host's C(gate_profile) if extra
+    variables or the inventory set it, and otherwise the profile of the newest run that measured the volume to certify
+    it.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:
@@ -24,11 +25,11 @@ extends_documentation_fragment:
   - mqops.logdisk.controller.history
 options:
   expiring_days:
-    description: For how many days before its end a certificate is expiring, its last day included.
+    description: Number of days before its end, including its last day, for which a certificate is reported as expiring.
     type: int
     required: true
   valid_days:
-    description: For how many days after their day power cuts that were kept count.
+    description: Number of days for which a power cut that lost no acknowledged write counts.
     type: int
     required: true
   today:
@@ -55,12 +56,12 @@ problems:
   elements: str
   sample: ["db07: failed mq-log-silver on 2026-11-20 (run 20261120T104935Z-1f0c2a)"]
 failures:
-  description: The message with which each host is to fail, by host. Problems of the fleet are those of C(localhost), or
-    of all hosts if the play lacks it.
+  description: The failure message of each host that is to fail, by host. Problems of the fleet are assigned to
+    C(localhost), or to all hosts if C(localhost) is not part of the play.
   returned: always
   type: dict
 artifacts:
-  description: What is passed on to later jobs of a workflow and to notifications, under a key of this job.
+  description: Data that is passed on to later jobs of a workflow and to notifications, under a key of this job.
   returned: always
   type: dict
 """

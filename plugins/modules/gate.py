@@ -45,7 +45,7 @@ options:
   upload_url:
     description:
       - As for the option C(gate_upload_url) of the role P(mqops.logdisk.gate#role).
-      - A run that is to be uploaded to another URL is not uploaded, and that is a problem of the fleet.
+      - A run that is to be uploaded to another URL is not uploaded, which is reported as a problem of the fleet.
     type: str
     default: ""
   history:
@@ -53,13 +53,13 @@ options:
     type: str
     default: ""
   policy:
-    description: The C(fail_on) and C(report_only) that are given to this command instead of what the run recorded when
-      it was opened, as far as they are.
+    description: The values of C(fail_on) and C(report_only) that are given to this command. They override what the run
+      recorded when it was opened.
     type: dict
     default: {}
 attributes:
   check_mode:
-    description: In check mode the report contains what a certification would refuse. There is no verdict.
+    description: In check mode, the report lists everything that a certification would refuse. There is no verdict.
     support: full
 """
 
@@ -83,7 +83,7 @@ failures:
   returned: success
   type: dict
 fleet_problems:
-  description: Reasons to fail the run that are not the verdict of a host in the play.
+  description: Reasons to fail the run other than the verdicts of the hosts in the play.
   returned: success
   type: list
   elements: str
@@ -92,7 +92,7 @@ outcome:
   returned: success
   type: dict
 artifacts:
-  description: What is passed on to later jobs and notifications, under a key of this job.
+  description: Data that is passed on to later jobs and notifications, under a key of this job.
   returned: success
   type: dict
 """

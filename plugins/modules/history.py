@@ -11,7 +11,8 @@ description:
   - Imports the certificates of run directories and results of IBM's mqldt, revokes a certificate or a volume, and
     removes what is old, in this order.
   - At least one of O(import_runs), O(import_mqldt), O(revoke) and O(prune_before) is required.
-  - A history can be rebuilt from run directories and mqldt's files at any time. What it already has is not changed.
+  - A history can be rebuilt from run directories and mqldt's files at any time. Entries that it already has are not
+    changed.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:
@@ -21,7 +22,7 @@ options:
   import_runs:
     description:
       - Run directories on the controller, or directories that contain run directories.
-      - A record or a certificate that its tables contradict is refused.
+      - A record or a certificate is refused if its tables contradict it.
     type: list
     elements: str
   import_mqldt:
@@ -55,8 +56,8 @@ options:
     description:
       - The certificate to withdraw, as its SHA-256 or the beginning of its SHA-256.
       - Alternatively, a volume that is no longer wanted, as host and mount point such as V(db07:/mnt/old), or
-        V(db07/data:/mnt/old) for the volume C(data). All its entries are withdrawn, so that it no longer needs to be
-        certified.
+        V(db07/data:/mnt/old) for the volume C(data). All entries of the volume are withdrawn, so that it no longer
+        needs to be certified.
     type: str
   reason:
     description: Why O(revoke) withdraws the certificate.

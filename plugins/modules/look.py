@@ -6,11 +6,11 @@
 DOCUMENTATION = r"""
 ---
 module: look
-short_description: Look at a host that measures
+short_description: Check the progress of a host that is measuring
 description:
   - Polls the host. Once all volumes of the host have ended, collects their tables as M(mqops.logdisk.collect) does, and
     cleans up as M(mqops.logdisk.cleanup) does.
-  - If the host was collected already, it is not contacted.
+  - A host whose tables were already collected is not contacted.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:
@@ -26,12 +26,12 @@ options:
     type: dict
     required: true
   give_up:
-    description: Whether to collect from the host even if it has not ended.
+    description: Whether to collect from the host even if some of its volumes have not ended.
     type: bool
     default: false
   only_ask:
-    description: Whether to return only what the host answers. Nothing is collected even if the host has ended, and the
-      module does not fail.
+    description: Whether to return only the answer of the host. Nothing is then collected, even if all volumes have
+      ended, and the module does not fail.
     type: bool
     default: false
   clean_up:
@@ -55,8 +55,8 @@ EXAMPLES = r"""
 RETURN = r"""
 state:
   description:
-    - V(running) until all volumes have ended, V(finished) when they have and at least one has tables, or else what
-      the first volume reports.
+    - V(running) until all volumes have ended, V(finished) when they have ended and at least one has tables, and
+      otherwise the state of the first volume.
     - V(unknown) if the host did not answer.
   returned: success
   type: str
@@ -78,12 +78,12 @@ reason:
   returned: success
   type: str
 collected:
-  description: Names of the volumes whose tables were stored. Missing until the host has ended.
+  description: Names of the volumes whose tables were stored. Missing until all volumes have ended.
   returned: when the host has ended
   type: list
   elements: str
 kept:
-  description: Names of the volumes that have finished tables which were not stored.
+  description: Names of the volumes whose tables are complete but were not stored.
   returned: when the host has ended
   type: list
   elements: str

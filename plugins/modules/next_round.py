@@ -54,7 +54,7 @@ number:
   returned: success
   type: int
 loads:
-  description: The load that each volume tries next, by host and volume. Empty if no search goes on.
+  description: The load that each volume tries next, by host and volume. Empty if no search continues.
   returned: success
   type: dict
   sample: {db01: {log: 40}}

@@ -12,8 +12,9 @@ description:
     source fails the task at once.
   - Starts a process in its own session that writes the output of the source to a file in O(state_dir).
     M(mqops.logdisk.observed) collects it.
-  - The process ends at the latest when the lease after the observation is over. If nobody calls
-    M(mqops.logdisk.observed) for O(lease) seconds, it ends the program that it observes with and removes its state.
+  - The process ends at the latest when the lease that follows the observation is over. If nobody calls
+    M(mqops.logdisk.observed) for O(lease) seconds, the process ends the program that it observes with and removes its
+    state.
   - Nothing on the host is changed. The queue manager is only watched.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
@@ -56,7 +57,7 @@ options:
     type: str
     default: ""
   log_path:
-    description: Directory of the recovery log. If empty, it is the one that C(qm.ini) contains.
+    description: Directory of the recovery log. If empty, it is the one that C(qm.ini) names.
     type: str
     default: ""
   url:
@@ -82,7 +83,7 @@ options:
     type: int
     default: 0
   command:
-    description: A program and its arguments, which is started and observed. The observation ends with it.
+    description: A program and its arguments, which is started and observed. The observation ends when the program ends.
     type: list
     elements: str
     default: []
@@ -194,7 +195,8 @@ def queue_manager_of(p, found):
 
 
 def log_of(p, manager, problems):
-    """Return the path of the recovery log, empty if it is not known, and, if it is unknown, why."""
+    """Return the path of the recovery log and an empty text, or an empty text and the reason why the path is not
+    known."""
     if p["log_path"] or manager.get("log_path"):
         return p["log_path"] or manager["log_path"], ""
     reasons = [manager["problem"]] if manager.get("problem") else problems
@@ -203,7 +205,7 @@ def log_of(p, manager, problems):
 
 
 def facts_of_volume(log_path):
-    """Return the facts of the volume below the log; why there are none if its storage does not answer."""
+    """Return the facts of the volume below the log, or the ``volume_problem`` if its storage does not answer."""
     if not log_path:
         return {}
     answer = _time_limit.call_all([lambda: _volume.facts_of(log_path)], VOLUME_LIMIT_S)[0]

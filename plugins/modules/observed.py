@@ -45,7 +45,7 @@ options:
     type: int
     default: 0
   lease:
-    description: Number of seconds for which the observation goes on without another call.
+    description: Number of seconds for which the observation continues without another call.
     type: float
     default: 120
 attributes:
@@ -71,7 +71,8 @@ state:
   type: str
 samples:
   description:
-    - The lines of the samples from O(offset) on, compressed and in base64. If there are more of them, RV(more) is true.
+    - The lines of the samples from O(offset) on, compressed and encoded in base64. If there are more of them, RV(more)
+      is true.
     - The action plugin stores them and does not return them.
   returned: if O(ask) is V(poll) or V(finish)
   type: str
@@ -94,7 +95,7 @@ volumes:
   returned: if O(ask) is V(poll) or V(finish)
   type: dict
 collected:
-  description: Names of the volumes whose record is written. The action plugin adds it.
+  description: Names of the volumes whose record was written. The action plugin adds it.
   returned: if the observation has ended
   type: list
   elements: str

@@ -24,10 +24,10 @@ options:
   kind:
     description:
       - What the run does. C(measurement) tests storage. C(observation) watches live queue managers, and cannot certify.
-      - The gate does not stop an observation because a verdict is inconclusive or because it does not certify.
-      - For an observation, the settings of each host are those of the fact C(observe_plan), a dictionary with
-        C(settings), the options of the roles by name. Its volumes are those of the queue managers that these options
-        name.
+      - An observation does not fail at the gate because a verdict is inconclusive or because nothing is certified.
+      - For an observation, the settings of each host come from the fact C(observe_plan), a dictionary whose key
+        C(settings) contains the options of the roles by name. Its volumes are those of the queue managers that these
+        options name.
       - C(durability) cuts the power of hosts. The settings of each host are those of the fact C(power_cut_plan), which
         M(mqops.logdisk.cut_plan) returns.
       - Every other kind in C(plugins/plugin_utils/_kinds) can be used as well; any other value fails the task.
@@ -58,7 +58,7 @@ outcome:
   returned: when the run is refused
   type: dict
 artifacts:
-  description: What is passed on to later jobs and notifications, under a key of this job.
+  description: Data that is passed on to later jobs and notifications, under a key of this job.
   returned: when the run is refused
   type: dict
 run:

@@ -22,19 +22,19 @@ options:
     type: dict
     required: true
   overrides:
-    description: Values that are planned with in place of those in O(options).
+    description: Values that the plan uses instead of those in O(options).
     type: dict
     default: {}
   discovered:
     description:
-      - What M(mqops.logdisk.queue_manager_info) returned. With O(run_path), it determines the volumes, even if it is
-        empty.
-      - The plan is shown, and saved in the run directory, also as a variables file. A queue manager that cannot be
-        planned gets the record of a volume.
+      - The result of M(mqops.logdisk.queue_manager_info). If O(run_path) is set, this result determines the volumes,
+        even if it is empty.
+      - The plan is then shown, and saved in the run directory, also as a variables file. A queue manager that cannot be
+        planned gets a record, as a volume would.
     type: dict
     default: {}
   run_path:
-    description: The run directory on the controller. Set it only if O(discovered) is what a host answered.
+    description: The run directory on the controller. Set it only if O(discovered) is the answer of a host.
     type: path
     default: ""
   workload_dir:
@@ -56,8 +56,8 @@ RETURN = r"""
 volumes:
   description:
     - The plan of each volume. C(told) contains the options of its tester, without its directories.
-    - It starts C(start_offset_s) seconds after the first volume. The other figures have the same meaning as those of
-      the host.
+    - The volume starts C(start_offset_s) seconds after the first one. The other figures have the same meaning as those
+      of the host.
   returned: success
   type: list
   elements: dict
@@ -72,28 +72,28 @@ options:
   returned: success
   type: dict
 footprint_bytes:
-  description: Size of all test files of the host together.
+  description: Total size of all test files of the host.
   returned: success
   type: int
 sweep_duration:
-  description: Seconds that each row is measured.
+  description: Number of seconds for which each row is measured.
   returned: success
   type: int
 planned_s:
-  description: Seconds that the steps take, from the start of the first volume to the end of the last one.
+  description: Number of seconds that the steps take, from the start of the first volume to the end of the last one.
   returned: success
   type: float
 certify_s:
-  description: Seconds that the steps take if each row is measured for as long as the profile asks for.
+  description: Number of seconds that the steps take if each row is measured for as long as the profile requires.
   returned: success
   type: float
 notes:
-  description: What the asked duration cannot decide.
+  description: What a measurement of the requested duration cannot decide.
   returned: success
   type: list
   elements: str
 deadline_s:
-  description: Seconds after which the tester ends in any case.
+  description: Number of seconds after which the tester ends in any case.
   returned: success
   type: float
 """

@@ -14,7 +14,8 @@ description:
     copied again. This detects old, damaged and mixed-up binaries. It does not protect against somebody who has the
     rights of the tester's user on the host.
   - The action plugin adds the path of this version of the tester and the offset of the host's clock.
-  - These are the options of the module. Tasks pass results of earlier tasks to its action plugin, see the example.
+  - These are the options of the module. Tasks pass the results of earlier tasks to its action plugin, as the example
+    shows.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:
@@ -27,8 +28,8 @@ options:
     type: bool
     default: false
   observe_window:
-    description: For how many seconds to collect what IBM MQ says of the logs of the running queue managers, for
-      O(discover=true). V(0) does not ask it.
+    description: For how many seconds to collect the figures that IBM MQ reports about the logs of the running queue
+      managers, with O(discover=true). If it is V(0), IBM MQ is not asked.
     type: int
     default: 0
   observe_url:
@@ -36,14 +37,14 @@ options:
     type: str
     default: ""
   observe_amqsrua:
-    description: Path of IBM MQ's sample program C(amqsrua), for O(observe_window). It is asked if the metrics cannot be
-      read. If empty, it is searched for.
+    description: Path of IBM MQ's sample program C(amqsrua), for O(observe_window). The program is used if the metrics
+      cannot be read. If empty, it is searched for.
     type: str
     default: ""
   workspace:
     description:
-      - Options of M(mqops.logdisk.workspace), if the workspaces are to be inspected. Nothing is created. Only
-        M(mqops.logdisk.start) does that.
+      - Options of M(mqops.logdisk.workspace), if the workspaces are to be inspected. Nothing is created, because only
+        M(mqops.logdisk.start) creates workspaces.
       - The action plugin sets this option.
     type: dict
     default: {}
@@ -57,7 +58,7 @@ options:
     type: str
     default: unknown
   cflags:
-    description: Additional compiler flags. Other flags result in another build.
+    description: Additional compiler flags. Different flags result in a different build.
     type: str
     default: ""
   sha256:
@@ -126,8 +127,8 @@ discovered:
   type: dict
 workspace:
   description: The layout of the workspaces that can be created without privilege, as M(mqops.logdisk.workspace) returns
-    it, and what M(mqops.logdisk.start) needs to create them. Empty if nothing was inspected, or if they take privilege.
-    The action plugin makes it of what the host found.
+    it, and what M(mqops.logdisk.start) needs to create them. Empty if nothing was inspected, or if creating them
+    requires privilege. The action plugin makes it from what the host reports.
   returned: success
   type: dict
 observed_s:
@@ -135,8 +136,8 @@ observed_s:
   returned: success
   type: float
 called_s:
-  description: The times at which the call began and, but for RV(observed_s), ended, by the controller's clock.
-    The action plugin adds them.
+  description: The times at which the call began and ended, by the controller's clock. The end does not include
+    RV(observed_s). The action plugin adds them.
   returned: success
   type: list
   elements: float
@@ -254,7 +255,7 @@ def refuse_places(module, installed):
 
 
 def discovered(module):
-    """Return the queue managers if requested, and for how long their logs were observed."""
+    """Return the queue managers if they were requested, and for how long their logs were observed."""
     p = module.params
     if not p["discover"]:
         return dict(observed_s=0.0)
@@ -277,7 +278,7 @@ def observe(queue_managers, p):
 
 
 def inspected(asked):
-    """Return what speaks against the workspaces that are asked for, if any are."""
+    """Return the results of inspecting the requested workspaces; empty if none were requested."""
     if not asked:
         return {}
     # Only a call that inspects file systems pays for the import.

@@ -13,8 +13,8 @@ description:
   - Reads C(mqs.ini) and the C(qm.ini) of each queue manager. A setting that C(qm.ini) does not contain comes from the
     files of the log, or else it is the product's default, which RV(queue_managers[].sources) calls C(assumed).
   - If C(mqs.ini) does not exist or cannot be read, and C(dspmq) and C(dspmqinf) are installed, the module calls them.
-  - The module only reads, and needs neither IBM MQ nor privilege. It reports what this user may not read. IBM MQ lets
-    only the user C(mqm) and the members of the group C(mqm) read C(qm.ini).
+  - The module only reads, and needs neither IBM MQ nor privilege. It reports anything that this user may not read. IBM
+    MQ lets only the user C(mqm) and the members of the group C(mqm) read C(qm.ini).
   - A value that IBM MQ would not accept is a problem of its queue manager. The message contains the file, the line and
     the key.
   - If the storage of a file system does not answer, only the queue managers that use it are affected.
@@ -75,7 +75,7 @@ queue_managers:
       returned: always
       type: bool
     problem:
-      description: Why nothing else is known about this queue manager. Empty if the rest is known.
+      description: The reason why nothing else is known about this queue manager. Empty if the other keys are known.
       returned: always
       type: str
       sample: "/var/mqm/qmgrs/QM1/qm.ini, line 9: LogFilePages is '4o96', but must be a whole number from 64 to 65535"

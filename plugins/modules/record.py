@@ -51,7 +51,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 logdisk:
-  description: The host, the verdict, and the reason for each volume, with the number of the schema.
+  description: The host, the verdict and its reason for each volume, and the version of the schema.
   returned: if a record was written
   type: dict
   sample: {schema: 1, kind: error, host: db07, verdict: unreachable, volumes: {log: No route to host}}

@@ -30,29 +30,30 @@ options:
     type: list
     elements: str
   run:
-    description: ID of a run. If it is not in O(report_dir), it is brought there from the history, which has the runs
-      with C(gate_keep_report=true).
+    description: ID of a run. A run that is not in O(report_dir) is copied there from the history, which contains the
+      runs with C(gate_keep_report=true).
     type: str
   workflow:
     description: ID of the workflow job whose runs are merged. By default it is the one that the job belongs
       to, C(awx_workflow_job_id).
     type: str
   play_hosts:
-    description: The hosts of the play, which fail by their own verdicts.
+    description: The hosts of the play, which fail according to their own verdicts.
     type: list
     elements: str
     required: true
   policy:
     description:
       - The values of C(gate_fail_on) and C(gate_report_only) that were given to this command, as in
-        RV(mqops.logdisk.check_options#module:given). It is used instead of what the run recorded when it was
-        opened, and the report says so.
-      - A merged run stops at every verdict that one of its runs stops at, and it decides even if its runs only report.
+        RV(mqops.logdisk.check_options#module:given). They are used instead of what the run recorded when it was opened,
+        and the report says so.
+      - A merged run fails at every verdict at which one of its runs fails, and it can fail even if its runs only
+        report.
     type: dict
     default: {}
   expected_count:
-    description: As for the option C(gate_expected_count) of the role P(mqops.logdisk.gate#role). Of a
-      merged run, all hosts count.
+    description: As for the option C(gate_expected_count) of the role P(mqops.logdisk.gate#role). In a merged run, all
+      hosts count.
     type: int
     default: 0
   keep_report:
@@ -103,7 +104,7 @@ failures:
   returned: success
   type: dict
 artifacts:
-  description: What is reported to workflows, as by M(mqops.logdisk.gate).
+  description: Data that is passed on to workflows, as by M(mqops.logdisk.gate).
   returned: success
   type: dict
 """

@@ -38,13 +38,13 @@ options:
     type: str
     default: ""
   policy:
-    description: What is given to this command of C(gate_fail_on) and C(gate_report_only). It is used instead of what
-      the run recorded when it was opened.
+    description: The values of C(gate_fail_on) and C(gate_report_only) that are given to this command. They are used
+      instead of what the run recorded when it was opened.
     type: dict
     default: {}
 attributes:
   check_mode:
-    description: In check mode a run that the history keeps is brought to O(report_dir) as well.
+    description: In check mode a run that the history keeps is also restored to O(report_dir).
     support: full
 """
 
@@ -58,7 +58,7 @@ EXAMPLES = r"""
 RETURN = r"""
 run:
   description: The run ID, the absolute path of the run directory, the expected hosts, and O(sign_key), O(upload_url),
-    the place of O(history), and O(policy).
+    the location of O(history), and O(policy).
   returned: success
   type: dict
   sample:

@@ -32,7 +32,7 @@ options:
     required: true
   loads:
     description: The hosts that measure in this round of a search for the capacity, as returned by
-      M(mqops.logdisk.next_round). Without it, all hosts do.
+      M(mqops.logdisk.next_round). Without this option, all hosts measure.
     type: dict
   run_path:
     description: The run directory on the controller. It is part of the commands that the module prints for ending the

@@ -15,7 +15,8 @@ description:
   - Fails if another run uses the same state directory, and names that run. If a run with another state directory
     measures the same disk, the tester itself refuses to start. The testers of one run may share a disk.
   - A volume whose tester cannot be started does not affect the others. The action plugin writes its record.
-  - These are the options of the module. Tasks pass results of earlier tasks to its action plugin, see the example.
+  - These are the options of the module. Tasks pass the results of earlier tasks to its action plugin, as the example
+    shows.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:
@@ -62,8 +63,8 @@ options:
         elements: str
         required: true
       made_paths:
-        description: Those of O(volumes[].paths) that this run created. They are removed when the run has ended. Those
-          that are created on account of O(workspace) are added.
+        description: The paths in O(volumes[].paths) that this run created. They are removed when the run has ended.
+          The module adds those that it creates for O(workspace).
         type: list
         elements: str
         default: []
@@ -226,7 +227,7 @@ def launch(p, volume, run, lock):
 
 
 def start(p, volume, run, lock):
-    """Start the tester of a volume. Returns why it cannot be started, empty if it is."""
+    """Start the tester of a volume. Returns the reason if it cannot be started, and an empty text otherwise."""
     try:
         if p["round"] > 1:
             run.follow(p["round"])
@@ -241,8 +242,8 @@ def start(p, volume, run, lock):
 
 
 def created(asked):
-    """Create the directories of all volumes. Returns for each volume the paths that were created for this run, or an
-    ``error``, by its name."""
+    """Create the directories of all volumes. Returns, by volume name, the paths that were created for this run, or an
+    ``error``."""
     # Only a call that creates directories pays for the import.
     from ansible_collections.mqops.logdisk.plugins.module_utils import _workspaces
 
@@ -259,7 +260,8 @@ def created_for(found):
 
 
 def started(p, volume, run, lock, workspace):
-    """Start the tester of a volume, unless its workspace could not be created. Returns the answer for it."""
+    """Start the tester of a volume, unless its workspace could not be created. Returns its ``error``, and the ``stage``
+    if that is not the sweep."""
     if workspace.get("error"):
         return dict(error=workspace["error"], stage="workspace")
     made_paths = volume["made_paths"] + workspace.get("made_paths", [])
@@ -267,7 +269,7 @@ def started(p, volume, run, lock, workspace):
 
 
 def start_all(p):
-    """Start the testers. Returns for each volume its ``error``, by its name, and the ``stage`` if it is not that of the
+    """Start the testers. Returns, by volume name, the ``error`` of each volume, and the ``stage`` if that is not the
     sweep."""
     runs = [_runs.Run(p["state_dir"], p["run_id"], volume["name"]) for volume in p["volumes"]]
     _runs.own_directory(runs[0].state_dir)

@@ -57,7 +57,7 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _runs, _user
 
 
 def ids(runs):
-    """Return the IDs of runs, which have a state for each volume, once."""
+    """Return the ID of each run once, although a run has a state for each volume."""
     return sorted({run.run_id for run in runs})
 
 

@@ -51,12 +51,13 @@ EXAMPLES = r"""
 
 RETURN = r"""
 verified:
-  description: The IDs of the runs that are as they were signed.
+  description: The IDs of the runs that have a valid signature and have not changed since they were signed.
   returned: if the file of allowed signers can be read
   type: list
   elements: str
 problems:
-  description: Why runs do not verify, one sentence for each file, the first ones of each run.
+  description: The reasons why runs could not be verified, one sentence for each file. Only the first ones of each run
+    are listed.
   returned: if the file of allowed signers can be read
   type: list
   elements: str

@@ -36,23 +36,23 @@ options:
     type: int
     default: 0
   looked_at:
-    description: The hosts that were polled since the last wait. What they answered before does not count any more.
+    description: The hosts that were polled since the last wait. Their earlier answers no longer count.
     type: list
     elements: str
     default: []
   everyone:
-    description: Whether every host is polled each time, because it needs the polls to go on.
+    description: Whether every host is polled each time, because an observation continues only if it is polled.
     type: bool
     default: false
   answers:
-    description: What hosts have answered since their last status, by host, as RV(answers) and the results of
+    description: The answers of hosts since their last status, by host, as returned in RV(answers) and in the results of
       M(mqops.logdisk.look) with O(mqops.logdisk.look#module:only_ask=true). If one of them has ended early, all hosts
       are polled at once.
     type: dict
     default: {}
   run_path:
-    description: The run directory on the controller. If the history is to keep it, it is kept before the wait,
-      with the orders of its hosts.
+    description: The run directory on the controller. If the history is to keep the directory, it is stored before the
+      wait, with the orders of its hosts.
     type: str
 """
 
@@ -71,13 +71,13 @@ over:
   returned: success
   type: bool
 ask:
-  description: The host to ask for all, before the expected end and if the output is not a terminal, because each host
-    that is polled costs a fork and prints a line. If sweeps may end early, it is the one that measures. Empty if the
-    hosts in RV(look_at) are to be polled.
+  description: The host that is asked on behalf of all hosts. It is set before the expected end if the output is not a
+    terminal, because each host that is polled costs a fork and prints a line. If sweeps may end early, it is the host
+    that is measuring. Empty if the hosts in RV(look_at) are to be polled.
   returned: success
   type: str
 look_at:
-  description: The hosts to poll, which are all that have not been collected, or none if one is to be asked for all.
+  description: The hosts to poll. These are all hosts that have not been collected, or none if RV(ask) is set.
   returned: success
   type: list
   elements: str
@@ -91,7 +91,7 @@ polls:
   returned: success
   type: int
 answers:
-  description: Those of O(answers) that come from hosts that have neither been collected nor polled since.
+  description: The elements of O(answers) whose hosts have neither been collected nor polled since.
   returned: success
   type: dict
 """

@@ -16,7 +16,8 @@ description:
     system that does not answer.
   - The action plugin writes the record of a volume with an error. It fails if no volume is left to test.
   - In check mode only the preflight is run.
-  - These are the options of the module. Tasks pass results of earlier tasks to its action plugin, see the example.
+  - These are the options of the module. Tasks pass the results of earlier tasks to its action plugin, as the example
+    shows.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:
@@ -62,8 +63,8 @@ options:
             elements: str
             default: []
           footprint_bytes:
-            description: Number of bytes that the test files need there. Whatever is on the same file
-              system must fit there together.
+            description: Number of bytes that the test files need there. All test files on the same file system must fit
+              there together.
             type: int
             required: true
           direct_sizes:
@@ -88,8 +89,9 @@ options:
             required: true
   state_dir:
     description:
-      - State directory of the runs. Empty directories on the paths under test that are older than an hour and belong to
-        runs not known there are removed, because their testers never started. If empty, nothing is removed.
+      - State directory of the runs. Empty directories on the paths under test are removed if they are older than an
+        hour and belong to runs that are not known there, because the testers of such runs never started. If empty,
+        nothing is removed.
     type: str
     default: ""
   owner:
@@ -97,7 +99,7 @@ options:
     type: str
     default: ""
   run_as:
-    description: User that later tasks become. The action plugin returns it and does not send it to the host.
+    description: User as which later tasks run. The action plugin returns it and does not send it to the host.
     type: str
     default: ""
   reserve_bytes:
@@ -138,8 +140,8 @@ options:
     type: bool
     default: true
   patience_s:
-    description: Number of seconds after which a file system that does not answer is given up. What it still
-      creates later is removed.
+    description: Number of seconds after which a file system that does not answer is given up. Anything that is created
+      there later is removed.
     type: float
     default: 30
 attributes:
