@@ -169,7 +169,8 @@ def read_text(path):
 
 
 def why(error):
-    """Return the reason of an OSError for the end of a message; if permission was denied, which user needs it."""
+    """Return the end of a message with the reason of an OSError; if permission was denied, with the user and what to
+    do."""
     if error.errno not in (errno.EACCES, errno.EPERM):
         return ": %s" % os.strerror(error.errno)
     return " by %s: act as a user of the group mqm (for example workspace_owner: mqm)" % _user.name()

@@ -12,8 +12,7 @@ import time
 
 
 def detached(function, descriptors=()):
-    """Call ``function`` in a process in a session of its own that has no other open file than ``descriptors``;
-    return its pid.
+    """Call ``function`` in a process with its own session and no open files other than ``descriptors``; return its pid.
 
     A reader of this program's output does not wait for that process. Everything that it needs must have been
     imported: the files of a module are removed when the module ends.
@@ -35,7 +34,7 @@ def _keep_only(descriptors):
         os.dup2(nothing, standard)
     for name in os.listdir("/proc/self/fd"):
         if int(name) > 2 and int(name) not in descriptors:
-            with contextlib.suppress(OSError):  # it was the process of the listing
+            with contextlib.suppress(OSError):  # this was the descriptor of the listing itself
                 os.close(int(name))
 
 

@@ -68,9 +68,9 @@ def discover(mqs_ini, run_command, stanzas="", planned=(), limit_s=DEFAULT_LIMIT
     """Return ``queue_managers`` (one dict each, sorted by name), ``log_defaults`` (those of queue managers to be
     created) and ``problems``.
 
-    Without an mqs.ini that can be read, dspmqinf is asked by ``run_command`` (that of a module) if it is installed. Its
+    If mqs.ini cannot be read, ``run_command`` (that of a module) calls dspmqinf if it is installed. Its
     output can also be given as ``stanzas``. ``planned`` holds queue managers that are to be created, as dicts with
-    ``name`` and the same settings as in an answer. If it already exists, its files decide.
+    ``name`` and the same settings as in an answer. If one of them already exists, its files decide.
     """
     answer = dict(queue_managers=[], log_defaults={}, problems=[])
     try:
@@ -181,8 +181,8 @@ def _describe_present(stanza, log_home):
 
 
 def _check_files(path):
-    """Raise AbsentError if a directory has no file of a recovery log, as an empty mount point;
-    OSError if this user cannot see whether it has."""
+    """Raise AbsentError if a directory does not contain a file of a recovery log, as an empty mount point does not;
+    OSError if this user cannot see whether it contains one."""
     if os.path.lexists(os.path.join(path, _CONTROL_FILE)):
         return
     names = os.listdir(path)

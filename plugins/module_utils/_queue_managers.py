@@ -62,7 +62,7 @@ def qm_ini_path(stanza):
 
 def log_stanza(stanza):
     """Return the stanza Log of the queue manager with this stanza in mqs.ini; None if its qm.ini has none. Raises
-    IniError, AbsentError if there is no qm.ini."""
+    IniError, or AbsentError if there is no qm.ini."""
     path = qm_ini_path(stanza)
     stanzas = _ini_files.read(path)
     if stanzas is None:
@@ -79,8 +79,8 @@ def log_ring_bytes(log):
 
 
 def log_buffer_bytes(log):
-    """Return the size of the log buffer, which is that of the largest log write,
-    by the stanza Log and MQ's default. Raises IniError."""
+    """Return the size of the log buffer, which is also the size of the largest log write, from the stanza Log and MQ's
+    default. Raises IniError."""
     return (
         _ini_files.log_settings(log).get("LogBufferPages") or _ini_files.DEFAULT_BUFFER_PAGES
     ) * _ini_files.LOG_PAGE_BYTES
@@ -88,7 +88,7 @@ def log_buffer_bytes(log):
 
 def log_facts(names, mqs_ini=MQS_INI):
     """Return facts about the recovery logs of the queue managers of these names: the bytes of the largest set of
-    primary files, and of the smallest log buffer; None if this user can read the qm.ini of none of them."""
+    primary files, and of the smallest log buffer; None if this user cannot read the qm.ini of any of them."""
     log_sets, buffers = [], []
     for name, stanza in _configured(mqs_ini)[0].items():
         try:
@@ -122,8 +122,8 @@ def configured_log_paths(mqs_ini=MQS_INI):
 
 
 def configured_queue_managers(mqs_ini=MQS_INI):
-    """Return the names of the queue managers of this host, running or not; sentences in place of names that mqs.ini
-    does not contain."""
+    """Return the names of the queue managers of this host, running or not, followed by one sentence for each problem
+    with mqs.ini."""
     stanzas, problems = _configured(mqs_ini)
     return sorted(stanzas) + problems
 
@@ -160,8 +160,8 @@ def running_queue_managers():
 
 
 def open_log_devices():
-    """Return the devices (st_dev) that hold a recovery log extent which some process has open, as far
-    as this user's privilege lets it see."""
+    """Return the devices (st_dev) that hold a recovery log extent that a process has open, as far as this user is
+    allowed to see."""
     devices = set()
     for pid in os.listdir("/proc"):
         directory = "/proc/%s/fd" % pid

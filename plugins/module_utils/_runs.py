@@ -111,8 +111,8 @@ class Run:
         _marks.write_mark(self.path, dict(run_id=self.run_id))
 
     def follow(self, number):
-        """Make the state directory of a later round of this run in place of that of the round before,
-        whose tables were collected."""
+        """Make the state directory of a later round of this run. It replaces that of the previous round, whose tables
+        were collected."""
         if self.exists():
             if not self.finished() or self.read_start().get("round") != number - 1:
                 raise RunError("the state of this run is not that of its round %d: %s" % (number - 1, self.path))
@@ -123,9 +123,9 @@ class Run:
         """Return a descriptor that holds the lock of this state directory: one run at a time,
         until its supervisor has cleaned up.
 
-        A process that inherits it keeps the lock. Raises RunError with the run that holds it, if that is this one only
-        after ``patience_s`` seconds. The lock does not keep two runs from one disk. The tester does that, because
-        another user, or this one elsewhere, has another state directory.
+        A process that inherits it keeps the lock. Raises RunError, which names the run that holds it; if this run
+        itself holds it, only after ``patience_s`` seconds. The lock does not prevent two runs from using the same disk,
+        because they may have different state directories. The tester prevents that.
         """
         end = time.time() + patience_s
         while True:
@@ -159,7 +159,7 @@ class Run:
         write_aside(os.path.join(self.path, "start.json"), json.dumps(content, sort_keys=True))
 
     def read_start(self):
-        """Return what :meth:`write_start` kept, or an empty dict."""
+        """Return what :meth:`write_start` stored, or an empty dict."""
         try:
             content = json.loads(self.read_text("start.json") or "{}")
         except ValueError:
@@ -185,7 +185,7 @@ class Run:
         return os.path.isfile(os.path.join(self.tables_path, "run.csv"))
 
     def exit_status(self):
-        """Return the tester's exit status as the supervisor noted it, or None."""
+        """Return the tester's exit status as the supervisor recorded it, or None."""
         text = self.read_text("exit").strip()
         return int(text) if re.match(r"\A[0-9]{1,3}\Z", text) else None
 
@@ -256,7 +256,7 @@ def detach(arguments, lock):
 
 
 def processes_with(arguments):
-    """Return the pids of the processes, this one aside, that have one of ``arguments`` among theirs."""
+    """Return the pids of all other processes that have one of ``arguments`` among their arguments."""
     wanted = frozenset(argument.encode("utf-8", "surrogateescape") for argument in arguments)
     return [
         int(name)
@@ -303,7 +303,7 @@ def runs_below(state_dir):
         mark = _marks.read_mark(os.path.join(parent, name))
         if mark is None or not separator:
             continue
-        # A volume's name may contain the separator, too, so the run ID comes from the mark.
+        # A volume's name may also contain the separator, so the run ID comes from the mark.
         run_id = mark.get("run_id") or run_id
         if name.startswith("%s-" % run_id):
             found.append(Run(state_dir, run_id, name[len(run_id) + 1 :]))
@@ -311,7 +311,7 @@ def runs_below(state_dir):
 
 
 def write_aside(path, text):
-    """Replace a file as a whole."""
+    """Replace a file atomically."""
     aside = path + ".tmp"
     with open(aside, "w") as stream:
         stream.write(text)
@@ -319,7 +319,7 @@ def write_aside(path, text):
 
 
 def packed_table(path, most_bytes=TABLE_MAX_BYTES):
-    """Return a table, compressed and in base64; None if there is none, or if it is not a regular file.
+    """Return a table, compressed and encoded in base64; None if there is none, or if it is not a regular file.
     Raises RunError if it is too large."""
     if not os.path.isfile(path):
         return None

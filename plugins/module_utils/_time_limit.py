@@ -25,7 +25,7 @@ class NoAnswerError(TimeLimitError):
 
 
 def call_all(functions, limit_s, undo=None):
-    """Call all functions at the same time, without arguments. Return for each what it returned, or a TimeLimitError.
+    """Call all functions at the same time, without arguments. Return the result of each function, or a TimeLimitError.
 
     A function may only return what JSON can represent. A process that cannot be killed is left behind. It ends when its
     call returns. With ``undo``, no process is killed: if a function answers too late, ``undo`` is called with its
@@ -89,7 +89,7 @@ def _read_all(descriptors, deadline_s):
 
 
 def _end(pid, kill):
-    """Wait for the end of the process, which is killed if asked for, unless it hangs."""
+    """Wait for the end of the process, unless it hangs; ``kill`` says whether to kill it first."""
     if kill:
         _process.send(pid, signal.SIGKILL)
     _process.wait_until(lambda: os.waitpid(pid, os.WNOHANG)[0] != 0, 0.2, 0.005)

@@ -8,8 +8,8 @@
 
 Base units are bytes, nanoseconds, bytes per second, writes per second, plain counts and plain ratios. Sizes are
 1024-based (K is KiB), rates are decimal (MB/s is 10^6 bytes per second) unless they say KiB/s, MiB/s or GiB/s. Every
-parser raises UnitError, whose message names the value and what is allowed. Every formatter gives short text with three
-significant digits by default.
+parser raises UnitError, whose message names the value and what is allowed. Every formatter returns short text with
+three significant digits by default.
 """
 
 import decimal
@@ -98,7 +98,7 @@ def parse_ratio(value):
 
 
 def parse_number(value):
-    """Return a plain, not negative number without a unit as a float: 3, 1.5, "1.5"."""
+    """Return a plain, non-negative number without a unit as a float: 3, 1.5, "1.5"."""
     return float(_read(value, "number", {"": 1}, ""))
 
 

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """How long cloud volumes were limited, as counted by the volumes themselves.
 
-Amazon's NVMe volumes have a vendor log page of statistics. Its layout and number are those of Amazon's own tools:
+Amazon's NVMe volumes have a vendor log page of statistics. Its layout and number are taken from Amazon's own tools:
 ebsnvme of amazon-ec2-utils, and the amzn plugin of nvme-cli, which reads the same page from instance stores. Usually
 only root may read it.
 

@@ -30,7 +30,7 @@ _GET_UUID = 0x80111500  # FS_IOC_GETFSUUID, from Linux 6.9 on: struct { u8 lengt
 
 def facts(directory, device_number, mount_source, sysfs="/sys", run="/run", dev="/dev"):
     """Return facts about the volume that holds an existing ``directory``: ``filesystem_uuid``, ``device_ids``,
-    ``device_firmware`` and ``device_driver``. Those of several disks are sorted, and separated by blanks."""
+    ``device_firmware`` and ``device_driver``. The values of several disks are sorted, and separated by blanks."""
     try:
         number = _block_devices.number_below(device_number, mount_source)
     except OSError:
@@ -95,7 +95,7 @@ def _of_links(number, dev):
 
 
 def _of_kernel(directory, ioctl=fcntl.ioctl):
-    """Not for file systems without a disk: tmpfs and overlay get another UUID with each mount."""
+    """Not used for file systems without a disk, because tmpfs and overlay get a new UUID with each mount."""
     answer = array.array("B", bytes(17))
     try:
         descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)

@@ -242,8 +242,8 @@ class Preflight:
 def space_refusals(footprints, facts, reserve):
     """Return for each path whose test does not fit there a sentence that says so.
 
-    ``footprints`` holds the bytes of the test files by the name of the volume and the path, ``facts`` those of the
-    :class:`Preflight` likewise. Tests that share free space must fit there together.
+    ``footprints`` holds the bytes of the test files by the name of the volume and the path, ``facts`` holds the facts
+    of each :class:`Preflight` in the same way. Tests that share free space must fit there together.
     """
     groups = {}
     for key in sorted(footprints):
@@ -331,7 +331,7 @@ class _Making:
         self.owner_uid = user.pw_uid if user else os.geteuid()
         self.allow = frozenset(allow)
         self.held = []
-        self.made = []  # of each directory: its path, its parent's descriptor, and its own if it is held
+        self.made = []  # for each directory: its path, the descriptor of its parent, and its own if it is held open
 
     def paths(self):
         return [path for path, dummy, dummy in self.made]
@@ -419,7 +419,7 @@ class _Making:
 
 
 def _open_path(path, follow):
-    """Open the directory ``path``, to name what is in it; through symlinks only if ``follow``."""
+    """Open the directory ``path``, only to refer to its entries; through symlinks only if ``follow``."""
     if follow:
         return os.open(path, os.O_PATH | os.O_DIRECTORY)
     descriptor = os.open("/", os.O_PATH | os.O_DIRECTORY)
@@ -431,7 +431,7 @@ def _open_path(path, follow):
 
 
 def run_directories(path):
-    """Return the marked run directories below ``path``, of whatever run."""
+    """Return the marked run directories below ``path``, of any run."""
     names = sorted(os.listdir(path)) if path and os.path.isdir(path) else []
     found = [os.path.join(path, name) for name in names]
     return [
@@ -472,10 +472,10 @@ def in_use(directory):
 
 def remove_unstarted(path, known):
     """Remove the workspaces below ``path`` of runs that never started,
-    because their job was cancelled or their controller was lost before.
+    because their job was cancelled or their controller was lost before they could.
 
-    They only have empty directories. Whatever cannot be removed is left to :mod:`cleanup`,
-    which reports it.
+    Such workspaces contain only empty directories. Anything that cannot be removed is left to :mod:`cleanup`, which
+    reports it.
     """
     unstarted = [
         directory for directory in run_directories(path) if not is_known(directory, known) and not is_young(directory)
@@ -541,7 +541,7 @@ def _empty_queue_manager_directory(name, parent):
 
 
 def _devices(paths):
-    """Return the device that each of the ``paths``, which are a dict, is on; None if it cannot be determined.
+    """Return the device of each path in the dict ``paths``; None if it cannot be determined.
 
     For storage that does not answer, only the mount table shows the device, so that it does not block the other tests.
     """

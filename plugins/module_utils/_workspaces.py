@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The workspaces of all volumes of a host: what speaks against them, and their directories.
+"""The workspaces of all volumes of a host: why they cannot be used, and their directories.
 
 ``p`` are the options of the module ``workspace``. Everything is done on all file systems at the same time, with a time
 limit, because one of them may hang.
@@ -50,7 +50,8 @@ def layout_of(p, volume, part):
 
 
 def disks_of(facts):
-    """Return the names of the disks below a file system; the file system itself stands for those that are not shown."""
+    """Return the names of the disks below a file system; if sysfs does not show them, the device number and source of
+    the file system."""
     try:
         disks = _block_devices.disks_below(_block_devices.number_below(facts["device_number"], facts["mount_source"]))
     except OSError:
@@ -59,8 +60,8 @@ def disks_of(facts):
 
 
 def disks_of_device(path):
-    """Return the names of the disks below a block device, none if it is not a block device, which the tester
-    reports."""
+    """Return the names of the disks below a block device; none if it is not a block device (the tester reports
+    that)."""
     try:
         return [
             os.path.basename(disk)
@@ -147,7 +148,7 @@ def unique(lists):
 
 def joined(p, volume, found):
     """Return the results for a volume, from the results for each of its paths.
-    The facts are those of the first one."""
+    The facts are those of the first path."""
     parts = [found[volume["name"], part["path"]] for part in volume["parts"]]
     seen = [part for part in parts if "facts" in part]
     facts = dict(seen[0]["facts"]) if seen else {}
@@ -194,7 +195,8 @@ def inspect_all(p, uid):
 
 
 def make_all(p, found):
-    """Create the directories of the volumes that have no error and need no privilege, and add to what was found."""
+    """Create the directories of the volumes that have no error and need no privilege, and add the results to
+    ``found``."""
     ready = [
         volume
         for volume in p["volumes"]

@@ -6,7 +6,8 @@ a publication every 10 seconds.
 
 Its user must be a member of the group mqm, or have these authorities (``setmqaut``): +connect and +inq on the queue
 manager, +sub on the topic SYSTEM.ADMIN.TOPIC ($SYS/MQ), and +get, +put and +dsp on SYSTEM.DEFAULT.MODEL.QUEUE, from
-which the queue for the publications is made: the user gets them from it, and the subscription puts them to it.
+which the queue for the publications is made: the user gets the publications from this queue, and the subscription puts
+them there.
 
 Private to this collection; it may change at any time.
 """
@@ -110,10 +111,11 @@ class Source:
         return dict(source_queue_manager=self._queue_manager, source_amqsrua=path)
 
     def samples(self, end_monotonic):
-        """Yield each publication as it is printed, and None between. Raises SourceError."""
+        """Yield each publication as it is printed, and None in between. Raises SourceError."""
         path, spoke = self._path(), time.monotonic()
         publication, size = [], 0
-        # One more than there is time for, so that amqsrua ends by itself even if nothing else ends it.
+        # Ask for one publication more than there is time for, so that amqsrua ends by itself even if nothing else ends
+        # it.
         count = int((end_monotonic - spoke) // PUBLISHED_EVERY_S) + 2
         for line in self._lines(path, count, end_monotonic):
             now = time.monotonic()

@@ -1,10 +1,10 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Watches the kernel by bpftrace: the writes to a queue manager's log, and calls of the MQI in applications.
+"""Watches the kernel with bpftrace: the writes to a queue manager's log, and calls of the MQI in applications.
 
-bpftrace ends with this process whatever ends it, its program ends itself when its time has ended, and the kernel drops
-all probes of a bpftrace that has ended.
+bpftrace ends with this process, however this process ends. Its program also ends by itself when its time is over. When
+bpftrace has ended, the kernel removes all of its probes.
 
 Private to this collection; it may change at any time.
 """
@@ -44,7 +44,7 @@ _BTF = "/sys/kernel/btf/vmlinux"
 _LOCKDOWN = "/sys/kernel/security/lockdown"
 _CAP_SYS_ADMIN, _CAP_PERFMON, _CAP_BPF = 21, 38, 39
 
-# The shell stops itself, so that nothing of the program runs before it is watched.
+# The shell stops itself, so that no part of the program runs before it is watched.
 _STOPPED = ["/bin/sh", "-c", 'kill -STOP $$; exec "$@" < /dev/null > /dev/null 2>&1', "sh"]
 _NOT_STARTED = (126, 127)
 
@@ -64,9 +64,8 @@ class Source:
         """The time that a probe adds to an operation of each kind (LOG and CALL), after check() has measured it."""
 
     def check(self):
-        """Raise an error with what the kernel or the account lacks; otherwise measure the cost of a probe here, and
-        return facts.
-        Raises SourceError."""
+        """Raise an error that says what the kernel or the account lacks; otherwise measure the cost of a probe on this
+        host, and return facts. Raises SourceError."""
         program = _bpftrace()
         self._refuse_options()
         _refuse_privilege()
@@ -164,8 +163,8 @@ class Source:
 def places_of(log_path):
     """Return the directories that hold log files as (device, inode) pairs, numbered as in the kernel.
 
-    These are ``active`` and what is below it if that has extents (the control file beside it is not written by the
-    logger), else all below ``log_path``.
+    These are ``active`` and the directories below it if ``active`` contains extents (the logger does not write to the
+    control file beside it), and otherwise all directories from ``log_path`` down.
     """
     top = os.path.realpath(log_path)
     active = os.path.join(top, "active")
@@ -194,7 +193,7 @@ def _directories(top):
 
 
 def _place(directory, mounts):
-    # stat() shows another device than the kernel's file system if that has subvolumes.
+    # If a file system has subvolumes, stat() shows a different device than the kernel uses for the file system.
     mount = _mounts.mount_of(directory, mounts)
     number = mount["device_number"] if mount else ""
     status = os.stat(directory)
@@ -317,8 +316,8 @@ def _command(program, text, pid):
 
 
 def _overhead_ns(program, kind):
-    """Return the time that being watched adds to one operation of a kind, measured with one of our own:
-    a write of a byte to a file in memory, or an empty call.
+    """Return the time that being watched adds to one operation of a kind, measured with an operation of our own: a
+    write of a byte to a file in memory, or an empty call.
 
     The same program as for the observation is loaded for it, so anything that bpftrace or the kernel lacks shows here.
     Raises SourceError.
@@ -375,7 +374,7 @@ def _fastest_ns(operation, operations=500, rounds=20):
 
 
 class _Program:
-    """The program that is observed from its beginning to its end. Without a command there is none, and ``pid`` is 0."""
+    """The program that is observed from start to end. Without a command there is no program, and ``pid`` is 0."""
 
     def __init__(self, command):
         self._command = command
@@ -403,7 +402,7 @@ class _Program:
             os.kill(self.pid, signal.SIGCONT)
 
     def ended(self):
-        """Return how it ended. Raises SourceError if it never began."""
+        """Return how it ended. Raises SourceError if it was never started."""
         if self._began is None:
             raise SourceError("bpftrace ended before %s was started" % self._command[0])
         if not child.has_ended(self._process):

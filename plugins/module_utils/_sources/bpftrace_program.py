@@ -11,25 +11,25 @@ when it is looked up. Each stream has these maps:
     sums. An item below 4608 is a bucket of the tester's histogram (src/figures/distribution.h) and counts operations;
     the others are named below.
 ``@x<stream>[slot, 0]`` and ``@x<stream>[slot, 1]``
-    the maximum, and the distance of the minimum from LONGEST; 0 if there is none. If two processors write one at the
-    same time, it may be lost, but not its bucket.
+    the maximum, and the distance of the minimum from LONGEST; 0 if there is none. If two processors write an extreme at
+    the same time, one value may be lost, but its operation still counts in its bucket.
 ``@t<stream>[thread, depth]``
-    the start times of operations that have not returned. bpftrace prints it when it has ended and nothing changes any
+    the start times of operations that have not returned. bpftrace prints this map at its end, when nothing changes any
     more.
 ``@c<stream>[file]``, ``@w<stream>[file]`` and ``@b<stream>[file]``
-    how many writes to a log file wait for a flush, how long they took and how many bytes they moved. bpftrace prints
-    them at the end, too.
+    how many writes to a log file wait for a flush, how long they took and how many bytes they moved. bpftrace also
+    prints these at its end.
 ``@o<stream>``
     the writes to log files that were not made by one of the watched system calls.
 
 A log write is the operation that makes its caller wait until the data is on the disk. That is the system call if the
-file was opened with O_DSYNC or O_SYNC, or is on a file system that is mounted with sync. Otherwise it is the writes to
-a file since its last flush, together with the next flush: one operation, whose duration is the sum of these calls, not
-counting the time between them. MQ opens the files of its log with O_DSYNC.
+file was opened with O_DSYNC or O_SYNC, or is on a file system that is mounted with sync. Otherwise it consists of the
+writes to a file since its last flush, together with the next flush: one operation, whose duration is the sum of these
+calls, not counting the time between them. MQ opens the files of its log with O_DSYNC.
 
-An operation counts in the slot of the second in which it returned, that second modulo SLOTS, so the kernel itself
-decides which second it belongs to. When a second has ended, its slot is read. What the slot gained since it was last
-read is exactly that second, provided that it is read before its next turn.
+An operation counts in the slot of the second in which it returned (the second modulo SLOTS), so the kernel itself
+decides which second it belongs to. When a second has ended, its slot is read. What was added to the slot since it was
+last read belongs to exactly that second, provided that the slot is read before it is used again.
 
 Private to this collection; it may change at any time.
 """
@@ -68,7 +68,7 @@ _BEGIN = """BEGIN
 """
 
 # Traces system calls of any process to a file in one of our directories: a queue manager may run in a container, with
-# other process numbers, and can open files at any time. A file without a name has a directory, too.
+# other process numbers, and can open files at any time. A file without a name also has a directory.
 _OF_LOG = """$directory = $file->f_path.dentry->d_parent->d_inode;
   $inode = (uint64)$directory->i_ino;
   $device = (uint64)$directory->i_sb->s_dev;"""

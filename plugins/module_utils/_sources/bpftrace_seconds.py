@@ -1,8 +1,8 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What bpftrace prints of its program's maps, as texts of single seconds and events.
-It reads no clock and starts nothing.
+"""Turns the maps that bpftrace prints into texts about single seconds and events. This module reads no clock and starts
+no program.
 
 Each text is a JSON object with one key, and all times are the kernel's monotonic clock in ns::
 
@@ -32,7 +32,7 @@ _LATE_NS = (program.SLOTS - 1) * _NS_PER_S
 
 
 class Seconds:
-    """Turns the lines of ``bpftrace -f json`` into texts. ``names`` are those of the program's streams."""
+    """Turns the lines of ``bpftrace -f json`` into texts. ``names`` are the names of the program's streams."""
 
     def __init__(self, names, duration_s):
         self.base_ns = None

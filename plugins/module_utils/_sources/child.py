@@ -149,13 +149,13 @@ class _Output:
 
 
 def has_ended(process):
-    """True if a process has ended. It is not reaped, so that its number still names its group alone."""
+    """True if a process has ended. It is not reaped, so that its number cannot become that of another group."""
     return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
 def status_of(process):
-    """Return the exit status of a process that has ended, without reaping it;
-    that of one killed by a signal is negative."""
+    """Return the exit status of a process that has ended, without reaping it; it is negative if a signal killed the
+    process."""
     result = os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
     return result.si_status if result.si_code == os.CLD_EXITED else -result.si_status
 
@@ -175,10 +175,10 @@ def end(process):
         _process.wait_until(lambda: has_ended(process), PATIENCE_S, 0.02)
         os.killpg(process.pid, signal.SIGKILL)
     except OSError:
-        pass  # none of the group is left
+        pass  # the group has no process left
     for stream in (process.stdout, process.stderr):
         stream.close()
     try:
         process.wait(PATIENCE_S)
     except subprocess.TimeoutExpired:
-        pass  # it hangs in the kernel, and ends when that answers
+        pass  # it hangs in a system call, and ends when that returns

@@ -4,7 +4,7 @@
 """The sources, and the choice of the one that observes.
 
 Each is a class with ``check()``, ``samples()`` and ``of_averages``: whether it reads the rolling averages that MQ
-itself publishes, without privilege. Such a source also has ``check_limit_s``, how long its check takes at most.
+itself publishes, without privilege. Such a source also has ``check_limit_s``, the longest time that its check may take.
 
 Private to this collection; it may change at any time.
 """
@@ -26,7 +26,7 @@ def choose(name, options, sources=SOURCES):
     """Return the name of the source that observes, the source, and what its check found.
 
     ``auto`` takes the first one that can be used; only bpftrace sees calls of applications and can start a command.
-    Raises SourceError with what each lacks.
+    Raises SourceError, which says what each of them lacks.
     """
     only = BPFTRACE if options["calls"] or options["command"] else ""
     names = [AUTO] + [each for each, dummy in sources]

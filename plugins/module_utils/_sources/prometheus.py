@@ -5,11 +5,11 @@
 or of a queue manager in a container.
 
 It needs no authority, only access to the endpoint. mq_prometheus itself needs what ``amqsrua`` needs (see there), and
-to read the metrics of class DISK.
+it must read the metrics of class DISK.
 
-mq_prometheus answers each request with what the queue manager has published since the request before, whoever made that
-one. So bytes are only complete if nobody else reads the same endpoint, and there are no metrics about the log if the
-last publication has already been fetched: queue managers publish every 10 seconds.
+mq_prometheus answers each request with what the queue manager has published since the previous request, regardless of
+who made that. The bytes are therefore only complete if nobody else reads the same endpoint, and there are no metrics
+about the log if the last publication has already been fetched: queue managers publish every 10 seconds.
 
 Private to this collection; it may change at any time.
 """
@@ -79,8 +79,8 @@ class Source:
             time.sleep(TICK_S)
 
     def samples(self, end_monotonic):
-        """Yield the endpoint's metrics about the log at each interval, as lines of its exposition,
-        and None between. Raises SourceError."""
+        """Yield the endpoint's metrics about the log at each interval, as lines of its exposition, and None in between.
+        Raises SourceError."""
         due = good = time.monotonic()
         patience_s = max(PATIENCE_S, 3 * self._interval_s)
         trouble = None
@@ -115,8 +115,8 @@ class Source:
         return get
 
     def _text_of(self, get):
-        """Return the lines about the log of the queue manager that a request brought;
-        empty if there is nothing new. Raises SourceError."""
+        """Return the lines of an answer about the log of the queue manager; empty if there is nothing new. Raises
+        SourceError."""
         if get.is_alive():
             get.abandon()
             raise SourceError(
@@ -307,7 +307,7 @@ class _Get(threading.Thread):
                 break
         if announced is not None and total < announced:
             raise _cut_off(self._url, "after %d of %d bytes" % (total, announced))
-        # The last line of an exposition must end with a line feed, too.
+        # The last line of an exposition must also end with a line feed.
         self.answer.is_cut = announced is None and bool(last)
 
 

@@ -5,8 +5,8 @@
 each with a class ``Source(options)``.
 
 ``check()`` checks in the foreground whether the source can be used, and returns facts. ``samples(end_monotonic)`` is a
-generator of texts, or None if there is nothing new, at least once per second, never later than the end. Both raise
-SourceError.
+generator that yields a text, or None if there is nothing new, at least once per second and never after the end. Both
+raise SourceError.
 
 Private to this collection; it may change at any time.
 """

@@ -50,7 +50,7 @@ def _watch(name, window_s, url, path):
 
 
 def _take(texts, samples):
-    """Add the texts of a source to ``samples``, also if it fails after some."""
+    """Add the texts of a source to ``samples``, even if it fails after some of them."""
     size = 0
     for text in texts:
         size += len(text or "")

@@ -90,8 +90,8 @@ def _is_of(entries: tuple[Entry, ...], hosts: set[str], boot_id: object) -> bool
 
 
 def _last_places(directory: RunDirectory, records: list[HostRecord], history: History) -> dict[tuple[str, str], str]:
-    """Return name and mount point of the volumes that the last runs before this one measured, and the run,
-    for a host of which no plan is known."""
+    """For hosts without a known plan, return the name and mount point of each volume that the last runs before this one
+    measured, with that run."""
     found = {}
     for record in records:
         entries = [

@@ -189,7 +189,8 @@ class Certificate:
 
     @property
     def content(self) -> dict[str, Any]:
-        """The content as plain data: read again each time, because that of a whole fleet would not fit into memory."""
+        """The content as plain data: read again each time, because the contents of a whole fleet would not fit into
+        memory."""
         return json.loads(self.text)
 
     @classmethod
@@ -257,11 +258,12 @@ class Entry:
     belongs with.
 
     volume_id is None if it is not known which volume it was. valid_from and valid_until (the last day) are None unless
-    it certifies. parameters stands for those of the sweep. limits_verdict is the verdict without a comparison; outcome
-    and baseline say what the comparison found and stand for the certificates that it was compared with; baseline is
-    None if no comparison was requested, and outcome also if none could be made. accepted: whether it begins a baseline.
-    disk_id identifies the content of the volume. volume_facts are what is true of the volume under every profile,
-    separated by blanks. verified: whether all data was read back. can_certify: whether the profile ever certifies.
+    it certifies. parameters identifies the parameters of the sweep. limits_verdict is the verdict without a comparison.
+    outcome is the result of the comparison, and baseline identifies the certificates that it was compared with;
+    baseline is None if no comparison was requested, and outcome is also None if none could be made. accepted says
+    whether it begins a baseline. disk_id identifies the content of the volume. volume_facts are the facts that hold for
+    the volume under every profile, separated by blanks. verified says whether all data was read back, and can_certify
+    whether the profile ever certifies.
     """
 
     sha256: str
@@ -301,8 +303,8 @@ class Entry:
 
     @property
     def place(self) -> tuple[str, str, str]:
-        """Where the volume is for people: the host's name in the inventory, the name of the volume, and its mount
-        point, empty if that is not known."""
+        """The place of the volume, as people know it: the host's name in the inventory, the name of the volume, and its
+        mount point, empty if that is not known."""
         return self.host, self.volume, self.mount_point or ""
 
 
@@ -401,7 +403,7 @@ def _method_version(tables: Tables | None) -> int | None:
 
 def _parameters(run: Mapping[str, Any], record: HostRecord, tables: Tables | None) -> dict[str, str]:
     measured = {key: tables.run.get(key, "") for key in PARAMETERS} if tables else {}
-    # Directories have names of their own in each run, and a search has load points of its own.
+    # The names of directories differ from run to run, and the load points differ from search to search.
     streams = (
         {key: _DIRECTORIES.sub("", text) for key, text in tables.run.items() if OF_STREAMS.match(key)} if tables else {}
     )
@@ -441,7 +443,7 @@ def _row_key(row: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def _check(content: Any) -> None:
-    """Raise CertificateError if content lacks what the history needs of a certificate."""
+    """Raise CertificateError if content lacks anything that the history needs from a certificate."""
     if not isinstance(content, dict) or content.get("schema") != SCHEMA_VERSION:
         raise CertificateError(f"it is not a certificate of schema {SCHEMA_VERSION}")
     lacking = misfit(content, _SHAPE)
@@ -470,7 +472,7 @@ def _check(content: Any) -> None:
 
 
 def _is_time(text: str | None, form: str) -> bool:
-    """Whether a time is written in full, as its order as text requires."""
+    """Whether a time is written in full, so that times sort correctly as text."""
     try:
         return text is None or datetime.datetime.strptime(text, form).strftime(form) == text
     except ValueError:

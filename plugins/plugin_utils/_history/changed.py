@@ -24,7 +24,7 @@ Line = tuple[str, str, str, str]
 
 @dataclass(frozen=True)
 class Since:
-    """The changes since a certificate; that there are none is also worth knowing."""
+    """The changes since a certificate. If nothing changed, that is also worth knowing."""
 
     certificate: Entry
     changes: tuple[Change, ...]
@@ -36,7 +36,7 @@ def key_of(line: Status) -> Line:
 
 
 def changed_since(history: History, lines: Sequence[Status]) -> dict[Line, Since]:
-    """Return, for the first lines, the changes from the previous certificate to the latest judgement.
+    """Return, for the first lines of the status, the changes from the previous certificate to the latest judgement.
     Raises HistoryError."""
     pairs = {key_of(line): pair for line in lines[:MOST_LINES] if (pair := _pair(history, line))}
     wanted = list(dict.fromkeys(entry.sha256 for pair in pairs.values() for entry in pair))
@@ -48,7 +48,7 @@ def changed_since(history: History, lines: Sequence[Status]) -> dict[Line, Since
 
 
 def _pair(history: History, line: Status) -> tuple[Entry, Entry] | None:
-    """Return the newest entry that says which volume it is about, and the last certificate before it of the same place;
+    """Return the newest entry that says which volume it is about, and the last earlier certificate of the same place;
     None if there are not two."""
     after = line.attempt if line.attempt and line.attempt.volume_id else line.entry
     if after is None:

@@ -15,11 +15,11 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import
 
 @dataclass(frozen=True)
 class CutResult:
-    """The result of the power cuts of a volume in one run. ``cuts`` is how many were made, all of them kept if the
-    verdict is pass. Texts are untrusted.
+    """The result of the power cuts of a volume in one run. ``cuts`` is the number of cuts; if the verdict is pass, no
+    writes were lost in any of them. Texts are untrusted.
 
     ``volume_id``, ``disk_id`` and ``mount_point`` are None if it is not known which volume it was: a loss then counts
-    against each of that host and name.
+    against each volume of that host and name.
     """
 
     sha256: str
@@ -47,8 +47,8 @@ class CutResult:
 
 
 def newest_kept(results: Iterable[CutResult], valid_days: int, day: datetime.date) -> CutResult | None:
-    """Among the runs that kept everything, return the one with most cuts that counts on a day, or else the newest one;
-    None if there is none."""
+    """Among the runs that kept everything, return the one with the most cuts among those that count on a day, or else
+    the newest one; None if there is none."""
     kept = sorted(
         (result for result in results if result.verdict == PASS and result.volume_id), key=lambda result: result.order
     )
@@ -59,7 +59,7 @@ def newest_kept(results: Iterable[CutResult], valid_days: int, day: datetime.dat
 def standing_loss(results: Sequence[CutResult], wanted: int = 0) -> CutResult | None:
     """Return the newest loss among the results of a volume, oldest first, that counts; None if there is none.
 
-    A loss counts until a later run keeps everything in at least as many cuts, and in as many as are wanted.
+    A loss counts until a later run keeps everything in at least as many cuts, and in as many as are required.
     """
     most_kept = 0
     for result in reversed(results):
@@ -80,7 +80,7 @@ class CutResults:
 
     def of(self, host: str, volume: str, volume_id: str | None, disk_id: str | None) -> list[CutResult]:
         """Return the results of a volume, oldest first, and losses for which only its name is known.
-        A clone has another host."""
+        A clone has a different host."""
         placed = self._by_volume.get((host, volume_id, disk_id), []) if volume_id else []
         losses = [result for result in self._by_volume.get((host, None, volume), []) if result.verdict == FAIL]
         return sorted([*placed, *losses], key=lambda result: result.order)

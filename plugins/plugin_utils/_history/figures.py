@@ -45,7 +45,7 @@ class Change:
 
 
 def figure_named(name: str) -> str:
-    """Return the column for a user's name of a figure: latency_p99 is latency_p99_ns. Raises ValueError."""
+    """Return the column of a figure that a user named: latency_p99 becomes latency_p99_ns. Raises ValueError."""
     for column in (*_LATENCIES, *RATES):
         if name in (column, column.removesuffix("_ns")):
             return column
@@ -104,7 +104,7 @@ def why_incomparable(content: Content, other: Content, figure: str = LATENCY_MEA
     """Return why a certificate cannot be compared with another one that can be compared, "" if it can.
 
     Certificates need the same version of the method and the same parameters of the sweep. Those imported from mqldt
-    name neither: the rows that both have can be compared, whatever the version of the method.
+    name neither: the rows that both have can be compared, regardless of the version of the method.
     """
     reason = why_unusable(content, figure)
     if reason:

@@ -109,7 +109,7 @@ def hold_against_certificates(directory: RunDirectory) -> None:
 
 
 def unknown(why: str) -> dict[str, Any]:
-    """Return the note if there is nothing to compare, with the reason."""
+    """Return the note for a record that cannot be compared, with the reason."""
     return {"outcome": UNKNOWN, "text": why, "caveats": []}
 
 
@@ -202,8 +202,8 @@ def _may_be_at(identity: VolumeIdentity | None, entry: Entry) -> bool:
 
 
 def _state_of(entry: Entry, state: str, fact: Entry | None, loss: CutResult | None) -> tuple[str, str]:
-    """Return the state of an entry and its words. state is the one by the profile alone; a fact about the volume, or
-    writes lost in a power cut, overrule it."""
+    """Return the state of an entry and its words. state is the state under the profile alone; a fact about the volume,
+    or writes lost in a power cut, override it."""
     if entry.effect == CERTIFIES and state != REVOKED and fact:
         return FAILED, f"the certificate of a volume that {standing_facts_text(fact)}"
     if entry.effect == CERTIFIES and state != REVOKED and loss:

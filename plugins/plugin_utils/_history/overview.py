@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The status of the fleet for people, for programs and for monitoring, and which of it is a problem."""
+"""The status of the fleet for people, for programs and for monitoring, and the problems in it."""
 
 from __future__ import annotations
 
@@ -269,7 +269,8 @@ def _age_days(kept: CutResult, today: Today) -> int:
 
 
 def _kept_text(kept: CutResult, today: Today) -> str:
-    """Return how many power cuts were kept, what they bound, how old they are and until when they count."""
+    """Return how many power cuts lost no write, the bound that they prove, how old they are and until when they
+    count."""
     cuts, age, until = (
         f"{kept.cuts} power {'cut' if kept.cuts == 1 else 'cuts'} kept",
         _age_days(kept, today),

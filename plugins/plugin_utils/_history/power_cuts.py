@@ -106,7 +106,7 @@ def current(results: Sequence[CutResult], run: Mapping[str, Any]) -> Current:
 
 
 def said_of(known: Current, wanted: int) -> dict[str, Any] | None:
-    """Return the conclusion from the results of a volume if that many cuts without a loss are wanted;
+    """Return the conclusion from the results of a volume if that many cuts without a loss are required;
     None if there is nothing to say.
 
     A loss that counts decides, or else the newest run that kept everything in enough cuts and has not expired.

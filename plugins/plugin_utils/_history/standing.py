@@ -3,10 +3,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """Which fact about a volume still stands: an I/O error, a stall or wrong data,
-whatever profile the volume was judged by.
+regardless of the profile that the volume was judged by.
 
-Such a fact is cleared by a later run that can find it and that certified the volume, by whichever profile: wrong data
-only by one that read everything back.
+Such a fact is cleared by a later run that can find it and that certified the volume, under any profile. Wrong data is
+only cleared by a run that read everything back.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_facts im
 
 def standing_fact(entries: Iterable[Entry], revoked: Collection[str]) -> Entry | None:
     """Return the newest of the entries of a volume that states a fact which no later one cleared; None if there is
-    none. What was revoked does not count."""
+    none. Revoked entries do not count."""
     passed = verified = False
     for entry in sorted(entries, key=lambda entry: entry.order, reverse=True):
         if entry.sha256 in revoked:

@@ -4,10 +4,11 @@
 
 """The states of certificates on a given day: which ones belong to the same volume, and in which state each of them is.
 
-It follows from the entries alone, regardless of the order in which they were stored. There is one chain for each
-volume, what it holds, and name of a profile: in it, a certificate supersedes the one before, a fail ends its validity,
-and attempts change nothing. The newest entry of each effect decides the state of a chain, so that a store need not read
-the others. One chain of a volume is that of the profile that is requested. A fact about the volume fails all of them.
+The states follow from the entries alone, regardless of the order in which these were stored. There is one chain for
+each combination of a volume, its content and the name of a profile. In a chain, a certificate supersedes the one
+before, a fail ends its validity, and attempts change nothing. The newest entry of each effect decides the state of a
+chain, so that a store need not read the others. One chain of a volume is that of the requested profile. A fact about
+the volume fails all of its chains.
 """
 
 from __future__ import annotations
@@ -45,8 +46,8 @@ CURRENT = (EXPIRING, VALID)
 
 @dataclass(frozen=True)
 class Today:
-    """The day for which states are asked, for how many days before its end a certificate is expiring (its last day
-    included), and for how many days after their day power cuts that were kept count."""
+    """The day for which states are requested, the number of days before its end (including its last day) for which a
+    certificate is expiring, and the number of days for which power cuts without a loss count."""
 
     date: datetime.date
     expiring_days: int
@@ -77,7 +78,7 @@ def entry_states(entries: Iterable[Entry], revoked: Collection[str], today: Toda
 
 
 def _state(entry: Entry, later: Collection[str], revoked: Collection[str], today: Today) -> str:
-    """Return the state of an entry after which entries of some effects came."""
+    """Return the state of an entry that was followed by entries of some effects."""
     if entry.sha256 in revoked:
         return REVOKED
     if CERTIFIES in later:
@@ -114,7 +115,7 @@ class Chain:
 
 @dataclass(frozen=True)
 class Volume:
-    """One volume with what it holds: its entries, oldest first, and the inventory names of other machines that have
+    """A volume with one content: its entries, oldest first, and the inventory names of other machines that have
     the same identity."""
 
     volume_id: str
@@ -179,11 +180,11 @@ def _boots_by_host(entries: Iterable[Entry]) -> dict[str, set[str]]:
 class Status:
     """The present state of a host's volume under one profile.
 
-    entry decides the state (None: nothing does), unless a fact about the volume (fact) or lost writes in a power cut
+    entry decides the state (None if nothing does), unless a fact about the volume (fact) or lost writes in a power cut
     (loss) do. attempt is a newer entry that changed nothing, kept are the power cuts without a loss (None if there are
-    none, or if a loss counts), and replaced is its previous content. is_asked says that this is the profile that
-    is asked for, and is_one_of_several that the host has had volumes of this name at other mount points. The profile is
-    empty if nothing was ever judged.
+    none, or if a loss counts), and replaced is its previous content. is_asked says that this is the requested profile,
+    and is_one_of_several says that the host has had volumes of this name at other mount points. The profile is empty if
+    nothing was ever judged.
     """
 
     host: str
@@ -218,8 +219,8 @@ def fleet_status(
     """Return the states of the fleet on a day, the most urgent first: for each host's volume, those of its present
     content, for each relevant profile.
 
-    profiles holds the name of the requested profile by host; of a host without one it is that of the newest run
-    that measured the volume to certify it. Other profiles are included if they certified the volume, unless their
+    profiles holds the name of the requested profile by host; for a host without one, it is the profile of the newest
+    run that measured the volume to certify it. Other profiles are included if they certified the volume, unless their
     certificate is expired or revoked and there is a newer one. cuts are the results of all power cuts. A volume against
     which a fact or a loss counts is failed under every profile, unless the entry that decided its state was revoked.
     """
@@ -354,8 +355,8 @@ def _profile_of(entries: Collection[Entry]) -> str:
 
 
 def _relevant(volume: Volume, asked: str) -> list[Chain]:
-    """Return the chain of the profile that is asked for, and those of others that say what the volume is: that
-    certified it, or else that failed it."""
+    """Return the chain of the requested profile, and the chains of other profiles that certified the volume, or else
+    those that failed it."""
     others = [chain for chain in volume.chains if chain.profile != asked]
     own = next((chain for chain in volume.chains if chain.profile == asked), Chain(asked, ()))
     certified = [chain for chain in others if chain.certificate]

@@ -5,9 +5,8 @@
 """Which certificates a volume is compared with, and which ones count with this run.
 
 A baseline consists of the certificates that count as normal: those made without a comparison, and those accepted by
-hand. A certificate that was compared with a baseline never becomes one, so that neither a slow decline nor an
-improvement moves it.
-A run that is inconclusive counts with the next ones, until one is decided.
+hand. A certificate that was compared with a baseline never becomes part of a baseline, so that neither a slow decline
+nor an improvement moves it. An inconclusive run is counted together with the next runs, until one of them is decided.
 """
 
 from __future__ import annotations
@@ -50,8 +49,8 @@ def own_entries(own: Entry, entries: Iterable[Entry]) -> list[Entry]:
 
 
 def comparable_with(own: Entry, entries: Iterable[Entry], revoked: Iterable[str]) -> list[Entry]:
-    """Return the entries that can be compared with one as far as the history's index tells: undisturbed, within their
-    limits, and measured in the same way."""
+    """Return the entries that can be compared with the given one, as far as the history's index tells: undisturbed,
+    within their limits, and measured in the same way."""
     withdrawn = set(revoked)
     return [
         entry
@@ -66,7 +65,7 @@ def comparable_with(own: Entry, entries: Iterable[Entry], revoked: Iterable[str]
 
 def last_baseline(comparable: Sequence[Entry]) -> list[Entry]:
     """Return the newest entries that were made without a comparison or were accepted;
-    none before the last that was accepted."""
+    those before the last accepted one are left out."""
     kept: list[Entry] = []
     for entry in comparable:
         if entry.accepted:

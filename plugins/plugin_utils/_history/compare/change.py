@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which hosts of a class of alike volumes became worse between two sets of runs, by how much, and how certain that is.
+"""Which hosts of a class of similar volumes became worse between two sets of runs, by how much, and how certain that
+is.
 
 The unit is one run of a host, never a round or a second of it: the difference between two runs of the same disk is the
 error that a change is compared with. A change that all hosts of a class have in common, for example during one night,
@@ -75,12 +76,13 @@ class Error:
 class HostChange:
     """What the comparison says about a host. Changes are shares: 0.1 is 10 % more.
 
-    change is the mean over the rows, bound its upper confidence bound, beyond_class the rest after the change of the
-    class is subtracted, and worst_row the row with the largest change beyond its class. smallest_named is the smallest
-    change that would have been named with a probability of 80 %. error, bound, p_value and smallest_named are None if
-    it is not known how much the host's runs differ. runs_needed is the number of runs that each side needs for a
-    decision if the change stays as it is; after_needed is the number needed after, if none are added before. Both are
-    None if the host is decided or if no number of runs decides. reason says why nothing is known.
+    change is the mean over the rows, bound is its upper confidence bound, beyond_class is the rest after the change of
+    the class is subtracted, and worst_row is the row with the largest change beyond its class. smallest_named is the
+    smallest change that would have been named with a probability of 80 %. error, bound, p_value and smallest_named are
+    None if it is not known how much the host's runs differ. runs_needed is the number of runs that each side needs for
+    a decision if the change stays as it is; after_needed is the number that is needed after the change if none are
+    added before it. Both are None if the host is decided or if no number of runs decides. reason says why nothing is
+    known.
     """
 
     host: str
@@ -101,8 +103,8 @@ class HostChange:
 
     @property
     def lower_bound(self) -> float | None:
-        """The lower confidence bound of the change, which lies as far below it, as a logarithm,
-        as the upper one lies above."""
+        """The lower confidence bound of the change. On the logarithmic scale, it is as far below the change as the
+        upper bound is above it."""
         return None if self.bound is None or self.change is None else (1 + self.change) ** 2 / (1 + self.bound) - 1
 
 
@@ -111,9 +113,9 @@ class ClassChange:
     """What the comparison says about a class: its hosts, and the mean change of those that are not worse, with its
     confidence bounds on both sides.
 
-    It compares these two sets of nights: only several of them on each side, in turn, tell the change from the night.
-    shift is the median change of each row, which hosts are compared with; it is empty if there are too few hosts to
-    tell. The bounds are None if fewer than two hosts are left.
+    It compares these two sets of nights: only several nights on each side, in alternation, can tell the change from the
+    effect of a single night. shift is the median change of each row, which hosts are compared with; it is empty if
+    there are too few hosts to tell. The bounds are None if fewer than two hosts are left.
     """
 
     hosts: tuple[HostChange, ...]
@@ -135,13 +137,13 @@ def compare_class(
 ) -> ClassChange:
     """Compare the runs after a change with those before it, of the hosts of one class.
 
-    All runs must be undisturbed, keep their limits, and have the same method version and sweep parameters. If eight
-    hosts are in every run, these tell how much runs differ, and the others are not compared. Otherwise each host's own
-    runs do. Runs of earlier periods, which are in neither set, add to that; only runs of the same period are held
-    against each other. margin is the change that matters: 0.1 is 10 %. If no host changed, one is named with a
-    probability of at most alpha times share: the share of a class is its part of the hosts that are compared at the
-    same time, so that alpha holds for the whole fleet. Raises ValueError if a host or run has other rows, or a figure
-    is not above 0.
+    All runs must be undisturbed, keep their limits, and have the same method version and sweep parameters. If at least
+    eight hosts are in every run, these hosts show how much runs differ, and the other hosts are not compared.
+    Otherwise, the own runs of each host show it. Runs of earlier periods, which are in neither set, add to this
+    estimate; only runs of the same period are compared with each other. margin is the change that matters: 0.1 is 10 %.
+    If no host changed, one is named with a probability of at most alpha times share: the share of a class is its part
+    of the hosts that are compared at the same time, so that alpha holds for the whole fleet. Raises ValueError if a
+    host or run has other rows, or a figure is not above 0.
     """
     rows = _common_rows([*before, *after, *(run for period in earlier for run in period)])
     hosts = [
@@ -202,8 +204,8 @@ class _Noise:
     """How much runs of a host differ: the standard deviations of the mean over the rows (host) and of each row,
     and their degrees of freedom.
 
-    common_degrees are those that do not come from the runs that are compared, None if nothing is known but one change
-    of each host; then alike is how many hosts these are from.
+    common_degrees are the degrees of freedom that do not come from the compared runs; None if only one change of each
+    host is known. alike is then the number of these hosts.
     """
 
     host: float
@@ -255,7 +257,7 @@ class _Question:
         return max(self.beyond, *self.beyond_rows) >= delta
 
     def bound(self, error: Error, alpha: float) -> float:
-        """Return the upper bound of the change as it stands: one that slows all hosts alike must not vanish."""
+        """Return the upper bound of the change as it stands: a change that slows all hosts alike must not vanish."""
         return fmean(self.host.change) + student_t.quantile(1 - alpha, error.host.degrees) * error.host.size
 
 
@@ -443,8 +445,8 @@ def _smallest_named(error: Error, doubt: _Doubt) -> float:
 
 
 def _runs_needed(question: _Question, error: Error | None, delta: float, doubt: _Doubt, most_before: int) -> int | None:
-    """Return how many runs on each side, with at most that many before, would decide if changes and noise stay as they
-    are, or would show the noise if it is not known."""
+    """Return how many runs each side needs for a decision if the changes and the noise stay as they are, or to estimate
+    the noise if it is not known. At most ``most_before`` runs are added up to before the change."""
     before, after = len(question.host.before), len(question.host.after)
     for runs in range(1 + min(before, after), 1 + _MOST_RUNS):
         then = question.noise.error(max(before, min(runs, most_before)), max(after, runs))
@@ -483,7 +485,7 @@ def _not_compared(host: _Host, before: int, after: int) -> HostChange:
 
 
 def _of_the_class(hosts: Sequence[HostChange], shift: Mapping[Row, float], margin: float, alpha: float) -> ClassChange:
-    """Add the mean change of the hosts that are not worse to what is said about each."""
+    """Return the results of the hosts with the mean change of those that are not worse."""
     changes = [math.log1p(host.change) for host in hosts if host.change is not None and host.outcome != WORSE]
     if len(changes) < 2:
         return ClassChange(tuple(hosts), shift, math.expm1(changes[0]) if changes else None)

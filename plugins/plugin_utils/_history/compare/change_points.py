@@ -4,9 +4,9 @@
 
 """Detects when the figures of a volume changed over its certificates.
 
-Figures are given in the order of their certificates, the higher the worse (of a rate the reciprocal), and are compared
-by their logarithms. A margin is the change that matters: 0.1 is 10 %. From ten certificates on, change points say when
-the figures moved (E-divisive, Matteson and James, arXiv 1306.4933; with a t-test in place of permutations, arXiv
+Figures are given in the order of their certificates, and higher means worse (a rate is given as its reciprocal). Their
+logarithms are compared. A margin is the change that matters: 0.1 is 10 %. From ten certificates on, change points say
+when the figures moved (E-divisive, Matteson and James, arXiv 1306.4933; with a t-test in place of permutations, arXiv
 2301.03034). They are only shown: if neighbouring certificates are correlated, up to a third of histories have false
 ones. The part that can fail the gate is in nights.py.
 """

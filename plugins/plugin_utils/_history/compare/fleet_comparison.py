@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The comparison of two selections of certificates, by class of alike volumes, as the plain data of comparison.json.
+"""The comparison of two selections of certificates, by class of similar volumes, as the plain data of comparison.json.
 
 figures.py decides what can be compared, and change.py does the statistics. This module groups certificates into runs
 and classes.
@@ -149,7 +149,7 @@ def compare_fleet(
 
 
 def _worst(outcomes: Iterable[str]) -> str:
-    """Return the worst outcome; nothing that was compared is inconclusive."""
+    """Return the worst outcome; inconclusive if nothing was compared."""
     return min(outcomes, key=OUTCOMES.index, default=INCONCLUSIVE)
 
 
@@ -173,8 +173,8 @@ def _read(history: History, before: Selection, after: Selection, hosts: Collecti
 def _by_volume(
     before: Selection, after: Selection, hosts: Collection[str]
 ) -> dict[str, tuple[list[Entry], list[Entry]]]:
-    """Return the selected certificates of each volume before and after, oldest first,
-    by what people call the volume.
+    """Return the selected certificates of each volume before and after, oldest first, by the name that people use for
+    the volume.
 
     Imported results do not name their mount point, so they belong to every volume of their name.
     """
@@ -330,14 +330,14 @@ def _without_run(volume: _Volume) -> HostChange:
 
 
 def _with_its_class(change: HostChange, margin: float) -> HostChange:
-    """Note for a host that became worse with its class that its own further runs cannot decide more."""
+    """If a host became worse together with its class, note that more runs of its own cannot decide anything."""
     if change.outcome != INCONCLUSIVE or change.lower_bound is None or change.lower_bound <= margin:
         return change
     return replace(change, reason="it became worse, but no more than its class", runs_needed=None, after_needed=None)
 
 
 def _uncompared(reading: _Reading, compared: Collection[str]) -> list[dict[str, Any]]:
-    """Return the hosts for which no certificate was selected, or none can be compared."""
+    """Return the hosts for which no certificate was selected, or none of whose certificates can be compared."""
     labels = dict.fromkeys(each["host"] for each in reading.left_out)
     changes = [
         HostChange(label, INCONCLUSIVE, 0, 0, reason="none of its certificates can be compared")

@@ -88,7 +88,7 @@ class _Series:
         return [value for place, value in enumerate(self.rows[row]) if value is not None and place not in self.left_out]
 
     def moved(self, row: RowKey, margin: float) -> list[ChangePoint]:
-        """Return the change points of a row, looked for once."""
+        """Return the change points of a row, which are computed only once."""
         if row not in self.points:
             self.points[row] = change_points(self.figures(row), margin=margin)
         return self.points[row]
@@ -172,8 +172,8 @@ def _series_of_entries(
 
 
 def _read(history: History, entries: Sequence[Entry], figure: str) -> _Volume:
-    """Return a volume with its series: one of the figure, and if something was imported, one of the throughput,
-    which is all that counts there."""
+    """Return a volume with its series: one of the figure, and if something was imported, one of the throughput, because
+    no other imported figure counts."""
     contents = history.contents([entry.sha256 for entry in entries])
     with_rows = [(entry, content) for entry, content in zip(entries, contents) if content["rows"]]
     if not with_rows:
@@ -358,7 +358,8 @@ def _state(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _events(series: Mapping[str, Any], certificates: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield when the figures moved, rows that moved at about the same time together, with what else changed then."""
+    """Yield when the figures moved, with everything else that changed then. Rows that moved at about the same time are
+    combined."""
     points = sorted(
         ((point["place"], place, point) for place, row in enumerate(series["rows"]) for point in row["change_points"]),
         key=lambda each: each[:2],

@@ -6,8 +6,8 @@
 and on which nights the whole class was.
 
 A night that is slow for all volumes says nothing about a single one. The common change is subtracted before a volume is
-compared with its own usual certificates, and such a night is one finding about the fleet. Figures are logarithms, the
-higher the worse. Later nights do not change the result of a night. Conspicuous certificates never count as usual,
+compared with its own usual certificates, and such a night is one finding about the fleet. Figures are logarithms, and
+higher means worse. Later nights do not change the result of a night. Conspicuous certificates never count as usual,
 otherwise the first of two slow nights would hide the second.
 """
 
@@ -84,7 +84,7 @@ class FleetNight:
 
 @dataclass
 class Watched:
-    """The results for a class. conspicuous are the numbers of nights by volume and row, usual and limit the values
+    """The results for a class. conspicuous are the numbers of nights by volume and row, usual and limit are the values
     that the newest certificate was compared with.
 
     fleet has the nights on which enough volumes could be compared with their usual certificates.
@@ -96,7 +96,7 @@ class Watched:
 
     @property
     def gates(self) -> bool:
-        """Whether the newest nights were slow for the whole class, as many in a row as it takes to stop a gate."""
+        """Whether the newest nights were slow for the whole class, as many in a row as it takes to fail the gate."""
         newest = [self.fleet[number].slow for number in sorted(self.fleet)[-IN_A_ROW:]]
         return len(newest) == IN_A_ROW and all(newest)
 

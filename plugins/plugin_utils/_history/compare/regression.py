@@ -184,7 +184,8 @@ class _Fleet:
         return volume
 
     def _find(self, volume: _Volume) -> None:
-        """Find the runs before and those that count with this one. Raises _NothingToCompareError if there are none."""
+        """Find the earlier runs, and the runs that count together with this one. Raises _NothingToCompareError if there
+        are none."""
         unusable = why_unusable(volume.content)
         if unusable:
             raise _NothingToCompareError(unusable)
@@ -339,8 +340,8 @@ class _Fleet:
         ]
 
     def _earlier_of_class(self, members: Sequence[_Volume]) -> list[list[dict[str, Rows]]]:
-        """Return the other runs of a class if one side of the comparison has a single run, in the periods of one
-        volume: these are those of the class."""
+        """Return the other runs of a class if one side of the comparison has a single run, in the periods of one of its
+        volumes, because all volumes of the class have the same periods."""
         example = members[0]
         if len(example.before) > 1 and example.after:
             return []

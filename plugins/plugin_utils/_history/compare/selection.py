@@ -30,7 +30,7 @@ class SelectionError(ValueError):
 
 @dataclass
 class Selection:
-    """Certificates by their SHA-256. made are those of run directories that are not in the history."""
+    """Certificates by their SHA-256. made holds the certificates of run directories that are not in the history."""
 
     terms: tuple[str, ...]
     entries: dict[str, Entry] = field(default_factory=dict)
@@ -44,7 +44,7 @@ class Selection:
 
 
 def select(history: History, terms: Iterable[str]) -> Selection:
-    """Return the certificates that terms name, among them those that cannot be compared. Raises SelectionError,
+    """Return the certificates that terms name, including those that cannot be compared. Raises SelectionError,
     HistoryError and RunDirectoryError."""
     selection = Selection(tuple(term.strip() for term in terms if term.strip()))
     if not selection.terms:

@@ -44,7 +44,7 @@ _MOST_LISTED = 10
 class Origin:
     """What the user says about files of mqldt, because these name neither host nor date.
 
-    host is empty and dates are None if the file's name says them. hosts are those of the inventory.
+    host is empty and dates are None if the file's name contains them. hosts are those of the inventory.
     dates are ISO 8601, one for each run of the file.
     """
 

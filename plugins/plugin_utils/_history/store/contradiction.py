@@ -5,7 +5,7 @@
 """Whether a record, and the certificate beside it, follow from the tables: a file that was edited is not imported.
 
 The tables are judged again. A record with a better verdict than its tables is refused, and so is one that fails a
-volume which passes by its tables. Other worse verdicts are accepted, because versions of this collection decide close
+volume although its tables pass. Other worse verdicts are accepted, because versions of this collection decide close
 cases differently. For the same reason a record of a version that noted no facts about the volume may be a pass although
 its tables decide nothing today, and keeps its verdict.
 """
