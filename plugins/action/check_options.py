@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """Checks all options of all hosts and the names of variables before any host is contacted,
-and reads the variables that concern the whole command."""
+and reads the variables that apply to the whole command."""
 
 from __future__ import annotations
 
@@ -218,8 +218,8 @@ PLACES = ("workspace_path", "workspace_volumes", "workspace_places")
 
 
 def emptied(extra: Mapping[str, Any], hosts: Iterable[str], hostvars: Any) -> dict[str, list[str]]:
-    """Return a sentence for each option of PLACES that is empty among the extra variables,
-    by the hosts for which the inventory sets it.
+    """Return, by host, a sentence for each option of PLACES that is empty among the extra variables although the
+    inventory sets it.
 
     Nothing overrides an extra variable: the default directory would be measured instead of the one that the
     inventory names.

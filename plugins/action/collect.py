@@ -144,7 +144,7 @@ def of_all_rounds(directory: RunDirectory, order: Mapping[str, Any], tables: dic
 
 
 def facts_of_order(directory: RunDirectory, host: str, volume: str) -> dict[str, Any]:
-    """Return what was known of a volume when it was started; empty if its order cannot be read."""
+    """Return what was known about a volume when it was started; empty if its order cannot be read."""
     try:
         return directory.orders.read(host, volume).get("facts") or {}
     except RunDirectoryError:

@@ -64,7 +64,8 @@ class ActionModule(ControllerAction):
 
 
 def climbers_of(directory: RunDirectory, hosts: Iterable[str]) -> Iterator[Climber]:
-    """Yield the volumes of hosts whose capacity is searched for, by their orders. Raises RunDirectoryError."""
+    """Yield the volumes of hosts whose capacity is searched for, according to their orders. Raises
+    RunDirectoryError."""
     for host in hosts:
         for volume in directory.volumes.expected(host):
             search = search_of(directory, host, volume)
@@ -82,7 +83,7 @@ def search_of(directory: RunDirectory, host: str, volume: str) -> dict[str, Any]
 
 
 def judge_together(directory: RunDirectory, climbers: list[Climber]) -> None:
-    """File the records of volumes that are searched together again, each judged by the loads that all of them pass.
+    """File again the records of volumes that are searched together, each judged by the loads that all of them pass.
     Raises RunDirectoryError."""
     for climber in climbers:
         others = others_of(climber, climbers)

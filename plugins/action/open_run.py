@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Opens a run: resolves the profiles, checks that the hosts under test agree on the settings for all of them, and
-creates the run directory."""
+"""Opens a run: resolves the profiles, checks that the hosts under test agree on the settings that apply to all of them,
+and creates the run directory."""
 
 from __future__ import annotations
 
@@ -268,7 +268,7 @@ def _check_plans(plans: Mapping[str, Mapping[str, Any]]) -> None:
 
 
 def _parameters(kind: Kind, plans: Mapping[str, Any], selected: Any) -> dict[str, Any]:
-    """Return for run.json the value of every option of each host that concerns a run of some kind."""
+    """Return, for run.json, the value that each host has for every option that concerns a run of some kind."""
     parameters: dict[str, dict[str, Any]] = {}
     for host, plan in plans.items():
         resolved = {name: plan[name] for name in RESOLVED if name in plan}

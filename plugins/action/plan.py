@@ -196,8 +196,8 @@ def target_of(value: Any) -> Target | OperationsTarget | None:
 
 
 def workspace_of(asked: dict[str, Any]) -> dict[str, Any]:
-    """Return the options for workspaces that are inspected with the host and created with the start. Raises
-    OptionError."""
+    """Return the options for workspaces that are inspected together with the host and created when the testers start.
+    Raises OptionError."""
     try:
         return asked_while_looking(asked)
     except ValueError as error:
@@ -211,8 +211,8 @@ def preliminary(asked: dict[str, Any]) -> dict[str, Any]:
 
 
 def notes_of_host(notes: dict[str, list[Finding]]) -> list[str]:
-    """Return the notes on all volumes in sentences, each once; a note that does not concern all volumes names those
-    that it does."""
+    """Return the notes on all volumes in sentences, each once; a note that does not concern all volumes names the ones
+    that it concerns."""
     each_once: list[Finding] = []
     for note in itertools.chain.from_iterable(notes.values()):
         if note not in each_once:

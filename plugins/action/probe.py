@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Passes the path of the tester to the host, measures the offset of the host's clock, and takes in what the host finds
-where its workspaces are to be."""
+"""Passes the path of the tester to the host, measures the offset of the host's clock, and processes what the host found
+at the places of its workspaces."""
 
 from __future__ import annotations
 
@@ -111,9 +111,9 @@ class ActionModule(RemoteAction):
         return self._with_workspace(known, answers, task_vars["inventory_hostname"])
 
     def _with_workspace(self, known: dict[str, Any], answers: Any, host: str) -> dict[str, Any]:
-        """Return what is known of the host with the layout of its workspaces, as the action ``workspace`` returns it,
-        and what is ``asked`` for when they are created. The layout stays empty if this takes privilege: then it is the
-        task of that action."""
+        """Return what is known about the host, with the layout of its workspaces as the action ``workspace`` returns
+        it, and the ``asked`` options with which they are created. The layout remains empty if creating them takes
+        privilege, because that action then creates them."""
         planned = {volume["name"]: volume for volume in self._volumes}
         found = of_volumes({"volumes": answers}, planned)
         errors = {name: each["error"] for name, each in found.items() if each["error"]}

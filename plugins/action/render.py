@@ -162,7 +162,7 @@ class ActionModule(ControllerAction):
 @dataclass(frozen=True)
 class Choice:
     """Which runs are to be rendered: those that are named, or else all of a workflow, or else the newest.
-    ``merges``: as a new one."""
+    ``merges`` says whether they are merged into a new one."""
 
     names: list[str]
     workflow: str
@@ -171,7 +171,7 @@ class Choice:
 
     def found(self, sources: RunSources) -> tuple[list[RunDirectory], list[str]]:
         """Return the runs that measured something, and in sentences which ones they are and what was not found. Raises
-        OSError, also if there is none."""
+        OSError, for example if there is none."""
         if self.names:
             runs, whose = [find(name, sources.report_dir, sources.place) for name in self.names], ""
         else:
@@ -187,8 +187,8 @@ class Choice:
 
 
 def choice(options: Mapping[str, Any], task_vars: Mapping[str, Any]) -> Choice:
-    """Return the runs that the options and the job select. Several are merged,
-    and in a workflow a single one as well: others may be lost."""
+    """Return the runs that the options and the job select. Several runs are merged, and in a workflow even a single
+    one, because others may be lost."""
     names = options["runs"] or []
     if options["run"]:
         return Choice([*names, options["run"]], "", [], merges=bool(names))

@@ -65,8 +65,8 @@ class ActionModule(ControllerAction):
 
 
 def measured(directory: RunDirectory) -> RunDirectory:
-    """Return a run that hosts can have results of. Raises RunDirectoryError if it was merged from others, or is of a
-    kind that cannot be collected."""
+    """Return a run whose results may still be on hosts. Raises RunDirectoryError if it was merged from others, or is of
+    a kind that cannot be collected."""
     sources = directory.run.get("merged_from") or []
     if sources:
         which = "that one" if len(sources) == 1 else "those"

@@ -46,7 +46,7 @@ class ActionModule(ControllerAction):
                 for name, times in time_table(options["mode"], now, hosts, start_at).items()
             },
             "searching": [name for name, host in ready.items() if host["searches"]],
-            # Directories are needed for the next round of a search. What root created, only root can remove.
+            # Directories are needed for the next round of a search. Only root can remove what root created.
             "keeping": [name for name, host in ready.items() if host["searches"] or host["privileged"]],
         }
 

@@ -36,7 +36,7 @@ WORKLOAD_FACTS = ("workload_name", "workload_version", "workload_is_not")
 class ActionModule(RemoteAction):
     """Calls ``start`` on the host.
 
-    ``plan``, ``tester`` and ``workspace`` are what the roles found out before. The volumes that the workspace has are
+    ``plan``, ``tester`` and ``workspace`` are the results of the earlier roles. The volumes that the workspace has are
     started, unless there is a ``refusal``.
     """
 
@@ -220,8 +220,8 @@ def stops_above(profile: Profile, host: str, plan: dict[str, Any]) -> dict[str, 
     """Return the options of the tester so that a ladder of loads ends at the first one that breaks a limit of the
     profile on a mean.
 
-    Only limits that the tester can apply: those on one row of every load point that fail for certain if they are
-    broken.
+    These are only limits that the tester can apply: those on one row of every load point that fail for certain if they
+    are broken.
     """
     loads = plan["load_points"]
     if plan["workload"] != STREAMS or len(loads) < 2 or loads != sorted(loads):

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Verifies signed runs: who signed them, and that every file is as it was signed."""
+"""Verifies signed runs: who signed them, and that no file has changed since."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing.ssh_keygen 
 
 
 class ActionModule(ControllerAction):
-    """Runs only on the controller, and fails unless every run verifies."""
+    """Runs only on the controller, and fails unless every run is verified."""
 
     argument_spec = {
         "runs": {"type": "list", "elements": "str"},

@@ -43,7 +43,7 @@ class ActionModule(ControllerAction):
         schedule, polls = options["schedule"], options["polls"]
         statuses = {status["host"]: status for status in options["hosts"]}
         pending = [name for name, status in statuses.items() if COLLECTED not in status]
-        # What a host was looked at for is newer than what it answered before.
+        # The status of a host that was polled is newer than its earlier answer.
         asked = [name for name in pending if name in options["answers"] and name not in options["looked_at"]]
         answers = {name: options["answers"][name] for name in asked}
         result = {"over": True, "ask": "", "look_at": [], "given_up": [], "polls": polls, "answers": answers}

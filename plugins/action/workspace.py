@@ -30,7 +30,7 @@ class ActionModule(RemoteAction):
     stage = "workspace"
 
     def given(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        """Take the options of the role as ``options``, and from the host's ``facts`` who owns what root creates."""
+        """Take the options of the role as ``options``, and from the host's ``facts`` the owner of what root creates."""
         options, privileged = arguments.pop("options"), arguments["privileged"]
         return {
             **arguments,

@@ -29,7 +29,7 @@ options:
     default: false
   or_slice:
     description:
-      - Whether this command may be a slice of a job of AWX. It is a slice if the extra variable C(logdisk_sliced) is
+      - Whether this command may be a slice of an AWX job. It is a slice if the extra variable C(logdisk_sliced) is
         true.
       - A term of the limit may then match no host, because what it matches may be in another slice.
     type: bool

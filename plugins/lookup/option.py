@@ -20,7 +20,7 @@ options:
   _terms:
     description:
       - Names of options. The first word of a name is the role. The variables of the playbooks that stand for an option
-        of a role, such as C(certify_hosts), are names as well.
+        of a role, such as C(certify_hosts), are also names.
       - The name of a role stands for a dictionary of all its options, and C(all) stands for a dictionary of the
         options of all roles.
     type: list
@@ -28,9 +28,8 @@ options:
     required: true
   checked:
     description:
-      - What M(mqops.logdisk.check_options) has read for the hosts of the run,
-        RV(mqops.logdisk.check_options#module:options). The values are those of the host. The variables are not read
-        again.
+      - The result RV(mqops.logdisk.check_options#module:options) of M(mqops.logdisk.check_options) for the hosts of the
+        run. The values of this host are taken from it, and its variables are not read again.
     type: dict
   only_given:
     description: Whether the value of an option that is not given is an empty text instead of the default of the role.

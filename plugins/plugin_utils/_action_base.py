@@ -204,7 +204,7 @@ class RemoteAction(ActionBase):
         if not user or not self._connection.become:
             return ""
         with contextlib.suppress(AnsibleError):
-            # getent ends with 2 if it does not find a key, whatever the database.
+            # getent ends with 2 if it does not find a key, regardless of the database.
             if self._low_level_execute_command(f"getent passwd {shlex.quote(user)}", sudoable=False).get("rc") == 2:
                 return NO_USER.format(user=user)
         return ""

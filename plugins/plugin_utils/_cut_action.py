@@ -21,7 +21,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 
 # The witness has its own connection, because a shared one would break later. It notices a host without power within
-# three seconds. Of options that are given twice, ssh takes the first.
+# three seconds. If an option is given twice, ssh uses the first value.
 SSH_OPTIONS = (
     "ControlMaster=no",
     "ControlPath=none",

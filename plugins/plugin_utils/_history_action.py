@@ -67,7 +67,7 @@ class HistoryAction(ControllerAction):
 
 
 class FleetAction(HistoryAction):
-    """Answers for a fleet: ``failures`` has the message of each host that is to fail, and tasks fail them.
+    """Answers for a fleet: ``failures`` holds the message of each host that is to fail; tasks then fail these hosts.
     ``artifacts`` are for workflows."""
 
     kind = ""

@@ -2,8 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Checks of options beyond their type: whether a profile exists, whether a time can be read. So all problems with the
-options of a run are reported at once, before a host is planned, and once for each value however many hosts have it."""
+"""Checks of options beyond their type: whether a profile exists, whether a time can be read. With these checks, all
+problems with the options of a run are reported at once, before a host is planned, and once for each value, regardless
+of how many hosts have it."""
 
 from __future__ import annotations
 
@@ -33,7 +34,7 @@ CHECKS: dict[str, Callable[[Any], Any]] = {
 
 
 def problems_of_meaning(values: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str]]:
-    """Return the problems with the values of options, by host. ``values`` holds those that each host is given,
+    """Return the problems with the values of options, by host. ``values`` holds the values that are set for each host,
     as they were read."""
     known: dict[tuple[str, str], str] = {}
     found: dict[str, list[str]] = {}

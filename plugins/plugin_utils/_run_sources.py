@@ -25,7 +25,7 @@ _Found = TypeVar("_Found")
 
 
 class RunSources:
-    """``report_dir`` and the history at ``place``, which need not exist.
+    """The runs in ``report_dir`` and in the history at ``place``. Neither of these needs to exist.
     Runs that are only in the history are restored to ``fetched_dir``.
 
     ``problems`` says what could not be read, one sentence each, and ``unopened`` why the history could not be opened.
@@ -40,7 +40,7 @@ class RunSources:
 
     @property
     def text(self) -> str:
-        """In words, what is searched."""
+        """The places that are searched, in words."""
         return (
             f"{self.report_dir} or in the history {self.place}"
             if self._has_history()
@@ -49,7 +49,7 @@ class RunSources:
 
     def of_workflow(self, workflow_job_id: str, artifacts: Iterable[JobArtifact]) -> list[RunDirectory]:
         """Return the runs of a workflow: those that its jobs reported,
-        and all that belong to its workflow job or to that of one of those.
+        and all runs that belong to its workflow job or to the workflow job of a reported run.
 
         A run that cannot be found or read is left out, and named among the problems.
         """

@@ -45,8 +45,8 @@ when the host boots, so a UUID says more than its source."""
 
 @dataclass(frozen=True)
 class Command:
-    """The outcome of the user's command or tasks. ``status`` is None if it was killed after its time, or if tasks took
-    its place. ``ended_ns`` is when it or they had ended, by the monotonic clock of the controller."""
+    """The outcome of the user's command or tasks. ``status`` is None if it was killed at its time limit, or if tasks
+    took its place. ``ended_ns`` is when it or they had ended, by the monotonic clock of the controller."""
 
     done: bool = False
     status: int | None = None
@@ -77,7 +77,7 @@ class Witnessed:
 @dataclass(frozen=True)
 class Returned:
     """The host's answers before and after: ``before`` and ``after`` hold its boot_id and the facts of the file system
-    under test, ``after`` is None if it did not come back. ``problem`` is the last reason why it did not answer, or why
+    under test; ``after`` is None if it did not come back. ``problem`` is the last reason why it did not answer, or why
     its file system could not be inspected."""
 
     before: Mapping[str, Any]
@@ -170,8 +170,8 @@ def outcome_of(command: Command, witnessed: Witnessed, returned: Returned, check
 
 
 def power_end_ns(command: Command, witnessed: Witnessed) -> int:
-    """Return the latest instant at which the host can have had power, by the command, the last line and the loss of
-    the connection."""
+    """Return the latest instant at which the host can still have had power, according to the command, the last line and
+    the loss of the connection."""
     last_ns, lost_ns = witnessed.seen.last_ns, witnessed.lost_ns
     return max(last_ns, command.ended_ns, lost_ns if lost_ns - last_ns < SOONEST_BOOT_NS else 0)
 
@@ -301,7 +301,7 @@ def why_other_volume(before: Mapping[str, Any], after: Mapping[str, Any]) -> str
 
 def _why_recreated(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
     """Return why this is a new file system with the UUID of the old one, empty if it is not,
-    or if a host does not say when it was made."""
+    or if a host does not report when it was created."""
     births = [str(each.get("filesystem_born_epoch_s") or "") for each in (before, after)]
     if births[0] == births[1] or not all(births):
         return ""

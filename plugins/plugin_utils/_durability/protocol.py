@@ -5,7 +5,7 @@
 """The output of a tester while it writes: lines from a host, each acknowledging writes that have returned.
 Nobody vouches for them.
 
-Only whole lines count, and of each queue manager only the greatest count.
+Only complete lines are used, and for each queue manager only its largest count.
 A lost line can only lower the claim.
 """
 
@@ -49,8 +49,8 @@ class ProtocolError(ValueError):
 
 @dataclass(frozen=True)
 class Ready:
-    """The line that the tester sends when its files are complete on the disk. Only after it can writes be claimed.
-    Sizes are in bytes."""
+    """The line that the tester sends when its files are complete on the disk. Writes can be claimed only after this
+    line. Sizes are in bytes."""
 
     line: str
     run_id: str
@@ -65,8 +65,8 @@ class Ready:
 
 @dataclass
 class Seen:
-    """What was seen of the tester so far. Times are in nanoseconds by the monotonic clock of the witness. ``ticks``
-    are the first and the last time that the tester sent, by its own clock.
+    """What the witness has seen of the tester so far. Times are in nanoseconds by the monotonic clock of the witness.
+    ``ticks`` are the first and the last time that the tester sent, by its own clock.
     """
 
     ready: Ready | None = None

@@ -40,7 +40,7 @@ def host_reasons(host: Mapping[str, Any]) -> list[str]:
 
 def _verdicts_of_reasons(host: Mapping[str, Any]) -> Iterable[str]:
     """Return the verdict that each reason gives the volume: a reason that is undecided because the host was disturbed
-    is not a failure, even if another one is. Without findings, as in records of earlier versions, each has the verdict
-    of the volume."""
+    is not a failure, even if another one is. Without findings, as in records of earlier versions, each reason has the
+    verdict of the volume."""
     own = [each["verdict"] for each in reasons_among(host.get("findings") or ())]
     return own if len(own) == len(host["reasons"]) > 0 else itertools.repeat(host["verdict"])

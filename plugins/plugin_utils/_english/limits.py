@@ -48,7 +48,7 @@ def sentence_of(judged: Judged, words: Words, tell: Callable[[Mapping[str, Any],
 
 
 def and_others(text: str, others: int) -> str:
-    """Return the sentence about a limit's worst row with how many others did not pass either."""
+    """Return the sentence about a limit's worst row, with the number of other rows that did not pass either."""
     return _add(text, f"{others} more of its rows did not pass") if others else text
 
 

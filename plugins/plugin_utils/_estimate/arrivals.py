@@ -25,8 +25,8 @@ def mean_commit_wait_ns(line: Line, load: Load, commits_per_s: float, variation:
     Commits arrive at random (Poisson). If no write is in flight, a commit is written at once. Otherwise it waits for
     the rest of the write in flight, and then for its own write, which takes everything that arrived meanwhile. So this
     is a queue with bulk service; docs/estimates.md has the formula. load describes a commit; its number of applications
-    does not matter. variation is the standard deviation of the latency over its mean, of writes of one commit. The
-    deviation is taken to be the same for larger writes.
+    does not matter. variation is the standard deviation of the latency divided by its mean, for writes with a single
+    commit. The deviation is assumed to be the same for larger writes.
     """
     rate = commits_per_s / 1e9
     most = most_commits_per_ns(line.latency_ns, load)

@@ -62,12 +62,12 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """The line that the log's writes follow, or the reason if they follow none,
+    """The line that the log's writes follow, or the reason if they do not follow one,
     and the measured commit workload by message size and number of applications.
 
-    writers is how many queue managers wrote at the same time when the line was measured. load is the commit workload's,
-    or the default one: its buffer, messages in a commit and remote delay hold for all estimates. variations are the
-    coefficients of variation of the latency by size of write.
+    writers is how many queue managers wrote at the same time when the line was measured. load is that of the commit
+    workload, or the default one. Its buffer, messages in a commit and remote delay apply to all estimates. variations
+    are the coefficients of variation of the latency by size of write.
     """
 
     line: Line | None

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The line that write latency follows over the size of the write: so much for each write, and so much for each byte."""
+"""The line that write latency follows over the size of the write: a fixed time for each write, and a time for each
+byte."""
 
 from __future__ import annotations
 

@@ -24,8 +24,8 @@ BUSY_SHARE = 0.95
 
 @dataclass(frozen=True, slots=True)
 class RoundTrips:
-    """What request/reply clients reach. peak_log_bytes_per_s is what the logger can write at most in writes
-    of this size."""
+    """What request/reply clients reach. peak_log_bytes_per_s is the most that the logger can write in writes of this
+    size."""
 
     round_trips_per_s: float
     write_bytes: int

@@ -27,7 +27,7 @@ _KEYS = ("message_size", "messages_per_s", "clients")
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a volume is asked to carry."""
+    """The load that a volume is required to carry."""
 
     message_bytes: int
     messages_per_s: float

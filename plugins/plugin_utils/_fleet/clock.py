@@ -10,11 +10,11 @@ from typing import Any
 
 
 def clock_facts(time_epoch_s: Any, received_epoch_s: float, error_s: float) -> dict[str, float]:
-    """Return the offset of a host's clock, by the instant that a module read there last and when its answer came,
-    and the bound of its error.
+    """Return the offset of a host's clock and the bound of its error, from the last instant that a module read there
+    and the time at which its answer came.
 
-    The end of the call is closer to that instant than its beginning, because Python starts before it and only one way
-    of the connection follows. The duration of the call bounds the error.
+    The end of the call is closer to that instant than its beginning, because Python starts before it, and only one
+    direction of the connection follows it. The duration of the call bounds the error.
     """
     return {
         "clock_offset_s": round(float(time_epoch_s) - received_epoch_s, 3),

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The variables that concern a whole command, for example where its reports are, or which runs it compares.
+"""The variables that apply to a whole command, for example where its reports are, or which runs it compares.
 
 A template at the level of a play or under ``run_once`` has the variables of the first host of the play, which may be of
 another group. So these variables are read only here, from all hosts of the play, and each has one value.

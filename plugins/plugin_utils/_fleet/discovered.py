@@ -104,7 +104,7 @@ def plan_volumes(answer: Mapping[str, Any], block_sizes_bytes: Sequence[int], sk
     """Return the plan from the answer of ``queue_manager_info``, which is untrusted.
     Raises DiscoveryError if there is nothing to plan.
 
-    ``skip_absent`` leaves queue managers out whose logs are not on this host.
+    ``skip_absent`` leaves out queue managers whose logs are not on this host.
     """
     _check(answer, _ANSWER, "")
     items, problems = answer["queue_managers"], answer["problems"]
@@ -170,8 +170,8 @@ def _by_file_system(logs: Iterable[Log]) -> list[list[Log]]:
 
 
 def _place_beside(group: Sequence[Log], logs: Sequence[Log]) -> tuple[str, str] | None:
-    """Return a new directory on the file system of a group, beside one of its logs and inside none, and its mount
-    point; None if there is no such place."""
+    """Return a new directory on the file system of a group, beside one of its logs and not inside any of them, and its
+    mount point; None if there is no such place."""
     inside = tuple(log.directory.rstrip("/") + "/" for log in logs)
     for log in group:
         for name in DIRECTORY_NAMES:
@@ -284,7 +284,8 @@ def _about(volume: Mapping[str, Any], group: Sequence[Log], block_sizes_bytes: S
 
 
 def as_yaml(host: str, plan: Discovered) -> str:
-    """Return the plan as a file of variables for the host, with what people must know of each volume as comments."""
+    """Return the plan as a file of variables for the host, with the information that people need about each volume as
+    comments."""
     lines = [
         (
             f"# The volumes that were discovered for {host}. To change the plan, edit this list and "
@@ -385,7 +386,7 @@ _PLANNED = Keys(
 
 
 def _check(value: Any, shape: Keys, what: str) -> None:
-    """Raise DiscoveryError if a host's answer has another structure."""
+    """Raise DiscoveryError if a host's answer has a different structure."""
     check(
         value,
         shape,

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Sweeps that end early: which of them may."""
+"""Which sweeps may end early."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def runs_alone(plan: Mapping[str, Any], hosts: Sequence[str]) -> bool:
 
 
 def early_end_problem(settings: Mapping[str, Any], plans: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return why sweeps must not end early by these plans, empty if they may or are not to."""
+    """Return why sweeps must not end early with these plans; empty if they may, or if that was not requested."""
     if settings.get(OPTION, NONE) == NONE:
         return ""
     common_start = settings["sweep_start_at"] and settings["sweep_mode"] != ISOLATED
@@ -40,7 +40,7 @@ def early_end_problem(settings: Mapping[str, Any], plans: Mapping[str, Mapping[s
                 f"{OPTION} is not for a search or a target (sweep_loads: auto, sweep_load_target), which need every "
                 f"step: set it to {NONE}"
             )
-        # Volumes that are yet to be discovered may be several.
+        # If the volumes are yet to be discovered, there may be several.
         unknown = plan.get("discover") and plan["sweep_volumes"] != IN_TURN
         if unknown or common_start or not runs_alone(plan, list(plans)):
             return (

@@ -33,7 +33,7 @@ class ExpectationError(Exception):
 @dataclass(frozen=True)
 class Expectation:
     """``hosts`` are to be certified; ``left_out`` match the pattern, but the limit leaves them out. Both are sorted.
-    ``unmatched`` are the terms of the limit that match no host of the slice of an inventory, in their order."""
+    ``unmatched`` are the terms of the limit that match no host of the inventory slice, in their order."""
 
     hosts: list[str]
     left_out: list[str]

@@ -68,8 +68,8 @@ def make_order(
     deadline_epoch_s: float,
     search: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return an order: the tester of these sources, which is ``told`` these values by option, on the machine of these
-    facts. Times are by the host's clock.
+    """Return an order: the tester built from these sources, which is ``told`` these values by option, on the machine
+    with these facts. Times are by the host's clock.
 
     ``search`` holds the parameters of a search for the capacity, with the number of this ``round``.
     """
@@ -97,8 +97,8 @@ def make_order(
 
 
 def _texts(told: Mapping[str, Any]) -> dict[str, str]:
-    """Return, by keys of run.csv, what only some orders have: the places and streams of a workload in order, what a
-    load point counts, and the limits that end a step or a run."""
+    """Return, by keys of run.csv, the values that only some orders have: the places and streams of a workload in order,
+    what a load point counts, and the limits that end a step or a run."""
     singles = (("loadUnit", "load_unit"), ("failOdds", "fail_odds"))
     found = {key: str(told[option]) for option, key in singles if option in told}
     lists = (("place", "place"), ("stream", "stream"), ("stopAbove", "stop_above"), ("failAbove", "fail_above"))
@@ -169,7 +169,7 @@ def _step_differences(order: Mapping[str, Any], tables: Tables) -> Iterator[str]
     loads = [int(number) for number in order["options"][load_key].split()]
     ordered = {(size, load) for load in loads for size in sizes}
     measured = {(row["block_size_bytes"] if size_key else None, row["load_point"]) for row in tables.results}
-    # A tester that was stopped early reports that, and is judged for it.
+    # A tester that was stopped early reports that, and is judged accordingly.
     # A tester that ended above a limit only left out the last loads.
     if stopped_above(tables.run):
         ordered = {(size, load) for load in loads[: len({load for dummy, load in measured})] for size in sizes}

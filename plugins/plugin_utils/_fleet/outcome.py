@@ -105,7 +105,8 @@ def told_to_workflows(outcome: Mapping[str, Any], verdict: Mapping[str, Any], pl
 
 
 def _bounded(texts: Iterable[str], most: int) -> list[str]:
-    """Return the first texts, each cut, and how many more there are; as JSON they have at most that many bytes."""
+    """Return the first texts, each shortened, and how many more there are; as JSON they have at most that many
+    bytes."""
     texts, shown, room = list(texts), [], most - 100
     for text in texts:
         short = _cut(text, most // 10)

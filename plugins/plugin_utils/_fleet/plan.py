@@ -181,9 +181,8 @@ def make_plan(
     by name), ``queue_manager_bytes`` and ``footprint_bytes`` (the files of one queue manager or of all places, and of
     all queue managers), ``search`` (the parameters of a search for the capacity, None if there is none; everything else
     is for one round), ``steps``, ``sweep_duration`` (seconds per row), ``planned_s`` (the steps alone),
-    ``certify_s`` (the same,
-    but each row for ``min_duration_s`` at least), ``format_s`` (an estimate), ``deadline_s`` and what else the run
-    needs as numbers. Raises OptionError.
+    ``certify_s`` (the same, with at least ``min_duration_s`` for each row), ``format_s`` (an estimate), ``deadline_s``
+    and the other values that the run needs as numbers. Raises OptionError.
     """
     values = tester_options.read(variables)
     deadline_s = values.pop("deadline", 0)

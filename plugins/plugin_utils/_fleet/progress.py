@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """The output on the screen: one line about the progress of a fleet, from the last statuses of its hosts.
-Nothing is printed between JSON."""
+Nothing is printed if standard output is JSON."""
 
 from __future__ import annotations
 
@@ -134,8 +134,8 @@ def fleet_line(statuses: Mapping[str, Mapping[str, Any]], left_s: float, passed_
 
 
 def room_of(hosts: int) -> int:
-    """Return how many lines of its own each of that many hosts may print with a poll: none if the fleet is large,
-    because nobody could read them."""
+    """Return how many lines of its own a host may print at each poll, given the number of hosts: none if the fleet is
+    large, because nobody could read them."""
     if shown_as == NONE:
         return 0
     return LINES_OF_ONE if hosts == 1 else MOST_HOST_LINES // hosts

@@ -94,14 +94,15 @@ def time_table(
 
 
 def whole_s(mode: str, plans: Mapping[str, Mapping[str, Any]], steps_key: str) -> float:
-    """Return approximately how long all hosts take by their plans, whose steps take the time of ``steps_key``:
-    planned_s or certify_s."""
+    """Return approximately how long measuring all hosts takes according to their plans. ``steps_key`` names the
+    duration of their steps: planned_s or certify_s."""
     hosts = {name: {**plan, "planned_s": plan[steps_key], "called_s": (0, 0)} for name, plan in plans.items()}
     return max(times["end_epoch_s"] for times in time_table(mode, 0, hosts).values())
 
 
 def duration_text(mode: str, plans: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return a sentence that says how long measuring all hosts takes as planned, and for a run that certifies."""
+    """Return a sentence that says how long measuring all hosts takes as planned, and how long it takes in a run that
+    certifies."""
     measuring, certifying = (
         _units.format_duration(whole_s(mode, plans, key) * 1e9, 2) for key in ("planned_s", "certify_s")
     )

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The volumes of a host as data: what ``workspace_volumes`` says, completed by the variables that serve a
-host with one volume."""
+"""The volumes of a host as data: what ``workspace_volumes`` says, completed with the variables that are used for a host
+with one volume."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}\Z")
 
 
 def read_volumes(given: Any, defaults: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the volumes of a host, at least one. Each has the keys OF_THE_WORKSPACE, what else it sets, and in
-    ``sets`` the keys that it sets itself.
+    """Return the volumes of a host, at least one. Each has the keys OF_THE_WORKSPACE, any other keys that it sets, and
+    in ``sets`` the names of the keys that it sets itself.
 
     ``given`` is the value of ``workspace_volumes``. If it is empty, there is the one volume of ``defaults``, which
-    holds what the keys OF_THE_WORKSPACE fall back to. Raises OptionError, which names the volume and the key.
+    holds the defaults for the keys OF_THE_WORKSPACE. Raises OptionError, which names the volume and the key.
     """
     items = _items(given)
     if not items:
@@ -40,7 +40,7 @@ def read_volumes(given: Any, defaults: Mapping[str, Any]) -> list[dict[str, Any]
 
 
 def default_volume(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fallbacks for the keys OF_THE_WORKSPACE of a volume, from the values of all options."""
+    """Return the defaults for the keys OF_THE_WORKSPACE of a volume, from the values of all options."""
     return {key: asked[KEYS_OF_VOLUMES[key]] for key in OF_THE_WORKSPACE}
 
 
@@ -50,7 +50,7 @@ def volume_names(given: Any) -> list[str]:
 
 
 def sweep_variables(volume: Mapping[str, Any], variables: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the sweep's ``variables`` by name, with what a volume sets itself in their place."""
+    """Return the sweep's ``variables`` by name. Values that a volume sets itself replace them."""
     return {**variables, **{KEYS_OF_VOLUMES[key]: volume[key] for key in volume["sets"] if key not in OF_THE_WORKSPACE}}
 
 
@@ -66,7 +66,7 @@ def noted_of(volumes: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def paths_of(volume: Mapping[str, Any]) -> list[str]:
-    """Return the directories that a volume may have been tested in, whatever the workload was."""
+    """Return the directories that a volume may have been tested in, regardless of the workload."""
     return list(dict.fromkeys([volume["path"], *directories_of(volume["places"])]))
 
 
@@ -79,8 +79,8 @@ def in_terms_of(volume: Mapping[str, Any], message: str) -> str:
 
 
 def sharing_facts(layouts: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, str]]:
-    """Return, for each volume that shares a disk with others, the fact that names them. ``layouts``
-    hold ``name`` and ``disks`` of each."""
+    """Return, for each volume that shares a disk with others, the fact that names them. ``layouts`` holds the ``name``
+    and the ``disks`` of each."""
     facts = {}
     for volume in layouts:
         others = [
@@ -121,7 +121,7 @@ def _volume(item: Any, number: int, defaults: Mapping[str, Any]) -> dict[str, An
 
 
 def _checked(volume: dict[str, Any]) -> dict[str, Any]:
-    """Return a volume of the list. What comes from the roles' variables is checked on the host,
+    """Return a volume of the list. Values from the roles' variables are checked on the host,
     as for a host with one volume."""
     if not isinstance(volume["path"], str) or not volume["path"].startswith("/"):
         raise OptionError(f"{VARIABLE}: {volume['name']}: path must be an absolute path, not {volume['path']!r}")

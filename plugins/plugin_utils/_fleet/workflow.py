@@ -31,7 +31,7 @@ MOST_APART = datetime.timedelta(days=7)
 
 @dataclass(frozen=True)
 class JobArtifact:
-    """The report of a job: the run that it created, or a message why it created none."""
+    """The report of a job: the run that it created, or a message that says why it created none."""
 
     job_id: str
     run_id: str
@@ -39,7 +39,7 @@ class JobArtifact:
 
 
 def job_artifacts(variables: Mapping[str, Any]) -> list[JobArtifact]:
-    """Return what the earlier jobs of the workflow reported of their runs, by their number.
+    """Return what the earlier jobs of the workflow reported about their runs, by job number.
     Preflights and the results of merges are left out."""
     found = {match[1]: variables[name] for name in variables if (match := _ARTIFACT.match(name))}
     jobs = [(job_id, found[job_id]) for job_id in sorted(found, key=int) if isinstance(found[job_id], Mapping)]

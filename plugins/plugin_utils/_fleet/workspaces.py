@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The workspaces of a host's volumes: what its modules are asked for, and what later tasks need to know of the
-answer."""
+"""The workspaces of a host's volumes: the options of the modules, and the parts of their answers that later tasks
+need."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ def is_usable(said: Mapping[str, Any]) -> bool:
 
 
 def noted(record: HostRecord, said: Mapping[str, Any], kind: str) -> HostRecord:
-    """Return a record with a reason as a note. ``kind`` is that of the finding, which quotes what was said."""
+    """Return a record with a reason as a note. ``kind`` is the kind of the finding, which quotes the reason."""
     return replace(
         record, notes=[*record.notes, said["reason"]], noted=[*record.noted, finding(kind, None, text=said["reason"])]
     )
@@ -31,7 +31,7 @@ def noted(record: HostRecord, said: Mapping[str, Any], kind: str) -> HostRecord:
 
 def judged_also(record: HostRecord, said: Mapping[str, Any], kind: str) -> HostRecord:
     """Return a measured record with the worse of its verdict and another one,
-    and with the findings and reasons of both. A pass is only noted.
+    and with the findings and reasons of both. A pass only becomes a note.
 
     ``kind`` is that of the finding, which quotes what was said.
     """

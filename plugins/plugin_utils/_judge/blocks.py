@@ -20,8 +20,8 @@ _INDEPENDENT = 0.3
 
 @dataclass(frozen=True)
 class Blocks:
-    """How to cut the seconds: offsets, and how long a block is. They are not resolved if even the longest ones are not
-    independent."""
+    """How to cut the seconds: offsets, and how long a block is. The blocks are not resolved if even the longest ones
+    are not independent."""
 
     cuts: list[int]
     block_s: int
@@ -29,8 +29,8 @@ class Blocks:
 
 
 def choose_blocks(spare: Sequence[int]) -> Blocks:
-    """Return the shortest blocks from which the excesses of neighbours are not correlated,
-    however much longer the blocks are made.
+    """Return the shortest blocks for which the excesses of neighbours are not correlated, and are not correlated for
+    any longer blocks either.
 
     spare is how far each second is below the allowed value, negative if it is above. Only excesses count: a slow drift
     far below the limit must not lengthen the blocks. All longer blocks are checked as well, so that isolated peaks
@@ -78,7 +78,7 @@ def sums_between(cuts: Sequence[int], running: Sequence[int]) -> list[int]:
 
 def lag_1(values: Sequence[int]) -> float:
     """Return the autocorrelation of neighbours; 0 if all are equal. Integers give the exact value,
-    so that equal ones tie."""
+    so that equal values tie."""
     count, total, squares = len(values), sum(values), sum(map(mul, values, values))
     variation = count * squares - total * total
     if not variation:

@@ -72,7 +72,7 @@ class Capacity:
 
     @property
     def highest_passed(self) -> int | None:
-        """The capacity, None if no load point passed below which none failed."""
+        """The capacity; None if no load point passed, or if one failed below the lowest that passed."""
         highest = None
         for point in self.points:
             if point.verdict == FAIL:
@@ -130,8 +130,8 @@ def text_of_load(load: float, load_unit: str) -> str:
 
 
 def next_load(highest_passed: int | None, lowest_not_passed: int | None, largest: int = LARGEST_LOAD) -> int | None:
-    """Return the load to try next: the double of one that passed, the half of one that did not,
-    the middle between the two; None if none is left.
+    """Return the load to try next: twice a load that passed, half of one that did not, or the middle between the two;
+    None if none is left.
 
     That is how Jetstress is used: raise the load until it fails, then lower it until it passes. No load is left if the
     two are adjacent or within CLOSE_ENOUGH of each other, if the largest load passed, or if a load of 1 did not.
@@ -146,8 +146,8 @@ def next_load(highest_passed: int | None, lowest_not_passed: int | None, largest
 
 
 def capacity_of(tables: Tables, judgements: Iterable[Mapping[str, Any]], ending: Finding | None) -> Capacity:
-    """Return the capacity that the judgements of a run show. ``ending`` is how the tester ended if it did not
-    measure all."""
+    """Return the capacity that the judgements of a run show. ``ending`` says how the tester ended if it did not measure
+    everything."""
     steps: dict[int, set[int]] = {}
     for row in tables.results:
         steps.setdefault(row["load_point"], set()).add(row["step"])
@@ -184,7 +184,7 @@ def counting(
 
 
 def unproven(capacity: Capacity, target: float | None, is_search: bool) -> Finding | None:
-    """Return a finding if the run does not show that the volume carries its target, or any load if it searched;
+    """Return a finding if the run does not show that the volume carries its target, or, in a search, any load;
     None if it does."""
     if not capacity.points or (target is None and not is_search):
         return None

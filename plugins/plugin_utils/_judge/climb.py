@@ -24,8 +24,8 @@ SEARCH_ENDED_AFTER_ROUNDS = "search_ended_after_rounds"
 @dataclass(frozen=True)
 class Climber:
     """A volume whose capacity is searched for. group is shared by the volumes that are searched together, None if the
-    volume is searched by itself. rounds is how many it may have, largest the largest load that its workload can
-    make."""
+    volume is searched by itself. rounds is the number of rounds that it may have, and largest is the largest load that
+    its workload can make."""
 
     record: HostRecord
     group: str | None

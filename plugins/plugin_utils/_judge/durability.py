@@ -140,8 +140,8 @@ def findings_of(cuts: Sequence[Mapping[str, Any]], asked: int) -> list[Finding]:
 
 
 def chance_bound(cuts: int, confidence: float = CONFIDENCE) -> float:
-    """Return the largest chance of a loss per cut at which this many cuts without one still happen with a chance of 1 -
-    ``confidence``.
+    """Return the largest chance of a loss per cut at which this many cuts without a loss still happen with a chance of
+    1 - ``confidence``.
 
     That is 1 - (1 - confidence)^(1/n), which is a little below 3/n at 95 %.
     It holds for cuts that are independent and alike.

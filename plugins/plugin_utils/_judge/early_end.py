@@ -4,8 +4,8 @@
 
 """Which limits of a profile end a sweep early if they are broken, and what such a sweep still proves.
 
-Its last step ended at a moment that its own figures chose. The share tests may be looked at at any time, and a write
-that was too long stays too long, so these can break their limits. Nothing else is decided by that step.
+The last step of such a sweep ended at a moment that its own figures determined. The share tests are valid at any time,
+and a write that was too long remains too long, so these limits can be broken. The step decides nothing else.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ _LARGEST = 1 << 40
 
 
 def leave_open(judgements: list[dict[str, Any]], tables: Tables) -> list[dict[str, Any]]:
-    """Return judgements of which those are inconclusive that an early end left undecided: of steps that were not
-    measured, and of the last step all but what may be decided at any time."""
+    """Return the judgements, with those that an early end left undecided made inconclusive. These are the judgements of
+    steps that were not measured, and those of the last step that cannot be decided at any time."""
     if not ended_early(tables.run):
         return judgements
     last = max(tables.results, key=lambda row: row["step"])
@@ -83,8 +83,8 @@ def _left_open(judgement: dict[str, Any]) -> dict[str, Any]:
 
 
 def finding_of_early_end(tables: Tables) -> Finding | None:
-    """Return a finding about a sweep that ended early: why it did, and for how long each step was measured. None if it
-    did not end early."""
+    """Return a finding about a sweep that ended early: why it ended, and for how long each step was measured. None if
+    it did not end early."""
     if not ended_early(tables.run):
         return None
     sizes, loads = (
@@ -109,8 +109,8 @@ def fails_above(profile: Profile, host: str, plan: Mapping[str, Any]) -> dict[st
     """Return the options of the tester with which a broken limit of the profile ends a step of the log, and the sweep
     of the volume with it.
 
-    These are limits that are broken for good at any time: percentiles of the latency, which the evidence of the seconds
-    decides, and the longest write. Each fails the volume for certain if it is broken.
+    These are limits that can be broken for good at any time: percentiles of the latency, which the evidence of the
+    seconds decides, and the longest write. Each fails the volume for certain if it is broken.
     """
     limits = [limit for limit in profile.limits if _ends_step(limit, profile, host)][:MOST_LIMITS]
     if not limits:

@@ -2,11 +2,12 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The evidence of a step's seconds about a limit: which test decides which metric, and which columns it uses.
+"""The evidence that the seconds of a step give for or against a limit: which test decides which metric, and which
+columns it uses.
 
-A test decides the row `all`. It decides the rows of single workers among several as well if the tester counted their
-slow operations by themselves. Hard limits and metrics without a test are compared with their limit as they stand, and
-so are single workers of testers that did not count them.
+A test decides the row `all`. It also decides the rows of single workers among several if the tester counted the slow
+operations of each worker. For hard limits, for metrics without a test, and for single workers whose slow operations
+were not counted, the figures are compared with the limit as they stand.
 """
 
 from __future__ import annotations
@@ -59,7 +60,8 @@ def confidence_of(profile: Profile, tables: Tables) -> Confidence | None:
         dummy = tables.batches  # checked even if no judgement needs them, because invalid seconds mean invalid tables
     tested = sum(is_tested(limit, row, tables) for limit in profile.limits for row in rows_of(limit, tables))
     alpha = 1 - profile.confidence
-    # A sweep that ended early has fewer rows than the one that was planned, but had the chance to end in each of them.
+    # A sweep that ended early has fewer rows than the one that was planned, but it could have ended in each of the
+    # planned rows.
     planned = round((tables.number("fail_odds") or 0) * alpha)
     return Confidence(alpha, max(1, tested, planned))
 
@@ -91,7 +93,7 @@ def is_tested(limit: Limit, row: Row, tables: Tables) -> bool:
 
 
 def has_test(limit: Limit) -> bool:
-    """Whether there is a test for a limit. Without one its figures are compared with it as they stand."""
+    """Whether there is a test for a limit. Without a test, the figures are compared with the limit as they stand."""
     return not limit.hard and limit.metric.method in _TESTS and limit.stream != COMMITS
 
 
@@ -201,7 +203,7 @@ def _batch_means(limit: Limit, row: Row, tables: Tables, seconds: list[Row], con
 
 
 def _batch_means_of_worker(limit: Limit, row: Row, tables: Tables, confidence: Confidence) -> Evidence:
-    """Test the mean of a single worker with the parts of the measured time that the tester cut it into."""
+    """Test the mean of a single worker, using the parts into which the tester divided the measured time."""
     elapsed_s = round(row["elapsed_ns"] / _SECOND_NS)
     latency_ns, operations = (
         means.merged([part[column] for part in tables.batches_of(row)], elapsed_s)
@@ -262,5 +264,5 @@ def _over(row: Row, tables: Tables, seconds: list[Row], over_ns: int, column: st
 
 def _in_flight_ns(row: Row) -> int:
     """Return the age of the operation that had not returned at the end,
-    0 if there is none older than the slowest one that has."""
+    0 if none is older than the slowest one that returned."""
     return int(row["latency_max_ns"] or 0) if row["latency_max_in_flight"] == 1 else 0

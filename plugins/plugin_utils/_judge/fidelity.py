@@ -28,8 +28,8 @@ _SHARES = (READ_SHARE, "size_share", "operations_share", "capacity_share")
 
 
 def deviations(tables: Tables) -> dict[int, list[dict[str, Any]]]:
-    """Return, by number, how the steps differ from what was requested, by more than the tolerance and more than chance
-    explains. Raises TablesError."""
+    """Return, by step number, how the steps differ from what was requested, by more than the tolerance and more than
+    chance explains. Raises TablesError."""
     found: dict[int, list[dict[str, Any]]] = {}
     for row in _shares(tables):
         off = abs(row["achieved"] - row["asked"])

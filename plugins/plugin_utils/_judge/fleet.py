@@ -42,9 +42,9 @@ def judge_fleet(run: Mapping[str, Any], records: Iterable[HostRecord]) -> dict[s
 
     run is run.json; records are read once. Anything that was left behind on a host stops the gate, regardless of the
     host's verdict (problems). Every record that needs a verdict must have one (lacks_verdict).
-    In check mode nothing is measured: the verdict is None, and only hosts with a verdict of their own (a refusal to be
-    expected) count. Hosts that were only observed have none either. Raises PolicyError if the run's policy names an
-    unknown verdict.
+    In check mode nothing is measured: the verdict is None, and only hosts with a verdict of their own (because a
+    certification would refuse them) count. Hosts that were only observed have no verdict either. Raises PolicyError if
+    the run's policy names an unknown verdict.
     """
     check_mode = kind_of(run) is CHECK_MODE
     fail_on, report_only = _policy(run)

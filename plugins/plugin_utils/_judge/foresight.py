@@ -60,8 +60,8 @@ def _streams_of(plan: Mapping[str, Any]) -> dict[str, list[str]]:
 
 
 def _without_stream(limit: Limit, plan: Mapping[str, Any]) -> Finding | None:
-    """Return a note if a limit cannot be judged because the workload has no such rows, None if it can. Limits of every
-    run are left out."""
+    """Return a note if a limit cannot be judged because the workload has no rows for it, None if it can. Limits of
+    every run are left out."""
     streams = _streams_of(plan)
     if (
         limit.metric.scope in ONCE
@@ -150,7 +150,7 @@ def _too_short_for(limit: Limit, profile: Profile, rows: list[dict[str, Any]], p
 
 
 def _needed_s(limit: Limit, alpha: float, mean_over_limit: float) -> int:
-    """Return in how many seconds a limit can pass at the earliest, 0 if the figure is compared as it stands."""
+    """Return the smallest number of seconds in which a limit can pass, 0 if the figure is compared as it stands."""
     metric = limit.metric
     if metric.method == SHARE_OF_OPERATIONS:
         return statistics.seconds_to_pass(metric.allowed_share, 1 / mean_over_limit, alpha)

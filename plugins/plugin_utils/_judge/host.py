@@ -145,7 +145,7 @@ def judge_host(
     for found in filter(None, (unproven(capacity, target, is_search), ending)):
         verdicts.append(found["verdict"])
         if found["kind"] == ENDED_EARLY:
-            findings = [*findings, found]  # after the broken limit, which is the reason for it
+            findings = [*findings, found]  # after the broken limit that caused the early end
         elif not any(_is_same(each, found) for each in findings):
             findings = [found, *findings]
     verdict = worst(verdicts)
@@ -199,7 +199,7 @@ def _exit_status(record: HostRecord, tables: Tables | None) -> int | None:
 
 
 def _volume_facts(status: int, tables: Tables, ending: Finding | None, judgements: list[dict[str, Any]]) -> list[str]:
-    """Return the facts about the volume that a run shows, whatever else the profile asks for."""
+    """Return the facts about the volume that a run shows, regardless of what else the profile requires."""
     found = set()
     if status == 3:
         found.add(volume_facts.WRONG_DATA if tables.run.get("error_errno_name") == "CORRUPT" else volume_facts.IO_ERROR)

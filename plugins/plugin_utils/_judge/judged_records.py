@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The records of a run as its verdict takes them: judged by their limits when they were filed, and by later results
+"""The records of a run as its verdict uses them: judged by their limits when they were filed, and by later results
 about their volumes."""
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def judged_record(directory: RunDirectory, folder: str) -> HostRecord:
     """Return the record in a folder, judged by its limits and, as far as run and profile ask for it, by its comparison
     with the baseline and by power cuts.
 
-    A merged run has the records as the runs that it comes from have judged them.
+    A merged run has the records as they were judged by the runs that it comes from.
     """
     record = directory.records.read(folder)
     record = judged_with(record, directory.comparisons.read(folder)) if is_asked(directory.run) else record

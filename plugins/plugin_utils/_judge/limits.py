@@ -95,8 +95,8 @@ class Comparison:
 
 
 def compare(limit: Limit, row: Row, evidence: Evidence | None = None) -> Comparison:
-    """Decide whether a row shows that the limit is kept, that it is broken, or neither. With evidence,
-    only what it and the figure agree on is decided."""
+    """Decide whether a row shows that the limit is kept, that it is broken, or neither. If there is evidence, the row
+    decides only if the evidence and the figure agree."""
     standing = _as_it_stands(limit, row)
     if evidence is None or evidence.outcome == standing.outcome:
         return replace(standing, evidence=evidence)
@@ -106,8 +106,8 @@ def compare(limit: Limit, row: Row, evidence: Evidence | None = None) -> Compari
 def compare_one_of_several(limit: Limit, row: Row, tables: Tables, confidence: Confidence) -> Comparison:
     """Decide the result for the row of one worker among several.
 
-    Of many rows some are beyond their limit by chance, so only evidence fails a row, and only a suspicious one keeps
-    the limit from passing. That the storage keeps the limit is shown by the row of all workers together.
+    Among many rows, some exceed their limit by chance. So only evidence fails a row, and only a suspicious row keeps
+    the limit from passing. The row of all workers together shows whether the storage keeps the limit.
     """
     standing = _as_it_stands(limit, row)
     if standing.outcome != FAIL:
@@ -155,7 +155,7 @@ def judge_limit(limit: Limit, case: Case) -> list[dict[str, Any]]:
     """Return the judgements of a limit: one for each row that it judges,
     or an inconclusive one if there is none. Raises TablesError.
 
-    A hard limit on the log has none if the workload has no log.
+    A hard limit on the log has no judgement if the workload has no log.
     """
     if limit.metric.scope == TARGET:
         return [_judge_target(limit, case)]
@@ -193,7 +193,8 @@ def judge_target_operations(limit: Limit, capacity: Capacity, case: Case) -> lis
     """Return the judgements of a limit on the target in sweep_target: the rate at the highest load point that keeps all
     other limits. Raises TablesError.
 
-    They concern the required rate and belong to no load point, because at a small load a lower rate is not an error.
+    They are about the required rate and do not belong to a load point, because at a small load a lower rate is not an
+    error.
     """
     asked_per_s, highest = operations_target_of(case.record.facts), capacity.highest_passed
     if asked_per_s is None or highest is None:
@@ -466,7 +467,7 @@ def _claim(limit: Limit, row: Row, case: Case, comparison: Comparison) -> dict[s
 
 def findings_of(judgements: list[dict[str, Any]]) -> list[Finding]:
     """Return a finding for each limit that does not pass, worst first: its worst row, and how many more there are.
-    What an early end left open has one finding of its own."""
+    Everything that an early end left open has a single finding of its own."""
     groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for judgement in judgements:
         if judgement["verdict"] != PASS and not is_left_open(judgement):

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Tests a mean or a rate with the parts of a run: a t interval over their differences,
+"""Tests a mean or a rate, using the parts of a run: a t interval over their differences,
 widened by the correlation of neighbours.
 
-For a pass it is widened as well by how lopsided the parts are (Johnson 1978): rare standstills make few parts much
+For a pass, it is also widened by how lopsided the parts are (Johnson 1978): rare standstills make few parts much
 worse than the others, and a run that happens to contain too few of them looks better than it is.
 """
 
@@ -34,7 +34,7 @@ SECONDS_FOR_A_MEAN = _LEAST_BATCH_S * _FEWEST_BATCHES
 
 @dataclass(frozen=True)
 class Question:
-    """A mean or rate that is to keep a limit, a `max` or a `min`, the accepted risks of a wrong decision, and the
+    """A mean or rate that must keep a limit (a `max` or a `min`), the accepted risks of a wrong decision, and the
     number of judgements.
 
     most_x is the greatest sum x can have if nothing but standstills were measured, None if the ratio is a
@@ -51,8 +51,8 @@ class Question:
 
 
 def ratio_within(x: Sequence[float], y: Sequence[float], question: Question) -> Evidence:
-    """Test whether sum(x) / sum(y) keeps its limit; x and y have one value for each second.
-    Raises ValueError if y holds nothing to divide by."""
+    """Test whether sum(x) / sum(y) keeps its limit; x and y have one value for each second. Raises ValueError if the
+    sum of y is 0."""
     if not x or len(x) != len(y):
         raise ValueError(f"{len(x)} seconds cannot be tested with the figures of {len(y)}.")
     seconds = len(x)
@@ -62,7 +62,7 @@ def ratio_within(x: Sequence[float], y: Sequence[float], question: Question) -> 
 
 
 def ratio_of_batches(x: Sequence[float], y: Sequence[float], seconds: int, question: Question) -> Evidence:
-    """Test it with x and y of equal parts of that many seconds. Raises ValueError if y holds nothing to divide by."""
+    """Test it with the sums of x and y in equal parts of that many seconds. Raises ValueError if the sum of y is 0."""
     total_x, total_y, count = sum(x), sum(y), len(x)
     if not total_y > 0:
         raise ValueError("there is nothing to compute a mean from")
@@ -102,8 +102,8 @@ def ratio_of_batches(x: Sequence[float], y: Sequence[float], seconds: int, quest
 
 
 def merged(batches: Sequence[int], seconds: int) -> list[int]:
-    """Return the sums of equal parts of that many seconds in fewer ones if a part is too short,
-    and as they are if it is not."""
+    """Return the sums of equal parts of that many seconds. If the parts are too short, they are merged into fewer
+    ones."""
     together = next(
         (
             count

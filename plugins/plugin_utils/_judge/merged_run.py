@@ -32,8 +32,8 @@ def merge_runs(
     the parameters and the profile of the newest run that expects it. Values for the whole run, such as the policy, are
     those of the newest run unless ``changes`` overrides them; facts about the controller are kept if all runs agree on
     them. merged_from names all runs. The caller judges the fleet.
-    Raises RunDirectoryError, also if one of several runs tested no storage:
-    merged with others it would hide what they measured.
+    Raises RunDirectoryError if the runs cannot be merged, for example if one of several runs tested no storage, because
+    it would hide what the others measured.
     """
     sources = sorted(
         (RunDirectory.open(path) for path in paths),
@@ -103,8 +103,8 @@ def _newest_records(sources: list[RunDirectory]) -> list[tuple[RunDirectory, str
     """Return the folder of every record with the run that has its newest one; sources are sorted, the oldest run first.
 
     The age of a record that cannot be read is unknown. It counts as old as its run, and no record of an older run
-    replaces it, because that could be a pass. A record also does not replace the missing record of a later run that
-    was to measure the same volume.
+    replaces it, because that could be a pass. A record also does not replace the missing record of a later run that was
+    meant to measure the same volume.
     """
     lost = {
         volume_folder(*volume): str(source.run.get("created_at", ""))
@@ -141,7 +141,7 @@ def _refuse_other_places(sources: list[RunDirectory]) -> None:
 
 def _all_volumes(host: str, sources: list[RunDirectory]) -> list[dict[str, Any]]:
     """Return the volumes that a host is expected to report by any of the sources that expect the host,
-    each as the newest of them noted it."""
+    each as the newest of them recorded it."""
     volumes: dict[str, dict[str, Any]] = {}
     for source in sources:
         if host in source.expected_hosts:

@@ -67,8 +67,8 @@ class Metric:
     the column that says, if it is 1, that the true figure is at least the one given (a write still in flight). method
     is the test that decides a limit on it;
     allowed_share is the share of operations or of time that may lie above a percentile, None if the metric is not
-    judged by such a share. adds_up says that the figures of a stream's reads and writes have a sum. figure computes a
-    value that no column has, from a row and its tables, None if there is none.
+    judged by such a share. adds_up says that the figures of a stream's reads and writes can be added. figure computes a
+    value that no column contains, from a row and its tables; it is None if the metric has a column.
     """
 
     name: str
@@ -85,7 +85,7 @@ class Metric:
 
     @property
     def of_responses(self) -> bool:
-        """Whether it is a figure of response times, which count from the intended start."""
+        """Whether it is a figure of response times, which are measured from the intended start."""
         return self.name.startswith(RESPONSES)
 
 
@@ -253,7 +253,7 @@ def find_metric(name: str) -> Metric | None:
     None if there is none.
 
     Those others are not in results.csv: they come from histogram.csv or responses.csv,
-    which hold all workers together, and are judged for those.
+    which hold all workers together, and are only judged for all workers together.
     """
     if name in METRICS or not _ANY_PERCENTILE.match(name):
         return METRICS.get(name)

@@ -28,8 +28,8 @@ CLOCK_BOUND_S = 1.0
 
 
 def clock_notes(facts: Mapping[str, Any]) -> list[Finding]:
-    """Return a note if the host's clock is off the controller's by more than a second and more than the error of its
-    measurement explains."""
+    """Return a note if the host's clock differs from the controller's by more than a second and more than the error of
+    its measurement explains."""
     offset_s, error_s = facts.get("clock_offset_s"), facts.get("clock_offset_error_s")
     if (
         isinstance(offset_s, (int, float))

@@ -17,8 +17,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import T
 
 
 def figure_of(metric: Metric, row: Row, tables: Tables) -> Any:
-    """Return the figure of a row in the metric's base unit, None if there is none: without an operation only one in
-    flight, or due, can have a figure.
+    """Return the figure of a row in the metric's base unit, None if there is none: if no operation returned, only one
+    in flight, or due, can have a figure.
 
     Raises TablesError if the histogram does not have all operations of the row.
     """

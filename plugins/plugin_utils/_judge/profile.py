@@ -69,9 +69,9 @@ class Limit:
 
     bound is `max` or `min`; value is in the metric's base unit; strict means that reaching the value already breaks it;
     stated is the value as the profile states it. block_size, message_size and load_point are None if all of them are
-    judged; steps may have block sizes, message sizes, or neither. stream is the one whose rows are judged, and
-    operation the only one of it, empty for every one. source says where the number comes from. id is the identifier
-    that auditors cite, unique in its profile, empty if there is none.
+    judged; steps may have block sizes, message sizes, or neither. stream is the stream whose rows are judged, and
+    operation is the one of its operations that is judged, empty for all. source says where the number comes from. id is
+    the identifier that auditors cite, unique in its profile, empty if there is none.
     """
 
     metric: Metric
@@ -98,7 +98,7 @@ class Limit:
 
     @property
     def threshold_ns(self) -> int:
-        """The threshold whose excesses break a limit on a latency: above X for `max: X`,
+        """The threshold above which a latency breaks the limit: above X for `max: X`,
         above X - 1 ns for `below: X`."""
         return int(self.value) - self.strict
 
@@ -181,7 +181,7 @@ class Limit:
 
 @dataclass(frozen=True)
 class Waiver:
-    """A host's excuse from one metric's limits, or from the one limit that has an id, up to and including a day;
+    """A host's excuse from the limits of one metric, or from the one limit with a given id, up to and including a day;
     never from a hard limit.
 
     One of metric and limit_id is empty. owner is the person responsible for it, empty if not named.
@@ -209,11 +209,11 @@ class Waiver:
 class Profile:
     """Criteria in a form for judging. min_duration_s is the measured time per row in seconds; min_footprint_bytes is
     the required total size of one queue manager's files; block_sizes are those that a certificate must contain.
-    confidence is the one with which a pass must be shown, None if figures are taken as they stand and never certify; a
-    pass that covers slow phases shorter than episode_s does not certify. Values of 0, and empty ones, require nothing.
-    workload is the one whose runs certify.
-    derived_from are the name and version of each profile that this one extends; their content is part of it. sections
-    holds its sections about kinds of runs, by their keys (see ``_kinds/criteria.py``); empty ones are left out.
+    confidence is the confidence with which a pass must be shown, None if figures are taken as they stand and never
+    certify; a pass that only covers slow phases shorter than episode_s does not certify. Values of 0, and empty ones,
+    require nothing. workload is the one whose runs certify. derived_from are the name and version of each profile that
+    this one extends; their content is part of it. sections holds its sections about kinds of runs, by their keys (see
+    ``_kinds/criteria.py``); empty ones are left out.
     """
 
     name: str

@@ -117,8 +117,8 @@ _Entry = TypeVar("_Entry", Limit, Waiver)
 
 @dataclass(frozen=True)
 class _Place:
-    """The context in which a profile is read: the directory of the shipped ones, the one that a path counts from,
-    and the files that led to it by `extends`."""
+    """The context in which a profile is read: the directory of the shipped profiles, the directory that paths are
+    relative to, and the files that led to it through `extends`."""
 
     search_dir: str | None
     directory: str = ""
@@ -126,8 +126,8 @@ class _Place:
 
 
 def load_profile(source: str | Mapping[str, Any], search_dir: str | None = None) -> Profile:
-    """Return the profile that a name (of a file in search_dir), a path or a mapping stands for,
-    with what it extends. Raises DefinitionError."""
+    """Return the profile that a name (of a file in search_dir), a path or a mapping stands for, including the content
+    of the profiles that it extends. Raises DefinitionError."""
     return (
         _read_profile(source, _Place(search_dir))
         if isinstance(source, Mapping)
@@ -303,7 +303,7 @@ def _hard_limits() -> tuple[Limit, ...]:
 
 
 def of_every_profile(limit: Limit) -> bool:
-    """Whether a limit is a hard limit that every profile has, whether it states it or not."""
+    """Whether a limit is a hard limit that every profile has, even if the profile does not state it."""
     return any(_holds(limit, hard) for hard in _hard_limits())
 
 

@@ -46,7 +46,7 @@ def limits_on_pace(tables: Tables) -> list[Limit]:
 def rows_of(limit: Limit, tables: Tables) -> list[Row]:
     """Return the rows that a limit judges.
 
-    The row of a stream's only worker is not judged: the row `all` has the same figures. A rate of a stream is that of
+    The row of a stream's only worker is not judged: the row `all` has the same figures. The rate of a stream is that of
     its reads and writes together, unless the limit names one of them. The limit on the longest stall, which every
     profile has, judges every stream.
     """

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Tests a limit with the seconds of a run: the result, its confidence and, if it is inconclusive, how long the run
+"""Tests a limit, using the seconds of a run: the result, its confidence and, if it is inconclusive, how long the run
 would have to be.
 
 A share test bets on each block of seconds that the limit is kept (or broken). If it is not, the product of the gains is
@@ -66,16 +66,15 @@ are beyond their limit by chance."""
 @dataclass(frozen=True)
 class Evidence:
     """The result of a test of a row. outcome is pass, fail or inconclusive. value is the observed share or ratio, bound
-    its confidence bound on the side of the limit (None if there are too few seconds, if their blocks are correlated, or
-    of one row among several), allowed the share or limit that it is compared with. block_s is how many seconds the test
-    took together, in that many blocks; they are not resolved if even these are correlated. episode_s is the longest
-    slow phase that a pass covers (of a mean: the longest standstill), None without one, and crowded_s the most slow
-    time that was seen within 30 s, None for means. seconds_needed is the total length that a run needs if this one is
-    inconclusive. log_evidence is the logarithm of the product of the gains, for a pass if the value keeps the limit,
-    for a fail if it breaks it;
-    None for means. suspect is true for a row of one worker among several that breaks its limit by more than chance
-    explains among that many rows.
-    counted_over_ns is the threshold over which operations were counted, None if that is the limit.
+    is its confidence bound on the side of the limit (None if there are too few seconds, if their blocks are correlated,
+    or for one row among several), and allowed is the share or limit that it is compared with. block_s is the number of
+    seconds in a block, and blocks the number of blocks; they are not resolved if even these blocks are correlated.
+    episode_s is the longest slow phase that a pass covers (for a mean, the longest standstill), None if there is none,
+    and crowded_s is the most slow time that was seen within 30 s, None for means. seconds_needed is the total length
+    that a run needs if this one is inconclusive. log_evidence is the logarithm of the product of the gains, for a pass
+    if the value keeps the limit, for a fail if it breaks it; None for means. suspect is true for a row of one worker
+    among several that breaks its limit by more than chance explains among that many rows. counted_over_ns is the
+    threshold over which operations were counted, None if that is the limit.
     """
 
     method: str
@@ -112,14 +111,14 @@ def share_of_operations(
 ) -> Evidence:
     """Test whether at most the allowed share of all operations take longer than the limit.
 
-    operations and over are counts of each second, the cut-short last one included. Each writer has one operation in
-    flight, which bounds how many can be slow and how many can end in a block. in_flight_over is how many were in flight
-    at the end, already older than the limit. The allowed share of p99.9 is Fraction(1, 1000) or "0.001": 1 - 0.999 has
-    lost digits.
+    operations and over contain a count for each second, including the last one, which was cut short. Each writer has
+    one operation in flight, which bounds how many can be slow and how many can end in a block. in_flight_over is the
+    number of operations that were in flight at the end and already older than the limit. The allowed share of p99.9 is
+    Fraction(1, 1000) or "0.001": 1 - 0.999 has lost digits.
 
-    For one of several rows, part_of is how many operations it has of how many: operations are those of all rows, and
-    each second's are shared out in that proportion. rows is how many rows there are beside it, itself included. Raises
-    ValueError if the counts contradict one another.
+    For one of several rows, part_of contains its number of operations and the number of all rows together: operations
+    then counts those of all rows, and the row gets its proportion of each second. rows is the number of these rows,
+    including this one. Raises ValueError if the counts contradict one another.
     """
     own, unit = part_of or (1, 1)  # operations are counted in this many parts, so that all numbers are whole
 
@@ -155,9 +154,9 @@ def share_of_time(
     """Test whether operations that take longer than a limit make up at most the allowed share of the time that all
     operations take.
 
-    The sums are of each second, over_sum_ns from the middles of histogram buckets. in_flight_age_ns is the age of an
-    operation that was in flight at the end and already older than the limit, else 0. rows is how many rows there are
-    beside this one, itself included. Raises ValueError if the sums contradict one another.
+    There is one sum for each second. over_sum_ns is calculated from the middles of histogram buckets. in_flight_age_ns
+    is the age of an operation that was in flight at the end and already older than the limit, else 0. rows is the
+    number of rows that are judged together, including this one. Raises ValueError if the sums contradict one another.
     """
 
     def most(block_s: int) -> tuple[int, int]:
@@ -304,7 +303,8 @@ def _crowded(spare: Sequence[int]) -> int:
 
 
 def _blocks_needed(products: Sequence[float], bets: Sequence[tuple[float, float]], target: float, blocks: int) -> float:
-    """Return after how many blocks the best bet alone reaches the target if it continues to grow as in these."""
+    """Return the number of blocks after which the best bet alone reaches the target if it continues to grow as in these
+    blocks."""
     return min(
         (
             blocks * (target - math.log(weight)) / product
@@ -317,7 +317,7 @@ def _blocks_needed(products: Sequence[float], bets: Sequence[tuple[float, float]
 
 def _log_products(gains: Sequence[float], bets: Sequence[tuple[float, float]]) -> list[float]:
     """Return for each stake the logarithm of the product of 1 + stake x gain;
-    of a product with a factor of 0 or less it is that of 0."""
+    if a factor is 0 or less, the logarithm of 0."""
     worst = min(gains)
     return [
         math.fsum(map(math.log1p, [stake * gain for gain in gains])) if stake * worst > -1 else -math.inf
@@ -338,8 +338,8 @@ def _log_evidence(products: Sequence[float], bets: Sequence[tuple[float, float]]
 def _upper_bound(
     total: Sequence[int], over: Sequence[int], most_over: int, allowed: float, passed: bool, alpha: float
 ) -> float:
-    """Return the smallest share that the blocks would still pass. It lies below the allowed one if that passed,
-    else above."""
+    """Return the smallest share that the blocks would still pass. It lies below the allowed share if that passed, and
+    above it otherwise."""
     observed = sum(over) / sum(total)
     low, high = (observed, allowed) if passed else (max(observed, allowed), 1.0)
     width = min(_BOUND_WIDTH, _BOUND_WIDTH_OF_ALLOWED * allowed)

@@ -23,10 +23,10 @@ _LONGEST = 60
 
 
 def volume_limits(before: Any, after: Any) -> dict[str, Any]:
-    """Return as facts for how long volumes were limited between two readings of their counters (see the module
-    workspace), which is untrusted.
+    """Return facts that say for how long volumes were limited between two readings of their counters (see the module
+    workspace). The counters are untrusted.
 
-    With several volumes, each limit has the longest time of any of them. The facts are empty if no volume was
+    If there are several volumes, each limit has the longest time of any of them. The facts are empty if no volume was
     read twice, and do not contain a limit whose counter went backwards.
     """
     later = {_name(volume): volume for volume in dicts_in(after)}

@@ -13,10 +13,10 @@ class Criteria:
     """How the section of a profile under the kind's ``profile_key`` is read, and what it means."""
 
     def read(self, given: Any, base: Any) -> Any:
-        """Return the section that a profile gives as plain data, which this reads as the same; None if it requires no
-        more than a profile without one.
+        """Return the section of a profile, given as plain data, in a form that this method reads as the same section;
+        None if it requires no more than a profile without one.
 
-        ``base`` is that of the profile that this one extends, None if it has none. Raises DefinitionError.
+        ``base`` is the section of the profile that this one extends, None if it has none. Raises DefinitionError.
         """
         return None
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Remembered:
-    """What the history stores of a run in addition to its certificates: nothing."""
+    """What the history stores about a run in addition to its certificates: nothing."""
 
     count = 0
     """The number of these results, which are counted like certificates."""

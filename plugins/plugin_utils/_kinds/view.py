@@ -55,12 +55,12 @@ class View:
         return "measurement" if host.tester else "unmeasured"
 
     def advise(self, found: Sequence[tuple[Host, Mapping[str, Any]]], verdict: str) -> tuple[str, str]:
-        """Return consequence and next step of a cause of the kind that only such a run has:
-        what was found on which hosts, and its verdict."""
+        """Return the consequence and the next step for a cause that only such a run has, given what was found on which
+        hosts, and its verdict."""
         raise NotImplementedError
 
     def headline(self, model: Model) -> str:
-        """Return the heading of the report instead of the verdict, empty if the verdict does."""
+        """Return the heading of the report, empty if the verdict is the heading."""
         return ""
 
     def statement(self, model: Model) -> str:

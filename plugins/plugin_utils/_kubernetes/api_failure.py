@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-# The modules quote the answer of the API server, as the repr of its bytes.
+# The modules quote the answer of the API server as the repr of its bytes.
 _MESSAGE = re.compile(r'"message":\s*"((?:[^"\\]|\\.)*)"')
 _CODE = re.compile(r'"code":\s*([0-9]{3})\b')
 _UNREACHABLE = (
@@ -54,7 +54,7 @@ def api_failure(what: str, text: str) -> ClusterError:
 
 
 def _of_the_way(what: str, message: str) -> ClusterError:
-    """Return the error for a call that no API server answered."""
+    """Return the error for a call to which no API server replied."""
     library = _LIBRARY.search(message)
     if library:
         return ClusterError(

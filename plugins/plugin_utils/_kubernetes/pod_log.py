@@ -24,7 +24,7 @@ class LogError(ValueError):
 
 
 def read_tables(log: str, names: Sequence[str]) -> dict[str, bytes]:
-    """Return the tables of a log by name, of those ``names`` only. Raises LogError if a table or the end is
+    """Return the tables of a log by name, but only those in ``names``. Raises LogError if a table or the end is
     missing or damaged."""
     if len(log) > MAX_LOG_BYTES:
         raise LogError(f"the log is larger than {MAX_LOG_BYTES >> 20} MiB")

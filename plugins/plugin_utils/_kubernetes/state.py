@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The state of a test by its objects: it continues, the tester has ended, or there will be no result, with the reason
-in one sentence."""
+"""The state of a test, derived from its objects: it continues, the tester has ended, or there will be no result, with
+the reason in one sentence."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Seen:
 
 @dataclass(frozen=True)
 class State:
-    """What follows from it. ``reason`` is set if it failed, ``pod`` once there is one."""
+    """The resulting state. ``reason`` is set if the test failed, and ``pod`` as soon as there is one."""
 
     name: str
     reason: str = ""
@@ -93,7 +93,7 @@ def exit_status(pod: Object) -> int | None:
 
 
 def refusal(message: str, size: str) -> str:
-    """Return why the tester refused to measure, from its last message, with what to do about it here."""
+    """Return why the tester refused to measure, from its last message, with what to do about it in a cluster."""
     if _NO_SPACE in message:
         return (
             f"no space on the volume: {message} (the claim had {size}; set claim_size, or smaller "

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Whether a volume is unlike the other volumes of its class: figures that are compared by their logarithms,
-the higher the worse."""
+"""Whether a volume is unlike the other volumes of its class: the logarithms of figures are compared, and higher means
+worse."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _LEAST_DEVIATION = 0.02
 
 @dataclass(frozen=True)
 class Likeness:
-    """How alike the hosts of a class are: their middle and range as figures,
-    and the conspicuous ones with what they deviate by, as a share."""
+    """How alike the hosts of a class are: the middle and the range of their figures, and the conspicuous hosts with
+    their deviation, as a share."""
 
     middle: float
     lowest: float
@@ -33,7 +33,7 @@ class Likeness:
 
 def likeness(figures: Mapping[str, Sequence[float]], *, margin: float) -> Likeness:
     """Return how alike the hosts of a class are, by the figures of each host's rows.
-    A class below eight hosts has a range alone."""
+    A class of fewer than eight hosts only has a range."""
     means = {host: fmean(map(math.log, rows)) for host, rows in figures.items()}
     middle = median(means.values())
     conspicuous = {}

@@ -36,8 +36,8 @@ class Spread:
 def moderated(spreads: Sequence[Spread], things: int) -> list[Spread]:
     """Return the variances drawn towards each other. Those without a degree of freedom get the common variance.
 
-    things is how many independent ones there are (the rows of a host are not independent of one another): they limit
-    the degrees of what is in common.
+    things is the number of independent things (the rows of a host are not independent of one another). It limits the
+    degrees of freedom of the common variance.
     """
     known = [spread for spread in spreads if spread.degrees > 0]
     if not known:
@@ -52,7 +52,7 @@ def _drawn(spread: Spread, common: Spread) -> Spread:
 
 
 def _common(known: Sequence[Spread], things: int) -> Spread:
-    """Return the variance that they have in common, and how many degrees of freedom it stands for."""
+    """Return the variance that they have in common, and how many degrees of freedom it has."""
     most_degrees = fmean(spread.degrees for spread in known) * (things - 1)
     least = _LEAST_OF_MEDIAN * median(spread.variance for spread in known)
     if not least > 0 or len(known) < 2:

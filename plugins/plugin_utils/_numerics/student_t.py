@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Student's t distribution, by the incomplete beta function; degrees of freedom need not be whole."""
+"""Student's t distribution, calculated with the incomplete beta function; degrees of freedom need not be whole."""
 
 from __future__ import annotations
 

@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """The buckets in which the tester counts latencies (src/figures/distribution.h),
-so that a histogram of an observation is one of the tester's.
+so that the histogram of an observation has the same buckets as the tester's.
 
-Exact below 256 ns, then 128 buckets per octave, up to 2^42 ns. Whatever is longer counts in the last bucket.
+Exact below 256 ns, then 128 buckets per octave, up to 2^42 ns. Longer latencies count in the last bucket.
 """
 
 from __future__ import annotations
@@ -43,9 +43,11 @@ def upper_ns(bucket: int) -> int:
 
 
 def operations_over(counts: Counts, threshold_ns: int, longest_ns: int) -> tuple[int, int]:
-    """Return how many operations over.csv counts above a threshold, and their time by the middles of their buckets.
+    """Return how many operations over.csv counts above a threshold, and their time, calculated from the middles of
+    their buckets.
 
-    These are all of the buckets whose upper bound is above the threshold, but none if the longest operation is not.
+    These are all operations in buckets whose upper bound is above the threshold, but none if the longest operation is
+    not above it.
     """
     if longest_ns <= threshold_ns:
         return 0, 0

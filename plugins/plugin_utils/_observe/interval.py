@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The observation of a queue manager, whatever the source: plain figures that do not change once they are read.
+"""The observation of a queue manager, regardless of the source: plain figures that do not change after they are read.
 
-None means that the source does not report it. It never means zero.
+None means that the source does not report a figure. It never means zero.
 """
 
 from __future__ import annotations
@@ -55,11 +55,11 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """One interval of one stream, as long as the source reports: about observe_interval.
+    """One interval of one stream. The source determines its length, which is about observe_interval.
 
     ``start_epoch_s`` is the wall clock of the host since 1970 and ``elapsed_s`` the length on its monotonic clock,
-    above 0. ``operations`` and ``bytes`` are counts of this interval alone; latencies are those of one operation,
-    ``latency_sum_ns`` is their sum. ``write_size_mean_bytes`` is only of the log.
+    above 0. ``operations`` and ``bytes`` are counts for this interval alone. The latencies are for one operation,
+    except that ``latency_sum_ns`` is the sum of all. Only the log has ``write_size_mean_bytes``.
     """
 
     start_epoch_s: float
@@ -108,7 +108,8 @@ class Over:
 
 @dataclass(frozen=True, slots=True)
 class Maximum:
-    """A new maximum of a stream, once for each: the one before it, None for the first, and when the operation ended."""
+    """A new maximum of a stream, which is reported once, with the previous one (None for the first) and the time at
+    which the operation ended."""
 
     epoch_s: float
     stream: str
@@ -135,9 +136,9 @@ class Observation:
 
     Only an exact source (bpftrace) fills ``seconds``, ``histograms``, ``over``, ``maxima`` and ``stalls``.
     ``histograms`` has, by stream and batch (1 to 30, equal parts of the time), the operations by upper bound in ns of
-    the tester's own buckets. ``facts`` are numbers and names (FACTS lists those that are used here), ``problems``
-    sentences about what is missing or doubtful. ``elapsed_ns`` is the observed time, ``start_epoch_s`` when it began.
-    ``ending`` says why it ended early, empty if it did not.
+    the tester's own buckets. ``facts`` are numbers and names (FACTS lists those that are used here), and ``problems``
+    are sentences about what is missing or doubtful. ``elapsed_ns`` is the observed time, ``start_epoch_s`` when it
+    began. ``ending`` says why it ended early, empty if it did not.
     """
 
     source: str
@@ -155,5 +156,5 @@ class Observation:
 
     @property
     def streams(self) -> tuple[str, ...]:
-        """The streams observed, in the order in which they first came."""
+        """The observed streams, in the order of their first appearance."""
         return tuple(dict.fromkeys(each.stream for each in (*self.intervals, *self.seconds)))

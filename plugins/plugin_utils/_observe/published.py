@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The figures that MQ publishes about its log, in whatever form they arrive: per interval the bytes, a rolling average
-of latency and of size, and the slowest write.
+"""The figures that MQ publishes about its log, regardless of the form in which they arrive. For each interval, these
+are the bytes, a rolling average of latency and of size, and the slowest write.
 
-MQ counts no writes, so their number is an estimate: the bytes over the mean size.
+MQ does not count writes, so their number is an estimate: the bytes divided by the mean size.
 """
 
 from __future__ import annotations
@@ -117,8 +117,8 @@ def _operations(each: Published) -> int | None:
 
 
 def _growth(published: Sequence[Published], previous: float | None) -> Iterator[Maximum | None]:
-    """Yield for each interval the slowest write since restart if it was in this interval: by its time, or because the
-    slowest one before was faster."""
+    """Yield for each interval the slowest write since restart if it was in this interval: according to its time, or
+    because the previous slowest one was faster."""
     for each in published:
         found = None
         if each.slowest_ns:

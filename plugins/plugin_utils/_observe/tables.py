@@ -175,8 +175,8 @@ def _results(step: _Step, observation: Observation) -> list[_Row]:
 
 
 def _published(step: _Step) -> _Row:
-    """Return the figures that follow from rolling averages: no percentile,
-    and of the extremes only a slowest write that became known as such."""
+    """Return the figures that follow from rolling averages: there is no percentile, and the only extreme is a slowest
+    write that is known to be the slowest."""
     sum_ns = latency_sum_ns(step.intervals)
     operations = sum(each.operations or 0 for each in step.intervals)
     return {
@@ -231,7 +231,7 @@ def _buckets(step: _Step, observation: Observation) -> list[tuple[int, int]]:
 
 def _percentiles(pairs: Sequence[tuple[int, int]], longest_ns: int) -> _Row:
     """Return the percentiles of pairs of upper bound and operations, as the tester computes them;
-    by time, a bucket is weighted by its middle."""
+    for the percentiles by time, a bucket is weighted by its middle."""
     operations = sum(count for dummy, count in pairs)
     by_time = [(upper, count * (upper + lower_ns(bucket_of(upper)))) for upper, count in pairs]
     found: _Row = {f"latency_{name}_ns": percentile_ns(pairs, above, longest_ns) for name, above in _ABOVE.items()}
@@ -295,7 +295,7 @@ def _over(step: _Step, observation: Observation) -> Iterable[_Row]:
 
 
 def _run(observation: Observation, options: Options, steps: int) -> dict[str, Any]:
-    """Return the keys of run.csv, ``complete`` last. Without a step there is an ending, which says why."""
+    """Return the keys of run.csv, ``complete`` last. If there is no step, the ending says why."""
     ending = observation.ending or ("" if steps else (observation.problems or ("the source said nothing",))[0])
     ended_epoch_s = observation.start_epoch_s + observation.elapsed_ns / _NS_PER_S
     run = {

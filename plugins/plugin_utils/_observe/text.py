@@ -68,7 +68,7 @@ class _SoFar:
 
     @property
     def mean_ns(self) -> float | None:
-        """The mean of all operations; what was published last if they were not counted."""
+        """The mean of all operations; if they were not counted, the mean that was published last."""
         return self.spent_ns / self.spent_operations if self.spent_operations else self.newest_mean_ns
 
 

@@ -22,10 +22,10 @@ FEWEST_FOR_A_TREND = 3
 
 @dataclass(frozen=True, slots=True)
 class Utilisation:
-    """The share of its time that the logger wrote: over the whole observation, in its busiest interval, and how much it
-    rose per hour (negative: it fell).
+    """The share of its time that the logger wrote: over the whole observation and in its busiest interval, and how much
+    this share rose per hour (negative if it fell).
 
-    None is not known; a trend needs three intervals.
+    None means not known; a trend needs three intervals.
     """
 
     share: float | None
@@ -34,7 +34,7 @@ class Utilisation:
 
 
 def utilisation(observation: Observation) -> Utilisation:
-    """Return the utilisation of the logger and its trend, by the intervals of an observation."""
+    """Return the utilisation of the logger and its trend, from the intervals of an observation."""
     intervals = [each for each in observation.intervals if each.stream == LOG]
     points = [
         (each.start_epoch_s + each.elapsed_s / 2, share)
@@ -47,15 +47,15 @@ def utilisation(observation: Observation) -> Utilisation:
 
 
 def utilisation_of(intervals: Iterable[Interval]) -> float | None:
-    """Return the share of their time in which a write was under way, over the intervals for which it is known; None if
-    there are none."""
+    """Return the share of time in which a write was in flight, over the intervals for which it is known; None if there
+    are none."""
     known = [(each.elapsed_s, spent) for each in intervals if (spent := spent_ns(each)) is not None]
     elapsed_s = sum(elapsed_s for elapsed_s, dummy in known)
     return sum(spent for dummy, spent in known) / 1e9 / elapsed_s if elapsed_s else None
 
 
 def latency_sum_ns(intervals: Sequence[Interval]) -> float | None:
-    """Return the time spent in all operations, None if it is not known of an interval that has some."""
+    """Return the time spent in all operations, None if it is not known for an interval that has operations."""
     spent = [spent_ns(each) for each in intervals]
     return None if None in spent else sum(ns for ns in spent if ns is not None)
 

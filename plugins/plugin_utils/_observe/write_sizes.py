@@ -24,7 +24,7 @@ _LONGEST = 500
 
 @dataclass(frozen=True, slots=True)
 class WriteSizes:
-    """The averages that were published, by which source; or why there is none."""
+    """The averages that were published, and their source; or why there are none."""
 
     source: str = ""
     sizes_bytes: tuple[float, ...] = ()

@@ -24,8 +24,8 @@ too common."""
 
 
 def meant_by(name: str) -> str:
-    """Return the name that was probably meant by a given one, empty if that is one of our names or is not similar to
-    any.
+    """Return the name that was probably meant by a given one, empty if the given one is one of our names or is not
+    similar to any of them.
 
     One letter may be wrong, missing, extra or exchanged with its neighbour,
     and two in names of LONG_NAME letters or more.
@@ -50,8 +50,8 @@ def refusals(names: Iterable[str], accepted: Iterable[str]) -> list[str]:
 
 
 def warnings(users: Mapping[str, list[str]], accepted: Iterable[str]) -> dict[str, list[str]]:
-    """Return a sentence for each name that is nearly that of an option, or that begins like one, with its ``users``,
-    the hosts that have such a variable."""
+    """Return a sentence for each name that is nearly that of an option, or that begins like one. The sentence comes
+    with the name's ``users``, the hosts that have such a variable."""
     found = {}
     for name in sorted(set(users) - set(accepted) - known_names()):
         meant = meant_by(name)
@@ -83,15 +83,15 @@ def _most_wrong(name: str) -> int:
 
 def _without_letters(text: str) -> set[str]:
     """Return what remains of a text without up to two of its letters.
-    Texts that are near each other have such a remainder in common."""
+    Similar texts have such a remainder in common."""
     once = {text, *(text[:i] + text[i + 1 :] for i in range(len(text)))}
     return once | {each[:i] + each[i + 1 :] for each in once for i in range(len(each))}
 
 
 @cache
 def _by_remains() -> dict[str, list[str]]:
-    """Return the candidate names, by their remainders. So each name that is checked is compared
-    with few of them."""
+    """Return the candidate names, by their remainders, so that each name that is checked is compared with only a few of
+    them."""
     found: dict[str, list[str]] = {}
     for name in settable_names():
         for shorter in _without_letters(name):

@@ -4,8 +4,8 @@
 
 """Reads the values of options that an inventory or a survey provides.
 
-Every option is read here, by its argument spec. An empty answer means that the option is not given. docs/awx.md
-describes what a survey may answer.
+Every option is read here, according to its argument spec. An empty answer means that the option is not given.
+docs/awx.md describes what a survey may answer.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ LEAST = {"sweep_nice": -20}
 
 
 def read_option(name: str, given: Any) -> Any:
-    """Return the value of an option, its default (None if that is computed) if nothing is given. Raises ValueError with
+    """Return the value of an option; if none is given, its default (None if that is computed). Raises ValueError with
     a sentence that names the option."""
     option = OF_PLAYBOOKS.get(name, name)
     if is_empty(given):
@@ -137,12 +137,12 @@ _TYPES: dict[str, Callable[[Any], Any]] = {
 
 
 def _name_or_definition(value: Any) -> Any:
-    """Return the name or path of a definition, or the definition, which may be pasted."""
+    """Return the name or the path of a definition, or the definition itself if it was pasted."""
     return read_dictionary(value) if is_pasted(value) else value
 
 
 def _text_or_dictionary(value: Any) -> Any:
-    """Return a text, or the dictionary that it contains, if it contains one."""
+    """Return a text, or the dictionary in it if it contains one."""
     try:
         return read_dictionary(value) if is_pasted(value) else value
     except ValueError:

@@ -3,10 +3,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """The one table of options, made from the argument specs and defaults of the roles,
-and the variables that the playbooks read besides.
+and the other variables that the playbooks read.
 
-The YAML is parsed once in each process that asks, and a worker has what its parent has parsed: the playbooks ask for
-their hosts before anything is forked.
+Each process that needs the YAML parses it once, and a worker inherits what its parent has parsed, because the playbooks
+resolve their hosts before anything is forked.
 """
 
 from __future__ import annotations
@@ -134,9 +134,9 @@ _NAME = re.compile(r"^( +)(\w+):", re.MULTILINE)
 class Option:
     """An option of a role.
 
-    ``spec`` is its argument spec: type, choices and what else the values must be. ``written`` is its default as the
-    role has it, which may be a template. ``reach`` is its scope. ``compared`` tells whether figures of another
-    value compare with those of this one, and ``repeated`` whether a command that repeats a measurement sets it.
+    ``spec`` is its argument spec: type, choices and other conditions on its values. ``written`` is its default as the
+    role states it, which may be a template. ``reach`` is its scope. ``compared`` says whether only figures that were
+    measured with the same value can be compared, and ``repeated`` whether a command that repeats a measurement sets it.
     """
 
     name: str
@@ -149,7 +149,7 @@ class Option:
 
     @property
     def is_computed(self) -> bool:
-        """Whether the role computes the default, so that it has none here."""
+        """Whether the role computes the default, so that it is not known here."""
         return "{{" in str(self.written)
 
     @property
@@ -185,18 +185,19 @@ def names_of(reach: str) -> list[str]:
 
 @cache
 def role_defaults() -> dict[str, Any]:
-    """Return the default of each option; those that the roles compute, and what only playbooks set, are left out."""
+    """Return the default of each option; defaults that the roles compute, and variables that only playbooks set, are
+    left out."""
     return {name: option.default for name, option in options().items() if option.default is not None}
 
 
 @cache
 def repeated_defaults() -> dict[str, Any]:
-    """Return the default of each option that a command sets which repeats a measurement."""
+    """Return the default of each option that is set by a command that repeats a measurement."""
     return {name: default for name, default in role_defaults().items() if options()[name].repeated}
 
 
 def option_names() -> list[str]:
-    """Return the names of all options, and of the variables of playbooks that are read as one."""
+    """Return the names of all options, and of the playbooks' variables that are read like options."""
     return [*options(), *OF_PLAYBOOKS]
 
 
@@ -207,8 +208,8 @@ def settable_names() -> list[str]:
 
 @cache
 def own_facts() -> frozenset[str]:
-    """Return the names of variables that tasks of this collection set or register. An earlier playbook of the same
-    command leaves it with the hosts."""
+    """Return the names of variables that tasks of this collection set or register. The hosts still have them from an
+    earlier playbook of the same command."""
     found: set[str] = set()
     for path in (*(_COLLECTION / "playbooks").rglob("*.yml"), *ROLES.glob("*/tasks/*.yml")):
         text = path.read_text(encoding="utf-8")
@@ -229,7 +230,7 @@ def known_names() -> frozenset[str]:
 
 @cache
 def _parsed() -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
-    """Return by role the argument spec of each of its variables, and its defaults."""
+    """Return, by role, the argument spec of each of its variables, and its defaults."""
     found = {}
     for role in ROLE_NAMES:
         entries, defaults = (

@@ -49,8 +49,8 @@ def cut_record(
 
     ``durability`` has ``cut_count`` (how many cuts were requested), ``cuts`` (each as ``Cut.as_dict()``) and ``tests``
     (what the cut command tests). ``files`` are the tables of all cuts: durability_<number>.csv and run_<number>.csv.
-    ``facts`` are those of the host and of the file system, as those of a test; ``workspace`` has ``path`` and
-    ``queue_managers``.
+    ``facts`` are the facts of the host and of the file system, in the same form as in a test; ``workspace`` has
+    ``path`` and ``queue_managers``.
     """
     cuts = [dict(cut) for cut in durability.get("cuts") or []]
     asked = int(durability.get("cut_count") or 1)

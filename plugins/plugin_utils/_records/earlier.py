@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """Makes findings for records of earlier versions, which only have sentences, from their other data. A sentence is
-matched with its source, and never read."""
+compared with the data that it was made from, and never parsed."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _of_cuts(cuts: Iterable[Mapping[str, Any]], reason: str) -> Finding:
 
 
 def _of_tester(tester: Mapping[str, Any], facts: Iterable[str], reason: str) -> Finding | None:
-    """Return how a tester ended that did not finish."""
+    """Return how a tester that did not finish ended."""
     status = tester.get("exit_status")
     if status == _IO_ERROR:
         return finding(kinds.RECORDED, FAIL, cause=kinds.IO_ERROR, text=reason)

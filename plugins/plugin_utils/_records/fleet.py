@@ -43,7 +43,7 @@ def judge_run(directory: RunDirectory, asked_by: str) -> dict[str, Any]:
 
 
 def fleet_verdict(run: Mapping[str, Any], records: Iterable[HostRecord]) -> dict[str, Any]:
-    """Judge a fleet and return what verdict.json holds. Records are read once.
+    """Judge a fleet and return the content of verdict.json. Records are read once.
     Raises PolicyError if the run's policy names an unknown verdict."""
     check_mode = kind_of(run) is CHECK_MODE
     return told_fleet(judge_fleet(run, (with_verdict(record, check_mode) for record in records)))

@@ -95,7 +95,7 @@ def measurement(
     today: datetime.date,
 ) -> HostRecord:
     """Return the judged record of a host that sent its tables as ``files``.
-    Tables that cannot be read make it an error's record."""
+    If the tables cannot be read, it is the record of an error."""
     try:
         tables = parse_tables(dict(files))
     except TablesError as problem:
@@ -156,7 +156,7 @@ def missing(run: Mapping[str, Any], host: str, volume: str, cause: str = NEVER_R
 def unusable(
     run: Mapping[str, Any], host: str, volume: str, stage: str, problem: TablesError, facts: dict[str, Any]
 ) -> HostRecord:
-    """Return the record of a host whose tables are an error."""
+    """Return the record of a host whose tables cannot be used."""
     return _with_error(
         run,
         host,

@@ -18,8 +18,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Wo
 
 
 def with_notes(record: HostRecord, notes: Iterable[Finding], words: Words) -> HostRecord:
-    """Return a record with more notes, each once. Figures from hosts may not be valid in a record. Such a note is left
-    out."""
+    """Return a record with more notes, each once. A note is left out if its figures, which come from hosts, are not
+    valid in a record."""
     known = [note for note in notes if is_finding(note) and note not in record.noted]
     return replace(
         record, noted=[*record.noted, *known], notes=[*record.notes, *(in_words(note, words) for note in known)]

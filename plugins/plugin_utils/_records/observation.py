@@ -57,9 +57,9 @@ def observed(
     """Return the record of an observation: its tables as ``files``, and its own data as ``seen`` (see
     ``_observe/seen.py``).
 
-    ``facts`` are those of the host and of the file system of LogPath, as those of a test, so that its certificate is
-    found. ``workspace`` has ``path`` (LogPath) and ``queue_managers`` (the one name). Tables that cannot be read make
-    it the record of an error.
+    ``facts`` are the facts of the host and of the file system of LogPath, in the same form as in a test, so that its
+    certificate is found. ``workspace`` has ``path`` (LogPath) and ``queue_managers`` (the one name). If the tables
+    cannot be read, it is the record of an error.
     """
     try:
         tables = parse_tables(dict(files))
@@ -83,7 +83,7 @@ def observed(
 
 
 def _ending(seen: Mapping[str, Any]) -> list[Finding]:
-    """Return why it ended early. A verdict would say so as well."""
+    """Return why it ended early. A verdict would also say so."""
     return [finding(INTERRUPTED, None, cause=OBSERVATION, text=seen["ending"])] if seen.get("ending") else []
 
 

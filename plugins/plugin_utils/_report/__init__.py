@@ -43,9 +43,10 @@ def finish(run_directory: RunDirectory) -> None:
 
 
 def summary(run_directory: RunDirectory, url: str = "", kept: bool = False) -> str:
-    """Return the text to show after the play recap, from a report that is complete, with where it is. Raises OSError.
+    """Return the text to show after the play recap, from a report that is complete, including where the report is.
+    Raises OSError.
 
-    url is that of its archive, if it was uploaded; kept says whether the history keeps it.
+    url is the URL of its archive, if it was uploaded; kept says whether the history keeps it.
     """
     text = read_file(os.path.join(run_directory.path, SUMMARY), _MAX_SUMMARY_BYTES).decode("utf-8")
     return text + "".join(f"  {line}\n" for line in _places(run_directory, url, kept))

@@ -38,12 +38,12 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class ShownCapacity:
-    """The highest load that passed and the lowest one that did not with its reason, None if there is none;
-    and what to try next.
+    """The highest load that passed, the lowest one that did not, with the reason (each None if there is none), and what
+    to try next.
 
-    metric is that of the deciding criterion: the one that the lowest load that did not pass broke, or else the one that
-    came closest. Both it and criterion, which is its limit in full, are empty if nothing was judged. is_asked_for is
-    true if the load points come from a search, or if there is a target.
+    metric belongs to the deciding criterion: the one that was broken by the lowest load that did not pass, or else the
+    one that came closest to its limit. metric and criterion, which is the limit in full, are empty if nothing was
+    judged. is_asked_for is true if the load points come from a search, or if there is a target.
     """
 
     words: Words
@@ -130,8 +130,8 @@ def shown_capacity(record: HostRecord) -> ShownCapacity | None:
 
 
 def _decisive(record: HostRecord, finding: Mapping[str, Any] | None, load_point: int | None) -> Mapping[str, Any]:
-    """Return the judgement that the finding is about, or else the one that uses most of its limit at a load point, a
-    hard one last; empty if there is none."""
+    """Return the judgement that the finding is about, or else the one that uses most of its limit at a load point, with
+    hard limits last; empty if there is none."""
     there = [judgement for judgement in record.judgements if judgement["load_point"] == load_point]
     told = [
         judgement

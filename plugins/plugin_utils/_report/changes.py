@@ -54,12 +54,13 @@ def change_text(change: Mapping[str, Any], arrow: str = "->") -> str:
 
 
 def figure_text(figure: str) -> str:
-    """Write the name of a figure of which more is worse: a latency as users name it, a rate as its reciprocal."""
+    """Write the name of a figure for which higher is worse: a latency as users name it, a rate as its reciprocal."""
     return f"1 / {figure}" if figure.endswith("_per_s") else figure.removesuffix("_ns")
 
 
 def wrapped(title: str, text: str, most_lines: int = 3) -> list[str]:
-    """Return lines for a screen: a title in a column of its own and a text beside it, cut if it needs more lines."""
+    """Return lines for a screen: a title in a column of its own and a text beside it, which is cut off if it is too
+    long."""
     column = f"  {title:<13} "
     return textwrap.wrap(
         text,

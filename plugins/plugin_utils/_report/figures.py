@@ -59,7 +59,7 @@ _RESPONSES = {
 class Cell:
     """A host's figures at one load point and block size: the `all` row, under the worst verdict of all rows there.
 
-    used is the largest share that any of the rows uses of a limit, None if nothing judged them.
+    used is the largest share that any of the rows uses of a limit, None if no limit judges them.
     """
 
     verdict: str
@@ -110,7 +110,7 @@ def figures_of(figures: Mapping[str, Any], shown: tuple[tuple[str, str, Any], ..
 
 
 def figure_titles(host: Host) -> list[str]:
-    """Return the titles of the figures that are shown of the rows of a host."""
+    """Return the titles of the figures that are shown for the rows of a host."""
     return _titles(host.words.any_operation, shown_figures(host))
 
 
@@ -119,8 +119,8 @@ def _titles(operation: str, shown: tuple[tuple[str, str, Any], ...] = FIGURES) -
 
 
 def step_cell(host: Host, figures: Mapping[str, Any]) -> str:
-    """Write the size of a row's step, with the operation if the step has rows of several; of streams,
-    which one it is with its own size."""
+    """Write the size of a row's step, with the operation if the step has rows of several; for streams, the stream with
+    its own size."""
     if host.words.layout.mixed:
         return mean_size_text(figures["block_size_bytes"]) if figures["block_size_bytes"] else str(figures["stream"])
     size = size_text(figures["block_size_bytes"])
@@ -175,7 +175,7 @@ def _cell(verdict: str, used: float | None, figures: Mapping[str, Any], titles: 
 
 def shown_series(host: Host, found: Iterable[Series], most: int = MOST_LINES) -> list[Series]:
     """Return the series that a chart shows: by size, or streams as they were found;
-    of too many streams those that a limit judges come first."""
+    if there are too many streams, those that a limit judges come first."""
     ordered = list(dict.fromkeys(found))
     if not host.words.layout.by_stream:
         return thinned(sorted(ordered, key=lambda series: series.block_size_bytes or 0), most)

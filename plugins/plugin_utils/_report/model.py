@@ -128,7 +128,7 @@ class ResultRow:
     and the worst judgement on it with its reasons.
 
     used is the share that the row uses of the limit that it comes closest to: 0.5 is half of it,
-    above 1 is broken; None if nothing judged it.
+    above 1 is broken; None if no limit judges it.
     """
 
     values: tuple[Any, ...]
@@ -152,7 +152,7 @@ class JudgedRow:
 
     @property
     def step(self) -> tuple[Any, ...]:
-        """Which rows it stands for, whatever their worker."""
+        """Which rows it stands for, regardless of their worker."""
         return self.load_point, self.block_size_bytes, self.stream, self.operation
 
 
@@ -177,20 +177,21 @@ class Span:
 class Host:
     """The data that a report shows for one host's volume. Text is printable; nothing in it is escaped for any format.
 
-    findings are those of its record. notes are also those of its record, and what was noticed later, such as what it
-    left behind. profile is the name of the profile that judged it, and profile_sha256 the SHA-256 of that, both empty
-    if none did. settings are the options that differ between hosts. decisive holds for each of limits the rows that
-    have its verdict, none if that is pass. volume_class is what it has in common with volumes that are alike.
-    valid_until is the last day of its certificate and certificate the SHA-256 of that, both empty if there is none.
-    comparison is the result of the comparison with its baseline, empty if none was requested. power_cuts holds the
-    results of power cuts in the history for a volume that was measured. stall_period says at which interval stalls
-    came, empty if at none or if nobody looked. options are those that the tester repeated in run.csv, and method says
-    which version of it measured, empty if none did. spans holds for each of limits which rows it judges. distributions,
-    the counts of operations by upper bound for each load point and series, stalls, the slowest operations, and
-    fidelity, the requested and achieved values of streams, are for charts and empty in a large fleet. basis is the
-    basis of estimates for the volume, None if nothing wrote to a log. headroom is what the volume carries beside its
-    target; if it has a target but no headroom, no_headroom says why. capacity is None if only one load was measured.
-    own is what only records of its kind hold, empty if it holds nothing.
+    findings come from its record. notes also come from its record, and include what was noticed later, such as
+    directories that were left behind. profile is the name of the profile that judged it, and profile_sha256 is the
+    SHA-256 of the profile; both are empty if no profile judged it. settings are the options that differ between hosts.
+    decisive holds, for each of limits, the rows that have its verdict, none if that is pass. volume_class is what it
+    has in common with similar volumes. valid_until is the last day of its certificate, and certificate is the SHA-256
+    of the certificate; both are empty if there is none. comparison is the result of the comparison with its baseline,
+    empty if none was requested. power_cuts holds the results of power cuts in the history for a volume that was
+    measured. stall_period says at which interval stalls came, empty if they were not regular or were not examined.
+    options are those that the tester repeated in run.csv, and method names the version of the tester, empty if nothing
+    was measured. spans holds, for each of limits, the rows that it judges. distributions, the counts of operations by
+    upper bound for each load point and series, stalls, the slowest operations, and fidelity, the requested and achieved
+    values of streams, are for charts and empty in a large fleet. basis is the basis of estimates for the volume, None
+    if nothing wrote to a log. headroom is what the volume carries beside its target; if it has a target but no
+    headroom, no_headroom says why. capacity is None if only one load was measured. own is the data that only records of
+    its kind have, empty if there is none.
     """
 
     host: str
@@ -246,8 +247,8 @@ class Host:
 
     @property
     def climbed(self) -> ShownCapacity | None:
-        """Its capacity if people asked for it: of streams, and of other workloads if the load points were a search or
-        had a target."""
+        """Its capacity if it is of interest: for streams always, and for other workloads if the load points come from a
+        search or there is a target."""
         return self.capacity if self.capacity and (self.words.layout.over_load or self.capacity.is_asked_for) else None
 
     @property
@@ -263,8 +264,8 @@ class Host:
 
 @dataclass(frozen=True, slots=True)
 class ShownProfile:
-    """A profile that judged hosts: its name and version, its SHA-256, what run.json holds of it, its limits, and the
-    labels of the volumes that it judged."""
+    """A profile that judged hosts: its name and version, its SHA-256, what run.json contains about it, its limits, and
+    the labels of the volumes that it judged."""
 
     text: str
     sha256: str
@@ -276,9 +277,9 @@ class ShownProfile:
 @dataclass(slots=True)
 class Model:
     """A whole report. run is run.json, fleet is verdict.json without its hosts,
-    profiles are those that judged hosts, that of most hosts first.
+    profiles are those that judged hosts; the one of most hosts comes first.
 
-    found_causes are for causes.causes, which finds them once.
+    found_causes is used by causes.causes, which finds the causes only once.
     """
 
     path: str
@@ -338,12 +339,12 @@ class Model:
 
     @property
     def hosts_with_own(self) -> list[Host]:
-        """The hosts whose records hold what only records of the run's kind do."""
+        """The hosts whose records have data that only records of the run's kind have."""
         return [host for host in self.hosts if host.own and host.of_kind is self.kind]
 
     @property
     def can_certify(self) -> bool:
-        """Whether the run, or what it is the preflight of, is of a kind that certifies."""
+        """Whether the run, or the run that it is the preflight of, is of a kind that certifies."""
         return self.check_mode or self.kind.certifies
 
     @property
@@ -445,8 +446,8 @@ class Model:
 
     @property
     def chance_statement(self) -> str:
-        """How many hosts chance alone may have failed, in one sentence,
-        empty if none failed or that is not more than one."""
+        """How many hosts chance alone may have failed, in one sentence; empty if no host failed or if it can only have
+        been one."""
         expected = self.fleet.get("wrong_fails_expected")
         if not expected or not self.fleet["counts"].get(FAIL):
             return ""
@@ -654,7 +655,7 @@ def _add_headroom(host: Host) -> None:
 
 
 def _add_charted(host: Host, tables: Tables) -> None:
-    """Add what only charts show."""
+    """Add the data that only charts show."""
     rate, slowest = tables.number("initial_write_bytes_per_s"), tables.number("initial_write_slowest_ns")
     host.initial_write = (rate, slowest) if rate and slowest else None
     try:
@@ -719,7 +720,7 @@ def _by_limit(judgements: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
 
 
 def _limit(group: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the entry of a limit: what it asks, how many rows it judged, how many of them do not pass,
+    """Return the entry of a limit: what it requires, how many rows it judged, how many of them do not pass,
     and its worst row."""
     rows = [judgement for judgement in group if judgement["worker"] is not None or judgement["value"] is not None]
     first = min(rows or group, key=lambda judgement: (_is_untested(judgement), *badness(judgement)))
@@ -766,7 +767,7 @@ def _is_untested(judgement: Mapping[str, Any]) -> bool:
 
 
 def _plain(data: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return a dict of printable text and numbers; what is nested becomes text."""
+    """Return a dict of printable text and numbers; nested values become text."""
     return {printable(str(key)): _printable_value(value) for key, value in (data or {}).items()}
 
 
@@ -792,8 +793,8 @@ def _printable_value(value: Any) -> Any:
 
 
 def _name_profiles(run: Mapping[str, Any], hosts: list[Host]) -> list[ShownProfile]:
-    """Return the profiles that judged hosts, that of most hosts first.
-    Those with the same name and version get a part of their SHA-256 as well."""
+    """Return the profiles that judged hosts; the one of most hosts comes first. To the names of those with the same
+    name and version, a part of their SHA-256 is added."""
     known = profiles_by_sha256(run)
     labels: dict[tuple[str, str], list[str]] = {}
     for host in hosts:

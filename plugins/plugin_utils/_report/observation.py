@@ -85,7 +85,7 @@ def caveats(host: Host) -> list[str]:
 
 
 def trend_text(host: Host) -> str:
-    """Return how the utilisation changed while it was observed, empty if it did not or that is not known."""
+    """Return how the utilisation changed during the observation, empty if it did not change or if that is not known."""
     slope, elapsed_s = number(host.own.get("utilisation"), "share_per_hour"), number(host.own, "elapsed_s")
     change = slope * elapsed_s / 3600 if slope is not None and elapsed_s else 0.0
     if abs(change) < CLEAR_TREND:
@@ -115,13 +115,13 @@ def size_of(figures: Mapping[str, Any]) -> float | None:
 
 
 def number(data: Any, key: str) -> float | None:
-    """Return a number of a record, None if none can be shown."""
+    """Return a number of a record, None if there is none that can be shown."""
     value = as_dict(data).get(key)
     return value if fits(value, _SHOWN) else None
 
 
 def moment(epoch_s: float | None, form: str = "%Y-%m-%d %H:%M:%S UTC") -> str:
-    """Return an instant for people, empty if it is not known or cannot be."""
+    """Return an instant for people, empty if it is not known or cannot be shown."""
     try:
         return "" if epoch_s is None else datetime.datetime.fromtimestamp(epoch_s, datetime.timezone.utc).strftime(form)
     except (OverflowError, OSError, ValueError):

@@ -38,7 +38,7 @@ class Reproduction:
 
 
 def run_options(run_table: Mapping[str, str]) -> dict[str, str]:
-    """Return what run.csv says about how the tester wrote, without what differs from run to run."""
+    """Return what run.csv says about how the tester wrote, without the keys that differ from run to run."""
     keys = [option.key for option in ALL if not option.of_one_run]
     if run_table.get("workload") == STREAMS:
         keys += [*(key for key in run_table if _DESCRIBED.match(key)), "load_unit"]
@@ -65,7 +65,7 @@ def reproduction(
 
 
 def _is_below(path: str, workspace: Mapping[str, Any]) -> bool:
-    """Whether all that was tested is below one path, and none of it a device."""
+    """Whether everything that was tested is below one path, and is not a device."""
     return all(str(directory).startswith(f"{path}/") for directory in workspace.get("directories") or [])
 
 
@@ -90,8 +90,8 @@ def _tester_command(path: str, options: Mapping[str, str]) -> str:
 
 
 def _described(options: Mapping[str, str]) -> list[str]:
-    """Return the options that describe places and streams; a place with directories of its own gets one
-    beside each of them."""
+    """Return the options that describe places and streams; a place that has directories gets a new directory beside
+    each of them."""
     words = []
     for key, value in options.items():
         match = _DESCRIBED.match(key)

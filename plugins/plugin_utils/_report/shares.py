@@ -13,7 +13,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics impor
 
 
 def used_share(limit: Mapping[str, Any], value: float | None) -> float | None:
-    """Return the share of a limit (or of that of a judgement) that a figure uses, above 1 if it breaks it; None if
+    """Return the share of a limit (or of the limit of a judgement) that a figure uses, above 1 if it breaks it; None if
     there is no figure, or if it would have to be divided by 0."""
     bound, limit_value = limit["bound"], limit["limit_value"]
     if limit["unit"] == MARGIN.unit and value is not None and limit_value is not None:

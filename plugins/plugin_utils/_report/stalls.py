@@ -27,8 +27,8 @@ ONE_STALL_NS = 100_000_000
 
 
 def stall_period(tables: Tables) -> str:
-    """Return at which interval the stalls of a step came, for the first step of which that can be told;
-    empty if there is none."""
+    """Return the interval at which stalls came, for the first step in which they were regular; empty if there is
+    none."""
     steps: dict[tuple[Any, ...], list[Row]] = {}
     try:
         for row in tables.stalls:

@@ -35,7 +35,7 @@ def render_part(name: str, **variables: Any) -> Markup:
 
 def render_page(name: str, styles: Iterable[str], **variables: Any) -> Iterator[str]:
     """Yield the text of a self-contained page, whose template extends page/frame.html.j2;
-    styles are in addition to page/page.css."""
+    styles are added to page/page.css."""
     style = "".join(read_resource(f"page/{style}") for style in ("page.css", *styles))
     script = read_resource("page/page.js")
     digest = "sha256-" + base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")

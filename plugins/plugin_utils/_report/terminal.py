@@ -110,7 +110,7 @@ def _add_details(kept: _Part, details: Sequence[list[str]], room: int) -> int:
 
 def _read(text: str, width: int) -> tuple[list[str], list[_Part], list[str], int]:
     """Return a summary's lines before the causes, the causes, the lines after them, all wrapped,
-    and how many causes were left out before."""
+    and how many causes had already been left out."""
     before: list[str] = []
     parts: list[_Part] = []
     after: list[str] = []

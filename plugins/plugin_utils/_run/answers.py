@@ -21,14 +21,14 @@ _TEMPLATE = re.compile(r"\{\{|\{%|\{#")
 
 
 def is_empty(value: Any) -> bool:
-    """Whether an answer means that nothing is given: ansible-core reads an empty one as a text or as nothing,
-    by its version."""
+    """Whether an answer means that nothing is given: depending on its version, ansible-core reads an empty answer as a
+    text or as nothing."""
     return value is None or (isinstance(value, str) and not value.strip())
 
 
 def read_list(value: Any, quantities: bool = False) -> list[Any]:
     """Return the elements of a list, or of a text with commas, blanks or line ends between them, or of YAML or JSON;
-    anything else is the only element.
+    anything else is returned as the only element.
 
     A number and its unit may have a blank between them if the elements are ``quantities``. Raises ValueError.
     """
@@ -84,8 +84,8 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def plain(value: Any) -> Any:
-    """Return a value made of dictionaries, lists, texts, numbers and booleans alone: before ansible-core 2.19 a
-    template returns nothing else whole."""
+    """Return a value made of dictionaries, lists, texts, numbers and booleans alone: before ansible-core 2.19, a
+    template does not return any other value unchanged."""
     if isinstance(value, Mapping):
         return {plain(key): plain(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):

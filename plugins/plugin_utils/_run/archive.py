@@ -62,8 +62,8 @@ def pack(path: str) -> bytes:
 
 
 def unpack(packed: bytes, base: str, run_id: str) -> RunDirectory:
-    """Make the directory of a run below base from its archive, which is untrusted. Raises ArchiveError,
-    also if the directory exists."""
+    """Make the directory of a run below base from its archive, which is untrusted. Raises ArchiveError, for example if
+    the directory already exists."""
     if not is_run_id(run_id):
         raise ArchiveError(f"{run_id!r} is not a run ID")
     path, aside = os.path.join(base, run_id), os.path.join(base, f".{run_id}.{secrets.token_hex(6)}")

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """What people define in YAML, such as profiles and workloads: values, files, and the names of those that the collection
-brings. All are read strictly."""
+ships. All are read strictly."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class DefinitionError(ValueError):
 
 
 class _StrictLoader(yaml.SafeLoader):
-    """A YAML loader that refuses a key given twice, which YAML would let silently replace the first."""
+    """A YAML loader that refuses duplicate keys, because a second key would silently replace the first."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         keys = [key.value for key, value in node.value if isinstance(key, yaml.ScalarNode)]

@@ -110,8 +110,8 @@ _VERDICT = Keys(
 
 
 class RunDirectory:
-    """One run's directory: the entry to all that it stores. path is its absolute path, run is the content of
-    run.json."""
+    """One run's directory: through it, everything in the directory is read and written. path is its absolute path, run
+    is the content of run.json."""
 
     def __init__(self, path: str, run: dict[str, Any]) -> None:
         self.path = path
@@ -130,7 +130,7 @@ class RunDirectory:
         """Create a new run directory under base, which is created if it does not exist, and point base/latest to it.
 
         run is the content for run.json; schema, run_id and created_at are filled in if they are absent. Raises
-        RunDirectoryError, also if a directory for this run ID already exists.
+        RunDirectoryError, for example if a directory for this run ID already exists.
         """
         run = {"schema": SCHEMA_VERSION, "run_id": new_run_id(), "created_at": utc_now(), **run}
         if not isinstance(run["run_id"], str) or not is_run_id(run["run_id"]):
@@ -165,7 +165,7 @@ class RunDirectory:
 
     @property
     def expected_hosts(self) -> list[str]:
-        """Names of the hosts that the run was to measure."""
+        """Names of the hosts that the run was meant to measure."""
         return [str(host) for host in self.run.get("expected_hosts") or []]
 
     @property
@@ -199,7 +199,7 @@ class RunDirectory:
             write_file(self._files.path(VERDICT), encode(verdict))
 
     def verdict(self) -> dict[str, Any] | None:
-        """Return the content of verdict.json, None if the gate wrote none.
+        """Return the content of verdict.json, None if the gate did not write it.
         Raises RunDirectoryError if it cannot be read."""
         if not self._files.has(VERDICT):
             return None

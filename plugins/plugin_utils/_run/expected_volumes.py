@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The volumes that each host is expected to report, as they were noted before it was measured,
+"""The volumes that each host is expected to report, as they were recorded before the host was measured,
 and which of them have not been reported."""
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class Volumes:
         self._records = records
 
     def note(self, host: str, volumes: Iterable[Mapping[str, Any]]) -> None:
-        """Note the volumes that a host is expected to report, each with its ``name`` and what else the plan knows of
-        it. Raises RunDirectoryError.
+        """Note the volumes that a host is expected to report, each with its ``name`` and what else the plan contains
+        about it. Raises RunDirectoryError.
 
         Nothing is written if they are only the default volume, which a host without a note is expected to report.
         """

@@ -38,7 +38,7 @@ def written_aside(path: str) -> Iterator[IO[bytes]]:
 
 
 def write_file(path: str, content: bytes) -> None:
-    """Write a whole file aside and rename it to path."""
+    """Write a whole file under a temporary name and rename it to path."""
     with written_aside(path) as file:
         file.write(content)
 
@@ -50,14 +50,14 @@ def write_json(path: str, content: Any, compact: bool = False) -> None:
 
 
 def write_text(path: str, pieces: Iterable[str]) -> None:
-    """Write a text piece by piece, aside, and rename it to path."""
+    """Write a text piece by piece under a temporary name, and rename the file to path."""
     with written_aside(path) as file:
         for piece in pieces:
             file.write(piece.encode("utf-8", "backslashreplace"))
 
 
 def read_file(path: str, most: int) -> bytes:
-    """Return a regular file's content; an OSError if it is a link, not a regular file,
+    """Return a regular file's content; raises OSError if it is a link, not a regular file,
     or larger than that many bytes."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb") as file:
@@ -68,8 +68,8 @@ def read_file(path: str, most: int) -> bytes:
 
 
 def replace_link(path: str, target: str) -> bool:
-    """Make path a symbolic link to target in one step; False, and nothing is touched,
-    if something other than a link is there."""
+    """Make path a symbolic link to target in one step; return False, and change nothing, if path exists and is not a
+    link."""
     if os.path.lexists(path) and not os.path.islink(path):
         return False
     directory, name = os.path.split(path)

@@ -84,7 +84,7 @@ OF_HISTORY = (BASELINE, POWER_CUTS_BEFORE)
 FAILED_OPERATION = (IO_ERROR, SHORT_WRITE, WRONG_DATA)
 WITHOUT_MEASUREMENT = (NO_TABLES, UNUSABLE_TABLES, UNMEASURED, SKIPPED, MISSING, UNREADABLE)
 
-# Causes of findings of limits; DISTURBED is one of them as well.
+# Causes of findings of limits; DISTURBED is another one.
 BROKEN, WAIVED, OPEN = "broken", "waived", "open"
 NO_ROW, NO_FIGURE, NO_HEADROOM, NO_TARGET = "no_row", "no_figure", "no_headroom", "no_target"
 

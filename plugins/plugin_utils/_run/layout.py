@@ -25,7 +25,8 @@ class Layout:
     stream and operation, and has a size of its own. over_load: steps differ in their loads, not in their sizes.
     adds_up:
     reads and writes of a stream are judged together as well. paced: operations can be due and not start. wide: tables
-    for people have that many columns and rows that verdicts come before figures, and only what says something is shown.
+    for people have so many columns and rows that verdicts are shown before figures, and only informative ones are
+    shown.
     """
 
     of_step: tuple[str, str, str] = (columns.LOG, "write", columns.BLOCK)

@@ -13,7 +13,7 @@ MOMENT = "%Y-%m-%dT%H:%M:%SZ"
 
 
 def utc_now() -> str:
-    """Return the time of now as run directories write it."""
+    """Return the current time as run directories write it."""
     return datetime.datetime.now(datetime.timezone.utc).strftime(MOMENT)
 
 

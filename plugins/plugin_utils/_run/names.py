@@ -45,7 +45,7 @@ def latest(base: str) -> str:
 
 
 def new_run_id() -> str:
-    """Return a new run id: the time of now in UTC and six random hexadecimal digits,
+    """Return a new run id: the current time in UTC and six random hexadecimal digits,
     such as 20261121T104935Z-1f0c2a."""
     return f"{datetime.datetime.now(datetime.timezone.utc):%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"
 
@@ -56,7 +56,7 @@ def is_run_id(text: str) -> bool:
 
 
 def is_table(name: str) -> bool:
-    """Whether a name can be that of a table."""
+    """Whether a name can be the name of a table."""
     return bool(_TABLE_NAME.match(name))
 
 

@@ -21,7 +21,7 @@ END = "# EOF\n"
 
 def family(name: str, meaning: str, kind: str = GAUGE) -> str:
     """Return the lines before the samples of a metric, all of which follow them. The unit is the last word of the name
-    if it is one of seconds or ratio."""
+    if that is seconds or ratio."""
     unit = name.rpartition("_")[2]
     stated = f"# UNIT {name} {unit}\n" if unit in ("seconds", "ratio") else ""
     return f"# TYPE {name} {kind}\n{stated}# HELP {name} {_escaped(meaning)}\n"
@@ -38,7 +38,7 @@ def sample(name: str, own_labels: str, value: float) -> str:
 
 
 def states(name: str, own_labels: str, label: str, known: tuple[str, ...], state: str) -> str:
-    """Return the lines of something that is in one of the known states, which has 1 and the others 0."""
+    """Return the lines for something that is in one of the known states: 1 for this state, and 0 for the others."""
     return "".join(sample(name, f'{own_labels},{label}="{each}"', int(each == state)) for each in known)
 
 

@@ -56,7 +56,7 @@ class Orders:
             self._files.write_json(volume_folder(order["host"], order["volume"]), ORDER, order)
 
     def read(self, host: str, volume: str) -> dict[str, Any]:
-        """Return the order for a host. Raises RunDirectoryError, also if there is none."""
+        """Return the order for a host. Raises RunDirectoryError, for example if there is none."""
         order = self._files.read_json(volume_folder(host, volume), ORDER)
         check(order, _ORDER, lambda part: RunDirectoryError(f"The {ORDER} of {host!r} has no usable {part}."))
         return order
@@ -90,8 +90,8 @@ class Samples:
             return 0
 
     def add(self, host: str, volume: str, content: bytes) -> None:
-        """Append what an observer has written since the last time. Raises RunDirectoryError,
-        also if there is more than an observer can write."""
+        """Append what an observer has written since the last time. Raises RunDirectoryError, for example if it is more
+        than an observer can write."""
         folder = volume_folder(host, volume)
         if self.size(host, volume) + len(content) > MAX_SAMPLES_BYTES:
             raise RunDirectoryError(f"The observer of {host!r} sent more than {MAX_SAMPLES_BYTES >> 20} MiB.")
@@ -106,5 +106,5 @@ class Samples:
                 file.write(content)
 
     def read(self, host: str, volume: str) -> bytes:
-        """Return all that an observer has written, empty if nothing came. Raises RunDirectoryError."""
+        """Return everything that an observer has written, empty if nothing was received. Raises RunDirectoryError."""
         return self._files.read("The samples", MAX_SAMPLES_BYTES, volume_folder(host, volume), SAMPLES) or b""

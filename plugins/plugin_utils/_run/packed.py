@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What hosts send packed: compressed by zlib, and in base64 because answers are JSON."""
+"""Data that hosts send packed: compressed with zlib, and encoded in base64 because answers are JSON."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ TABLE_MAX_BYTES = 64 << 20
 
 
 def unpack(name: str, packed: Any, most_bytes: int = TABLE_MAX_BYTES) -> bytes:
-    """Return what a host packed. More than ``most_bytes`` is refused before it is unpacked. Raises ValueError, whose
-    message contains ``name``."""
+    """Return the data that a host packed. No more than ``most_bytes`` are unpacked, and larger data is refused. Raises
+    ValueError, whose message contains ``name``."""
     try:
         engine = zlib.decompressobj()
         content = engine.decompress(base64.b64decode(str(packed), validate=True), most_bytes)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How playbooks are named to people: by a path if the command was started by one,
+"""How playbooks are named to people: by a path if the command was started with one,
 otherwise by their name in the collection.
 
 All sentences name a playbook of this collection as ``playbooks/status.yml``.
@@ -31,7 +31,7 @@ def has_playbooks(directory: str) -> bool:
 
 def as_started(text: str, directory: Any) -> str:
     """Return a text in which playbooks are named as in the command that was started.
-    Anything but such a directory leaves the text unchanged."""
+    The text is left unchanged if ``directory`` cannot be one."""
     if not isinstance(directory, str) or FOLDER not in text or (directory and not _PLAIN.fullmatch(directory)):
         return text
     return _NAMED.sub(

@@ -90,14 +90,14 @@ class HostRecord:
     while it wrote). ``own`` is the data that only records of its kind have, which is in record.json under the kind's
     ``own_key``.
     ``power_cuts`` holds the results of power cuts in the history for a measured volume. ``tables`` holds the size and
-    the SHA-256 of each table by its name. ``comparison`` is the result of the comparison with a baseline, and
-    ``limits_verdict`` in it is the verdict without that; None if no comparison was requested. ``capacity`` holds the
-    result of each load point, and the highest load that passes; None if there is one load point only.
-    ``profile`` is the name, the version and the SHA-256 of the profile that the volume was judged by, None if it is not
-    known. ``volume_facts`` are those of ``_run/volume_facts.py`` that it shows; None in a record of a version that did
-    not note them. ``findings`` are those of ``_run/findings.py``, None in a record of a version that had only
-    sentences; ``noted`` are the ``notes`` as findings. ``standing`` is the fact in the history because of which this
-    run cannot be a pass.
+    the SHA-256 of each table by its name. ``comparison`` is the result of the comparison with a baseline, and its
+    ``limits_verdict`` is the verdict without the comparison; None if no comparison was requested. ``capacity`` holds
+    the result of each load point, and the highest load that passes; None if there is only one load point. ``profile``
+    is the name, the version and the SHA-256 of the profile that the volume was judged by, None if it is not known.
+    ``volume_facts`` are those of ``_run/volume_facts.py`` that it shows; None in a record of a version that did not
+    note them. ``findings`` are those of ``_run/findings.py``, None in a record of a version that had only sentences;
+    ``noted`` are the ``notes`` as findings. ``standing`` is the fact in the history because of which this run cannot be
+    a pass.
     """
 
     host: str
@@ -171,7 +171,7 @@ _TYPES: dict[str, Any] = {"dict": dict, "list": list, "str": str, "bool": bool}
 
 
 def _shape_of(each: dataclasses.Field[Any]) -> Any:
-    """Return the shape of a field in record.json; only a field without a default has to be there."""
+    """Return the shape of a field in record.json; only a field without a default is required."""
     wanted = _TYPES[str(each.type).split("[", maxsplit=1)[0].split(" ", maxsplit=1)[0]]
     return wanted if each.name in ("host", "volume", "kind") else Maybe(wanted)
 

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The records of a run with their tables, as they were filed. Other modules combine their verdicts with other ones."""
+"""The records of a run with their tables, as they were filed. Other modules combine their verdicts with additional
+ones."""
 
 from __future__ import annotations
 
@@ -47,8 +48,8 @@ class Records:
         """File a host's record and its tables (bytes by file name), replacing an earlier one; returns the folder,
         relative to the run directory.
 
-        The size and SHA-256 of each table join the record. A comparison, a verdict, a report, a certificate and a
-        signature made before are out of date and removed. Raises RunDirectoryError.
+        The size and SHA-256 of each table are added to the record. An earlier comparison, verdict, report, certificate
+        or signature is then out of date and is removed. Raises RunDirectoryError.
         """
         tables = tables or {}
         folder = volume_folder(record.host, record.volume)
@@ -208,8 +209,8 @@ def _check_name(name: str) -> None:
 
 
 def _parse(data: dict[str, Any], folder: str) -> HostRecord:
-    """Return a record from what its file holds. Raises RunDirectoryError if it is not shaped as records are,
-    or lies in another one's folder."""
+    """Return a record from the content of its file. Raises RunDirectoryError if it does not have the shape of a record,
+    or is in the folder of another one."""
     name = f"{folder}/{RECORD}"
     try:
         record = HostRecord.from_dict(data)

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The files of one run directory: written aside and renamed, so that many workers can write at once and a reader never
-sees half a file."""
+"""The files of one run directory: written under temporary names and renamed, so that many workers can write at once and
+a reader never sees half a file."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class RunFiles:
         self.remove(SIGNATURE, MANIFEST, STATEMENT)
 
     def make_folder(self, folder: str) -> None:
-        """Create a folder part by part; an OSError if a part is a link or not a directory."""
+        """Create a folder part by part; raises OSError if a part is a link or not a directory."""
         path = self.root
         for part in filter(None, folder.split(os.sep)):
             path = os.path.join(path, part)

@@ -25,7 +25,7 @@ class Shape:
     """A condition on a value."""
 
     def misfit(self, value: Any) -> str | None:
-        """Return which part of a value has another shape, as its path, which is empty for the value itself;
+        """Return which part of a value has a different shape, as its path, which is empty for the value itself;
         None if the value has this shape."""
         raise NotImplementedError
 
@@ -36,22 +36,22 @@ AnyShape = Any
 
 def misfit(value: Any, shape: AnyShape) -> str | None:
     """Return which part of a value does not have a shape: "points[2].reason", empty for the value itself;
-    None if all of it has."""
+    None if the whole value has it."""
     if isinstance(shape, Shape):
         return shape.misfit(value)
     return None if isinstance(value, shape) else ""
 
 
 def fits(value: Any, shape: AnyShape) -> bool:
-    """Whether all of a value has a shape."""
+    """Whether a value, with all of its parts, has a shape."""
     return misfit(value, shape) is None
 
 
 class Keys(Shape):
     """An object whose values under some keys have given shapes.
 
-    The keys in ``needed`` are not absent, even if they may hold None; those in ``lacking`` may be absent, but do not
-    hold None. ``every`` is the shape of each value, and with ``only`` there are no other keys.
+    The keys in ``needed`` must not be absent, even if they may hold None; those in ``lacking`` may be absent, but must
+    not hold None. ``every`` is the shape of each value, and with ``only`` there are no other keys.
     """
 
     def __init__(
@@ -126,7 +126,7 @@ class Maybe(Shape):
 
 
 class Within(Shape):
-    """A number in a range, of all types or of the given one. NaN is in no range, and a truth value is not a number."""
+    """A number in a range, of any type or of the given one. NaN is in no range, and a truth value is not a number."""
 
     def __init__(self, least: float, most: float, types: type | tuple[type, ...] = (int, float)) -> None:
         self._least, self._most, self._types = least, most, types
@@ -140,7 +140,7 @@ class Within(Shape):
 
 
 class Where(Shape):
-    """A value about which something is true. The condition must not raise an exception."""
+    """A value that meets a condition. The condition must not raise an exception."""
 
     def __init__(self, is_true: Callable[[Any], bool]) -> None:
         self.is_true = is_true

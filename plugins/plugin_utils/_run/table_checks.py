@@ -33,8 +33,8 @@ def is_of_streams(run: Mapping[str, str]) -> bool:
 
 
 def is_of_averages(run: Mapping[str, str]) -> bool:
-    """Whether only rolling averages are known, which MQ publishes about the log of a live queue manager. It publishes
-    no count of writes beside them."""
+    """Whether only rolling averages are known, which MQ publishes about the log of a live queue manager. It does not
+    publish the number of writes with them."""
     return run.get("program") == OBSERVER and run.get("operations_are_estimated") == "1"
 
 
@@ -218,8 +218,8 @@ def check_over(
 
 
 def check_batches(rows: list[Row], workers: list[Row]) -> None:
-    """Refuse rows of batches.csv that are not all of these rows of results.csv,
-    each with its parts in order and with all of its operations."""
+    """Refuse a batches.csv that does not have exactly these rows of results.csv, each with its parts in order and with
+    all of its operations."""
     found: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
         found.setdefault((row["step"], row["stream"], row["operation"], row["worker"]), []).append(row)

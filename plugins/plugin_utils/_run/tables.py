@@ -106,7 +106,7 @@ class Tables:
 
     @property
     def of_observation(self) -> bool:
-        """Whether they are not the tester's, but of a live queue manager that was observed."""
+        """Whether they do not come from the tester, but from the observation of a live queue manager."""
         return self.run.get("program") == OBSERVER
 
     @property
@@ -131,8 +131,8 @@ class Tables:
 
     @cached_property
     def over(self) -> list[Row]:
-        """Rows of over.csv: how many operations of a second took longer than a threshold, only if one did: of all
-        workers together, and of single ones."""
+        """Rows of over.csv: how many operations of a second took longer than a threshold, for all workers together and
+        for single workers. A second without any has no row."""
         rows = self._optional("over.csv", _OVER_FIGURES)
         check_over(
             rows,
@@ -173,13 +173,13 @@ class Tables:
 
     @cached_property
     def over_thresholds_ns(self) -> tuple[int, ...]:
-        """The thresholds that over.csv counts, rising; raises TablesError if run.csv has something else there.
-        Empty if it does not have them."""
+        """The thresholds that over.csv counts, rising; raises TablesError if run.csv contains anything else under that
+        key. Empty if it does not have them."""
         return self._thresholds("option_over_ns")
 
     @cached_property
     def worker_thresholds_ns(self) -> tuple[int, ...]:
-        """Those of the thresholds that it also counts for single workers, in the same way."""
+        """The thresholds that it also counts for single workers, in the same form."""
         return self._thresholds("over_worker_ns")
 
     def _thresholds(self, key: str) -> tuple[int, ...]:
@@ -254,7 +254,7 @@ class Tables:
 
     def latencies_of(self, row: Row) -> list[tuple[int, int]]:
         """Return the histogram of a row of all workers: pairs of upper bound in ns and operations;
-        a bound may come more than once."""
+        a bound may occur more than once."""
         keys = {_stream_key(each) for each in self.parts_of(row)}
         return [
             (bucket["latency_upper_ns"], bucket["operations"])
@@ -285,8 +285,8 @@ class Tables:
 
     @cached_property
     def streams_together(self) -> list[Row]:
-        """A row for each step and stream with the sums of its reads and writes: counts and rates. That of a
-        stream with one operation is its own."""
+        """A row for each step and stream with the sums of its reads and writes: counts and rates. A stream with one
+        operation keeps its own row."""
         found: dict[tuple[Any, ...], list[Row]] = {}
         for row in self.results:
             if row["worker"] == ALL_WORKERS and row["stream"] != ALL_STREAMS:
@@ -349,7 +349,8 @@ class Tables:
         return float(text) if DECIMAL_PATTERN.match(text) else None
 
     def _optional(self, name: str, filled: tuple[str, ...], others: tuple[str, ...] = ()) -> list[Row]:
-        """Return the rows of a table that may be absent; of its mandatory columns, others may be empty."""
+        """Return the rows of a table that may be absent. The columns in ``filled`` must not be empty; those in
+        ``others`` may be."""
         if name not in self._files:
             return []
         return typed_rows(name, self._files[name], (*KEY_COLUMNS, *filled, *others), (*_FILLED, *filled))
@@ -415,7 +416,7 @@ def parse_tables(files: Mapping[str, bytes]) -> Tables:
 
 
 def parse_run(content: bytes, statuses: Collection[int] = EXIT_STATUSES) -> dict[str, str]:
-    """Return run.csv as a dict of text, of a tester that ended with one of some statuses. Raises TablesError."""
+    """Return run.csv as a dict of text, if the tester ended with one of the given statuses. Raises TablesError."""
     header, *lines = lines_of("run.csv", content)
     if header != ["key", "value"]:
         raise TablesError("run.csv does not begin with the columns key and value.")

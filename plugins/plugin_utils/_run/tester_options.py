@@ -30,8 +30,9 @@ class Option:
 
     ``variable`` is the role's variable for it, empty if only the collection sets it. ``kind`` says how a value is read.
     ``key`` is its key in run.csv and ``unset`` the value there if the option is not given; ``title`` and ``unit`` are
-    for people. ``workload`` is the only one that has the option, empty if every one does. ``compared`` tells whether
-    figures of another value compare with those of this one, and ``of_one_run`` whether each run has a value of its own.
+    for people. ``workload`` is the only workload that has the option, empty if every workload has it. ``compared`` says
+    whether only figures that were measured with the same value can be compared, and ``of_one_run`` whether each run has
+    its own value.
     """
 
     name: str
@@ -180,7 +181,7 @@ def with_load(options: Mapping[str, Any], load: int) -> dict[str, Any]:
 
 
 def passed_through(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of the tester by ``sweep_options``: any other option of the tester by its name.
+    """Return the options of the tester that ``sweep_options`` sets: any other option of the tester by its name.
     Raises OptionError."""
     made: dict[str, Any] = {}
     for name, value in options.items():
@@ -201,7 +202,7 @@ def passed_through(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def _set_by_the_collection(name: str) -> str:
     """Return the option that the collection sets and that a name stands for, empty if there is none.
-    The tester takes abbreviations as well."""
+    The tester also accepts abbreviations."""
     return (
         name
         if name in SET_BY_THE_COLLECTION

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Facts about a volume, which are true under every profile. Lost writes are another one:
-power cuts have results of their own."""
+"""Facts about a volume that are true under every profile. Lost writes would be another such fact, but power cuts have
+results of their own."""
 
 from __future__ import annotations
 

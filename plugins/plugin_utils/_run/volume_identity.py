@@ -5,9 +5,10 @@
 """Which volume something is about: the one definition for the history, for merging, comparing,
 power cuts and observations.
 
-A volume is a machine, a name and a mount point. Another mount point is another volume. What the mount point holds,
-known by the UUID of the file system and the identifiers of its disks, can be replaced: the volume is then the same, and
-the replacement needs a pass of its own. Its size is not used, because a file system can grow.
+A volume is identified by its machine, its name and its mount point. A different mount point is a different volume. The
+content of the mount point, which is identified by the UUID of the file system and the identifiers of its disks, can be
+replaced: the volume is then the same, and the replacement needs a pass of its own. Its size is not used, because a file
+system can grow.
 """
 
 from __future__ import annotations
@@ -36,10 +37,10 @@ class VolumeIdentity:
 
 
 def facts_of_identity(record: HostRecord) -> dict[str, Any] | None:
-    """Return the facts of a record that a volume is known by, None if it is not known where the host's volume was.
+    """Return the facts of a record that identify a volume, None if it is not known where the host's volume was.
 
     A machine without a machine-id has only the name that the inventory gives it.
-    The size is there for those who compare volumes of one class.
+    The size is included for comparing volumes of one class.
     """
     facts = record.facts
     if not facts.get("mount_point"):
@@ -57,8 +58,8 @@ def facts_of_identity(record: HostRecord) -> dict[str, Any] | None:
 
 
 def identity_of(facts: Mapping[str, Any] | None) -> VolumeIdentity | None:
-    """Return the identity that the facts of :func:`facts_of_identity` stand for, whichever version of this collection
-    noted them; None if there are none."""
+    """Return the identity that the facts of :func:`facts_of_identity` stand for, regardless of the version of this
+    collection that recorded them; None if there are none."""
     if not facts:
         return None
     return VolumeIdentity(_hash(facts, _OF_THE_VOLUME), _hash(facts, _OF_ITS_DISK), str(facts.get("mount_point") or ""))

@@ -29,12 +29,13 @@ class Words:
     """The displayed names for a worker of the workload, several of them, a load point, and the size of a step;
     loads is what a load point counts.
 
-    operation is that of the rows whose figures stand for a step, empty if there are only rows of writes.
-    shown_operation is what charts are about, any_operation what is counted if rows of all operations are shown
-    together, and timed what took its time. together says whose figures those of a step are, every_row what a limit
-    judges that names no rows. row_title, worker_title and loads_title are above columns; series names the lines of
-    charts; the text in ``with`` follows it, and ``at`` precedes the name of a single line. does says how the workload
-    wrote, for_each what it wrote files for, and files what their size refers to.
+    operation is the operation of the rows whose figures stand for a step, empty if there are only rows of writes.
+    shown_operation is the operation that charts show, any_operation is the word for one if rows of all operations are
+    shown together, and timed is the word for the operations that were timed. together says whose figures the figures of
+    a step are, and every_row names the rows of a limit that does not name any. row_title, worker_title and loads_title
+    are titles of columns. series names the lines of charts, goes is the verb for them, and at precedes the name of a
+    single line. does says how the workload wrote, for_each says for whom it wrote files, and files says which files
+    their size refers to.
     """
 
     worker: str = "queue manager"

@@ -29,7 +29,7 @@ class ManifestError(OSError):
 
 
 def hash_files(root: str) -> dict[str, str]:
-    """Return the SHA-256 of every file of a directory, by its path in it, sorted.
+    """Return the SHA-256 of every file in a directory, sorted by the path in the directory.
     Raises ManifestError if anything there is not a plain file."""
     hashes = {}
     for path, problem in sorted(_walk(root)):
@@ -60,7 +60,7 @@ def parse(text: bytes) -> dict[str, str]:
 
 
 def differences(root: str, hashes: Mapping[str, str]) -> list[str]:
-    """Return how a directory differs from what a manifest lists, a sentence for each file."""
+    """Return the differences between a directory and a manifest, a sentence for each file."""
     problems = {path: problem or _difference(root, path, hashes.get(path)) for path, problem in _walk(root)}
     problems.update((path, "is missing") for path in hashes if path not in problems)
     return [f"{printable(path)} {problem}" for path, problem in sorted(problems.items()) if problem]
@@ -80,8 +80,8 @@ def _difference(root: str, path: str, signed: str | None) -> str:
 
 
 def _walk(root: str) -> Iterator[tuple[str, str]]:
-    """Yield the path of everything below a directory but directories and the signature,
-    with what is wrong with it if it is not a regular file."""
+    """Yield the path of everything below a directory, except for directories and the signature, with the problem if it
+    is not a regular file."""
     folders = [""]
     while folders:
         folder = folders.pop()

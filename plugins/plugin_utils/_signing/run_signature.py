@@ -36,7 +36,7 @@ class SignedRun:
 def sign_run(directory: RunDirectory, key: str) -> None:
     """Write the statement, the manifest and its signature into the directory of a run that was judged. Raises OSError.
 
-    If only the key is to blame, the manifest is complete and can be signed by hand.
+    If the only problem is the key, the manifest is complete and can be signed by hand.
     """
     verdict = directory.verdict()
     if verdict is None:
@@ -77,8 +77,8 @@ def verify_run(path: str, signers: str, principal: str = "", moment: str = "") -
 
 
 def _signed(path: str, signer: Signer, files: int) -> tuple[SignedRun | None, list[str]]:
-    """Return the run of a directory whose files are all as they were signed.
-    One that was put in the place of another run is a problem."""
+    """Return the run of a directory whose files have not changed since they were signed. It is a problem if the run is
+    in the directory of another one."""
     try:
         directory = RunDirectory.open(path)
         verdict = directory.verdict() or {}

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""ssh-keygen, which signs and verifies. It never asks a question: anything that it would ask for makes it fail."""
+"""ssh-keygen, which signs and verifies. It never asks a question: it fails if it would have to."""
 
 from __future__ import annotations
 
@@ -75,10 +75,10 @@ def sign(content: bytes, key: str) -> bytes:
 
 
 def verify(content: bytes, signature: bytes, signers: str, principal: str = "", moment: str = "") -> Signer:
-    """Return who signed a text. Raises SigningError unless the signature is good and by an allowed signer.
+    """Return who signed a text. Raises SigningError unless the signature is valid and was made by an allowed signer.
 
-    signers is the path of a file of allowed signers, principal is the one that must have signed (by default any), and
-    moment is what parse_moment returned (by default now).
+    signers is the path of a file of allowed signers, principal is the one that must have signed (any by default), and
+    moment is a result of parse_moment (by default the current time).
     """
     if not _ARMOUR.fullmatch(signature):
         raise SigningError("the signature is not written as ssh-keygen writes it")
@@ -103,7 +103,7 @@ def parse_moment(text: str) -> str:
             moment = datetime.datetime.strptime(text, form).replace(tzinfo=datetime.timezone.utc)
         except ValueError:
             continue
-        return moment.astimezone().strftime("%Y%m%d%H%M%S")  # older versions only know the local time
+        return moment.astimezone().strftime("%Y%m%d%H%M%S")  # older versions only accept local time
     raise ValueError(f"{text!r} is neither a day such as 2026-11-21 nor a moment such as 2026-11-21T10:49:35Z")
 
 
@@ -118,7 +118,7 @@ def _principals(arguments: list[str]) -> list[str]:
 
 def _run(arguments: list[str], content: bytes) -> subprocess.CompletedProcess[bytes]:
     # There is no terminal, and the program that would ask for the passphrase cannot be started. Versions before 8.4 do
-    # not know it, and get the passphrase as an option.
+    # not have SSH_ASKPASS_REQUIRE, and get the passphrase as an option.
     environment = {**os.environ, "LC_ALL": "C", "SSH_ASKPASS": os.devnull, "SSH_ASKPASS_REQUIRE": "force"}
     try:
         return subprocess.run(

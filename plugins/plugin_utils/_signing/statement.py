@@ -24,7 +24,7 @@ _RUN_FILE = "run.json"
 
 def statement(verdict: Mapping[str, Any], hashes: Mapping[str, str]) -> bytes:
     """Return the text of the statement on a run: verdict is verdict.json,
-    hashes are those of the files that it is about."""
+    hashes are the SHA-256 of the files that it is about."""
     tests: dict[str, list[str]] = {PASSED: [], WARNED: [], FAILED: []}
     for host in verdict["hosts"]:
         tests[result_of(host)].append(printable(host_label(host["host"], host["volume"])))
@@ -44,8 +44,8 @@ def statement(verdict: Mapping[str, Any], hashes: Mapping[str, str]) -> bytes:
 
 
 def result_of(host: Mapping[str, Any]) -> str:
-    """Return the result of one host. The predicate knows three: whatever does not pass has failed,
-    and a pass that does not certify is a warning."""
+    """Return the result of one host. The predicate has three results: anything that does not pass has failed, and a
+    pass that does not certify is a warning."""
     if host["verdict"] not in GOOD:
         return FAILED
     return PASSED if host["verdict"] == PASS and host["certified"] else WARNED

@@ -61,7 +61,8 @@ def build_name(parts: list[str]) -> str:
 
 def pack(files: dict[str, bytes]) -> str:
     """Return ``files`` as one compressed text that the ``build`` module unpacks: a line of JSON with the name and size
-    of each, and their contents. It is made anew for each host, so it is compressed only as far as that is quick."""
+    of each, and their contents. It is made anew for each host, so it is only compressed as much as can be done
+    quickly."""
     names = sorted(files)
     head = json.dumps([[name, len(files[name])] for name in names]).encode()
     content = b"\n".join([head, b"".join(files[name] for name in names)])

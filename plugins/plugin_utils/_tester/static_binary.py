@@ -46,7 +46,7 @@ def static_binary(sources: dict[str, bytes], extra_flags: str, architecture: str
 
 def cached_binaries(sources: dict[str, bytes], extra_flags: str) -> list[bytes]:
     """Return what :func:`static_binary` has built from these sources for any architecture. A host can only run the one
-    for its own."""
+    for its own architecture."""
     flags = [*compiler_flags(sources, extra_flags), "-static"]
     architectures = {path.parent.name.rpartition("-")[2] for path in cache_directory().glob("*-*/logdisk")}
     paths = []

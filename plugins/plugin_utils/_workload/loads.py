@@ -40,9 +40,9 @@ def is_search(given: Any) -> bool:
 
 
 def read_search(variables: Mapping[str, Any], first: float, largest: int) -> tuple[int, dict[str, Any]]:
-    """Return the first load of a search, which is the target if there is one or else ``first``, and the parameters of
-    the search: how the volumes climb and in which group, the largest load and the number of rounds. Raises
-    OptionError."""
+    """Return the first load of a search, which is the target if there is one, and otherwise ``first``, and the
+    parameters of the search: how the volumes climb and in which group, the largest load and the number of rounds.
+    Raises OptionError."""
     climb, rounds = variables.get(CLIMB) or EACH, variables.get(ROUNDS) or MOST_ROUNDS
     if climb not in CLIMBS:
         raise OptionError(f"{CLIMB} must be {' or '.join(CLIMBS)}, not {climb}")

@@ -4,8 +4,8 @@
 
 """Workloads as people write them: names of shipped ones, paths of YAML files, or dictionaries.
 
-A workload is read strictly: whatever the tester would refuse about its places and streams is a DefinitionError here,
-before any host is contacted. It names the workload, the stream or place and the key, and says what is allowed.
+A workload is read strictly: anything in its places and streams that the tester would refuse is a DefinitionError here,
+before any host is contacted. The error names the workload, the stream or place and the key, and says what is allowed.
 src/workload/stream_grammar.c is the reference.
 """
 
@@ -56,7 +56,7 @@ _LOAD_UNIT = re.compile(r"[A-Za-z0-9._ %-]{1,32}\Z")
 
 @dataclass(frozen=True)
 class _Key:
-    """A key of a place or a stream, and the patterns and arrivals that have it."""
+    """A key of a place or a stream, and the patterns and arrivals for which it is allowed."""
 
     read: Callable[[Any], Any]
     allowed: str
@@ -123,8 +123,8 @@ def load_workload(source: str | Mapping[str, Any], search_dir: str | None = None
 
 
 def _under_its_own_name(workload: Workload, search_dir: str | None) -> Workload:
-    """Return a workload. Raises DefinitionError if it has the name of a shipped one but differs from it:
-    profiles and certificates go by the name."""
+    """Return a workload. Raises DefinitionError if it has the name of a shipped one but differs from it, because
+    profiles and certificates identify a workload by its name."""
     path = os.path.join(search_dir or "", f"{workload.name}.yml")
     if search_dir and os.path.exists(path):
         shipped = _read_workload(read_yaml(path))
@@ -137,8 +137,8 @@ def _under_its_own_name(workload: Workload, search_dir: str | None) -> Workload:
 
 
 def check_loads(workload: Workload, loads: Sequence[int]) -> None:
-    """Raise DefinitionError if the load points are not possible, or a stream would get more of them than it
-    may have."""
+    """Raise DefinitionError if the load points are not possible, or if a stream would get more workers or operations
+    per second than it may have."""
     if not 0 < len(loads) <= MOST_LOADS or not all(1 <= load <= LARGEST_LOAD for load in loads):
         raise DefinitionError(
             f"loads must be 1 to {MOST_LOADS} load points from 1 to {LARGEST_LOAD}, not {shown(list(loads))}."
@@ -325,7 +325,7 @@ def _place_of(keys: Mapping[str, Any], where: str, places: Sequence[Place]) -> P
 
 
 def _as_mq_log(item: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """Return a stream that says ``workload: mq-log`` with the keys that this stands for."""
+    """Return a stream that contains ``workload: mq-log``, with the keys that this stands for."""
     if item["workload"] != MQ_LOG:
         raise DefinitionError(f"{where}: workload: {shown(item['workload'])} is not allowed: allowed is {MQ_LOG}.")
     for key in (*_AS_MQ_LOG, "read"):
@@ -372,7 +372,7 @@ def _check_use(places: Sequence[Place], streams: Sequence[Stream]) -> None:
 
 
 def _check_sync(place: Place, streams: Sequence[Stream]) -> None:
-    """The files of a place are opened in one way, which is that of the streams that write to it."""
+    """The files of a place are opened in one way, which the streams that write to it determine."""
     writers = [(stream, stream.keys["sync"]) for stream in streams if stream.writes]
     for stream, sync in writers[1:]:
         first, opened = writers[0]

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The values of the keys of places and streams. The text of each is what the tester takes,
-and reading is as strict as the tester's.
+"""The values of the keys of places and streams. Their text is what the tester accepts, and they are read as strictly as
+the tester reads them.
 
 Every reader raises ValueError if a value is not allowed.
 """

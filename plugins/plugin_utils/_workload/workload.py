@@ -19,7 +19,8 @@ BUILT_IN = (MQ_LOG, COMMITS)
 
 @dataclass(frozen=True)
 class Place:
-    """Where data is. ``keys`` are those of the tester's --place: the text of each value is what the tester takes."""
+    """Where data is. ``keys`` are the keys of the tester's --place, and the text of each value is what the tester
+    accepts."""
 
     name: str
     keys: Mapping[str, Any]
@@ -31,8 +32,8 @@ class Place:
 
 @dataclass(frozen=True)
 class Stream:
-    """A stream: the operations on the data of a place. ``keys`` are those of the tester's --stream:
-    the text of each value is what the tester takes."""
+    """A stream: the operations on the data of a place. ``keys`` are the keys of the tester's --stream, and the text of
+    each value is what the tester accepts."""
 
     name: str
     place: str
@@ -71,12 +72,13 @@ class Workload:
 
     @property
     def tester_name(self) -> str:
-        """What the tester calls it."""
+        """The tester's name for it."""
         return self.built_in or STREAMS
 
     @property
     def means(self) -> list[tuple[str, str, str]]:
-        """The means that the rows of a step have: stream, operation and figure, also of the whole workload."""
+        """The means that the rows of a step have: stream, operation and figure, including those of the whole
+        workload."""
         rows = [(stream, operation) for stream in self.streams for operation in stream.operations]
         found = [(stream.name, operation, "latency_mean") for stream, operation in rows]
         found += [(stream.name, operation, "response_mean") for stream, operation in rows if "rate" in stream.keys]
@@ -96,7 +98,7 @@ class Workload:
     @property
     def told(self) -> dict[str, Any]:
         """The options of the tester, by option, nothing for a built-in workload.
-        Load points and the directories of the places are not in it."""
+        They do not include load points and the directories of the places."""
         if self.built_in:
             return {}
         return {
@@ -107,7 +109,7 @@ class Workload:
 
 
 def built_in(name: str) -> Workload:
-    """Return a built-in workload without what its file says about it."""
+    """Return a built-in workload without the information in its file."""
     return Workload(name, 1, built_in=name)
 
 

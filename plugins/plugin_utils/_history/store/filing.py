@@ -52,7 +52,7 @@ def store(place: str, certificates: list[Certificate], remembered: Remembered | 
 
     Raises HistoryError.
 
-    The run made the history when it was opened. It is not created here: if it has disappeared, for example because a
+    The run created the history when it was opened. It is not created here: if it has disappeared, for example because a
     file system is not mounted, a new one would hide that.
     """
     with open_history(place) as history:
@@ -88,8 +88,8 @@ def _certificates(directory: RunDirectory, check: bool = False) -> tuple[dict[st
 
 
 def _written(directory: RunDirectory, folder: str, record: HostRecord, check: bool) -> Certificate | None:
-    """Return the certificate beside a record: one that a later version of this collection made would differ from what
-    the history has."""
+    """Return the certificate that lies beside a record, because one made by a later version of this collection would
+    differ from the one in the history."""
     text = directory.certificates.read(folder)
     if text is None:
         return None

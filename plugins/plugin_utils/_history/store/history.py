@@ -8,8 +8,8 @@ changed.
 It can also keep the run directories themselves, each as one archive.
 A later archive of a run takes the place of the earlier one.
 
-The SQL is the same for every database. What differs is in the subclasses: how to connect, how a transaction begins,
-and a few words of the schema.
+The SQL is the same for every database. The subclasses contain the differences: how to connect, how a transaction
+begins, and a few words of the schema.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ _INSERT_PLANS = (
     f"INSERT INTO logdisk_plans ({_PLAN_COLUMNS}) VALUES "
     f"({', '.join('?' * len(dataclasses.fields(Planned)))}) ON CONFLICT DO NOTHING"
 )
-# A run that could not determine a mount point does not imply another mount point.
+# A run that could not determine a mount point does not imply a different mount point.
 _NEWEST_PLANS = f"""
     SELECT {_PLAN_COLUMNS} FROM (
         SELECT {_PLAN_COLUMNS}, rank() OVER (PARTITION BY host ORDER BY planned_at DESC, run_id DESC) AS age
@@ -140,7 +140,7 @@ _PLACES = """
 
 
 class History(abc.ABC):
-    """An open history. It is a context manager that closes it. Every method raises HistoryError."""
+    """An open history. Used as a context manager, it is closed at the end. Every method raises HistoryError."""
 
     errors: tuple[type[Exception], ...] = ()
     """The exceptions of the database's library."""
@@ -178,7 +178,7 @@ class History(abc.ABC):
 
     @abc.abstractmethod
     def _execute_many(self, sql: str, rows: Sequence[Sequence[Any]]) -> int:
-        """Execute a statement for each row; return how many rows of the database it concerned."""
+        """Execute a statement for each row; return how many rows of the database were affected."""
 
     @abc.abstractmethod
     def _has_schema(self) -> bool:
@@ -233,8 +233,8 @@ class History(abc.ABC):
                 self._execute_many(_INSERT_PLANS, rows)
 
     def plans(self) -> dict[str, list[Planned]]:
-        """Return the newest plan of each host that has one, without volumes that were taken out since. An unknown mount
-        point is the last that is known."""
+        """Return the newest plan of each host that has one, without volumes that were withdrawn since. If a plan
+        contains no mount point, the last known one is used."""
         self._refuse_outdated()
         with self._reported("cannot be read"):
             newest = [Planned(*row) for row in self._execute(_NEWEST_PLANS).fetchall()]
@@ -264,7 +264,7 @@ class History(abc.ABC):
         return self._entries(sql, (printable(host), printable(volume)))
 
     def of_volume(self, volume_id: str) -> list[Entry]:
-        """Return all entries of a volume, under whichever name, oldest first."""
+        """Return all entries of a volume, under any name, oldest first."""
         return self._entries(
             f"SELECT {_ALL_COLUMNS} FROM logdisk_certificates WHERE volume_id = ? ORDER BY judged_at, run_id, sha256",
             (volume_id,),
@@ -323,7 +323,8 @@ class History(abc.ABC):
             raise HistoryError(f"the history {self.place} is damaged at {beginning}: {error}") from None
 
     def revoke(self, sha256: str, reason: str, revoked_by: str) -> None:
-        """Withdraw a certificate, a fail, or what was imported from mqldt, by hand. The first revocation counts."""
+        """Withdraw a certificate, a fail, or a result that was imported from mqldt, as a person requested. The first
+        revocation counts."""
         reason = _reason(reason)
         with self._reported("cannot be written"), self._transaction():
             found = self._execute(
@@ -335,7 +336,7 @@ class History(abc.ABC):
 
     def take_out(self, label: str, mount_point: str, reason: str, revoked_by: str) -> int:
         """Withdraw all entries of a volume, so that it no longer needs to be certified;
-        return how many entries that is.
+        return the number of these entries.
 
         The label is the host's name, with a slash and the name of the volume unless that is the default one.
         Later judgements count again.

@@ -46,9 +46,8 @@ def keep(history: History, directory: RunDirectory, stage: int) -> None:
 
 
 def fetch(history: History, run_id: str, report_dir: str) -> RunDirectory:
-    """Return the run with an ID: the one in report_dir if it is there, else the one in the history, which is restored
-    there.
-    Raises HistoryError, ArchiveError and RunDirectoryError.
+    """Return the run with an ID: the one in report_dir if there is one, otherwise the one in the history, which is
+    restored to report_dir. Raises HistoryError, ArchiveError and RunDirectoryError.
     """
     path = os.path.join(report_dir, run_id)
     if is_run_id(run_id) and os.path.lexists(os.path.join(path, "run.json")):

@@ -28,11 +28,11 @@ fleet."""
 
 
 def place_of(history: str, report_dir: str) -> str:
-    """Return the absolute path or the URL that gate_history stands for. Raises HistoryError if it cannot be one,
-    or has a password in it.
+    """Return the absolute path or the URL that gate_history stands for. Raises HistoryError if it is neither, or
+    contains a password.
 
-    report_dir is what gate_report_dir names. Artifacts of ansible-runner are no place for a history,
-    because each run has its own.
+    report_dir is what gate_report_dir names. The artifacts of ansible-runner are not a place for a history, because
+    each run has its own.
     """
     if history.startswith(SCHEMES):
         refuse_password(history)
@@ -47,8 +47,8 @@ def place_of(history: str, report_dir: str) -> str:
 def open_history(place: str, create: bool = False, **how: Any) -> History:
     """Open the history at a place of :func:`place_of`. A file is created only on request. Raises HistoryError.
 
-    how can be migrate=False, which leaves an older schema as it is, and patience_s,
-    for how long another writer is waited for.
+    how can contain migrate=False, which leaves an older schema unchanged, and patience_s, the time to wait for another
+    writer.
     """
     if place.startswith(SCHEMES):
         return PostgresqlHistory(place, os.environ.get(PASSWORD_VARIABLE, ""), **how)

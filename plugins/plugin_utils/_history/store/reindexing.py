@@ -5,7 +5,7 @@
 """Migrates the history from schema 3 to schema 4: certificates are indexed by their present contents, and power cuts
 by the volume that they tested.
 
-Results of power cuts name their volume by a hash of facts, its size among them. A certificate with the same hash says
+Results of power cuts name their volume by a hash of facts, including its size. A certificate with the same hash says
 which volume that was. If there is none, all that is known is the name, and the result counts for every volume of that
 name, so that no loss is forgotten.
 """
@@ -56,7 +56,7 @@ def _certificate(sha256: str, text: str) -> Certificate:
 
 
 def _placed(result: CutResult, identities: Mapping[str, VolumeIdentity]) -> CutResult:
-    """Return a result with the identity of its volume, as the certificates explain what that was called."""
+    """Return a result with the identity of its volume, which the certificates show."""
     identity = identities.get(result.volume_id or "")
     found = dataclasses.asdict(identity) if identity else {"volume_id": None, "disk_id": None, "mount_point": None}
     known = {**{key: value for key, value in dataclasses.asdict(result).items() if key != "sha256"}, **found}

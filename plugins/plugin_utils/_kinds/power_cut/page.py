@@ -131,8 +131,8 @@ def _in_flight(cut: Mapping[str, Any]) -> str:
 
 
 def _rows_of(cut: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the rows of a cut, with the row for all queue managers last; the row of a single queue manager repeats it,
-    and has the finding."""
+    """Return the rows of a cut, with the row for all queue managers last. If there is only one queue manager, its row
+    has the same figures and the finding."""
     alone = [row for row in cut["rows"] if row.get("worker") != "all"]
     return cut["rows"] if len(alone) != 1 else alone
 
@@ -143,7 +143,7 @@ def _count(row: Mapping[str, Any], name: str) -> str:
 
 
 def _tail_size(row: Mapping[str, Any]) -> str:
-    """Return the size of the loss at the end, which is that of the cache that ignores flushes."""
+    """Return the size of the loss at the end, which is the size of the cache that ignores flushes."""
     size, span_ns = (_whole(row, name) for name in ("lost_tail_bytes", "lost_tail_ns"))
     return ", ".join(
         [*([_units.format_size(size)] if size else []), *([f"{_time(span_ns)} of writing"] if size and span_ns else [])]

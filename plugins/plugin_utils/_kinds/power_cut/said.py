@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The sentences about power cuts that several formats have. The verdict on them was made before."""
+"""The sentences about power cuts that several formats contain. They are made after the verdict."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def counts_text(host: Host) -> str:
 
 
 def advice_on_cuts(found: Iterable[tuple[Host, Mapping[str, Any]]], verdict: str) -> tuple[str, str]:
-    """Return consequence and next step of what was found on some hosts, with its verdict.
+    """Return the consequence and the next step for a finding on some hosts, with its verdict.
     If the power of none of these hosts was cut, the loss is in the history."""
     if verdict != FAIL:
         return _UNDECIDED, _CUT_AGAIN

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class View(view.View):
-    """Counts and claims of cuts. There are no figures of latency."""
+    """Counts of cuts, and what they prove. There are no latency figures."""
 
     title = "Power cuts"
     word = "cuts"
@@ -92,7 +92,7 @@ class View(view.View):
         return durability_lines(model)
 
     def claim(self, host: Host) -> str:
-        """Return what its cuts prove, empty if that is nothing."""
+        """Return what its cuts prove, empty if they prove nothing."""
         return str(host.own.get("claim") or "")
 
     def section(self, host: Host) -> Markup | str:

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The sources that observe a live queue manager. Each module here reads the samples of the one of its name in
+"""The sources that observe a live queue manager. Each module here reads the samples of the module with the same name in
 module_utils/_sources.
 
-It has read(), and SOURCE, its name; TITLE, what it sees; CAVEAT, what its figures do not show.
+It has read() and SOURCE, which is its name; TITLE, what it sees; CAVEAT, what its figures do not show.
 """
 
 from __future__ import annotations

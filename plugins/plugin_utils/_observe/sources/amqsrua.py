@@ -154,8 +154,8 @@ def _lines(samples: Sequence[Sample]) -> Iterator[tuple[Sample, str]]:
 
 
 def _put_epoch_s(date: str, time: str, received_epoch_s: float) -> float:
-    """Return when a message was put, by its descriptor in GMT with hundredths;
-    when it was received if that cannot be."""
+    """Return when a message was put, from its descriptor in GMT with hundredths; if that time is not possible, when the
+    message was received."""
     try:
         moment = datetime.datetime.strptime(date + time[:6], "%Y%m%d%H%M%S").replace(tzinfo=datetime.timezone.utc)
     except ValueError:

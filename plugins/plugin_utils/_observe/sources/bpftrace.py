@@ -85,7 +85,7 @@ class _Counted:
 
 @dataclass(slots=True)
 class _Reading:
-    """What was read so far, and the clocks that turn the kernel's time into that of the host."""
+    """What was read so far, and the clocks that convert the kernel's time to the host's time."""
 
     streams: tuple[str, ...] = ()
     overheads_ns: dict[str, int] = field(default_factory=dict)
@@ -196,7 +196,7 @@ class _Reading:
         return self.base_epoch_s + (at_ns - self.base_ns) / _NS_PER_S
 
     def _elapsed_ns(self) -> int:
-        """Return the observed time: whole seconds, unless the end came within one."""
+        """Return the observed time: whole seconds, unless it ended within a second."""
         whole = len(self.seconds) * _NS_PER_S
         return min(whole, self.end_ns - self.base_ns) if self.end_ns else whole
 
@@ -272,8 +272,8 @@ class _Reading:
                         yield Over(number, name, threshold_ns, operations, sum_ns)
 
     def _maxima(self) -> tuple[Maximum, ...]:
-        """Return those of whole seconds: a line about a later one would come before that of an interval that is about
-        to end."""
+        """Return the maxima of complete seconds, because the line of a later one would appear before the line of an
+        interval that is about to end."""
         until_epoch_s = self._epoch_s(self.base_ns + len(self.seconds) * _NS_PER_S)
         return tuple(maximum for maximum in self.maxima if maximum.epoch_s <= until_epoch_s)[:MOST_MAXIMA]
 

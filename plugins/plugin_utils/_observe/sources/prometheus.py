@@ -5,9 +5,9 @@
 """The log's metrics of a Prometheus endpoint: mq_prometheus, mq-container,
 or an exporter with names of the kind mq_rlog_log_*_microseconds.
 
-mq_prometheus exports the bytes since it was last read, so an interval begins with the answer before it. It calls them a
+mq_prometheus exports the bytes since it was last read, so an interval begins with the previous answer. It calls them a
 counter if overrideCType is set, but resets that at each GET like a gauge, so nothing can be concluded from whether the
-figures fall. It alone exports qmgr_exporter_publications.
+figures fall. Only mq_prometheus exports qmgr_exporter_publications.
 mq-container (a name that ends in _total) and a counter of mq_rlog are running totals.
 """
 
@@ -65,7 +65,7 @@ _ELEMENTS = {
     "bytes_max": MOST,
 }
 """The name of an element between the prefix and the unit."""
-# mq_prometheus divides the slowest write by a million as well, although the name has no unit in some levels.
+# mq_prometheus also divides the slowest write by a million, although the name has no unit in some levels.
 _NS = {"_seconds": 1e9, "_milliseconds": 1e6, "_microseconds": 1e3, "": 1e9}
 _DURATIONS = (LATENCY, SLOWEST)
 _BYTES = (PHYSICAL, LOGICAL)
@@ -93,7 +93,7 @@ class _Answer:
 
     @property
     def has_averages(self) -> bool:
-        """Whether MQ has published since the GET before: exporters drop an average with the answer that has it,
+        """Whether MQ has published since the previous GET: exporters drop an average with the answer that has it,
         but keep a running total."""
         return any(element not in _BYTES for element in self.values)
 
@@ -128,7 +128,7 @@ def read(samples: Sequence[Sample], options: Options) -> Observation:
 
 
 def _queue_manager(parsed: Sequence[tuple[Sample, Mapping[str, _Answer]]], wanted: str) -> tuple[str, list[str]]:
-    """Return the queue manager to read: the one asked for, or the only one there is; and the problem with that
+    """Return the queue manager to read: the requested one, or the only one there is; and the problem with that
     choice."""
     names = list(
         dict.fromkeys(name for dummy, found in parsed for name, answer in found.items() if name and answer.values)
@@ -148,7 +148,7 @@ def _queue_manager(parsed: Sequence[tuple[Sample, Mapping[str, _Answer]]], wante
 
 
 def _of(found: Mapping[str, _Answer], name: str) -> _Answer | None:
-    """Return the answer about a queue manager; metrics without a label are those of the only one."""
+    """Return the answer about a queue manager; metrics without a label belong to the only one."""
     return found.get(name) or (found.get("") if len(found) == 1 else None)
 
 
@@ -207,7 +207,7 @@ def _kind(parts: re.Match[str], declared: str) -> str:
 
 
 def _settled(element: str, answers: Sequence[_Answer]) -> str:
-    """Return what the bytes of an exporter are counted from: one answer for all GETs."""
+    """Return the start from which an exporter counts bytes, which is the same for all GETs."""
     with_bytes = [answer for answer in answers if element in answer.kinds]
     kinds = {answer.kinds[element] for answer in with_bytes}
     if not any(answer.of_mq_prometheus for answer in answers):

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """The consequence of a broken limit for queue managers, in figures computed from the measured ones.
-docs/causes.md has the same with its sources."""
+docs/causes.md lists the same consequences with their sources."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _PERCENTILE = re.compile(r"latency_(time_weighted_)?p([0-9]+(?:_[0-9]+)?)\Z")
 
 @dataclass(frozen=True, slots=True)
 class Excess:
-    """A limit's metric with the rows of each host that break it, which are of writes or of another operation,
-    and of the log or another stream."""
+    """The metric of a limit, with the rows of each host that break the limit. The rows are about one operation, such as
+    writes, of the log or of another stream."""
 
     metric: str
     rows: Sequence[Sequence[JudgedRow]]

@@ -90,9 +90,9 @@ class Cause:
     statement says in one sentence what is wrong and which hosts it concerns; detail is the full sentence about the
     worst host, empty if the statement says as much. consequence says what follows for MQ, seen lists the symptoms in
     the figures of the hosts, and next_step says what to do; each is empty if nothing is known.
-    hosts are the labels of the hosts, worst first. key is for anchors and the same in each rendering of a run.
-    limit is the limit that the statement begins with, None if it begins with none. limit_id is the id of the criterion
-    if no limit of a profile holds it, else empty.
+    hosts are the labels of the hosts, worst first. key is used in anchors, and is the same in each rendering of a run.
+    limit is the limit that the statement begins with, None if it does not begin with a limit. limit_id is the id of the
+    criterion if it is not in a limit of a profile, and otherwise empty.
     """
 
     kind: str
@@ -122,7 +122,7 @@ def causes(model: Model) -> list[Cause]:
 
 @dataclass(slots=True)
 class _Alike:
-    """Hosts with the same finding, but for the names and figures in it."""
+    """Hosts with the same finding, except for the names and figures in it."""
 
     kind: str
     verdict: str
@@ -174,7 +174,7 @@ def _findings(host: Host) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
         if finding["kind"] in OF_HISTORY:
             of_runs = next((cause for cause, view in _views().items() if view.remembered == finding["kind"]), BASELINE)
             yield of_runs, finding["verdict"], finding
-    if host.verdict in GOOD and host.qualification and not host.stage:  # or else it was left out, as its reason states
+    if host.verdict in GOOD and host.qualification and not host.stage:  # else it was left out, as its reason states
         why = next((finding for finding in host.findings if finding["kind"] == NOT_CERTIFIED), None)
         yield (
             QUALIFICATION,
@@ -245,7 +245,7 @@ def _advice_on(model: Model, group: _Alike, hosts: Sequence[Host]) -> tuple[str,
 
 def _instead(model: Model) -> Mapping[str, str]:
     """Return the advice that differs from that of a test."""
-    # Check mode makes a preflight of any of them.
+    # Check mode turns any of them into a preflight.
     return opened_for(model.run).view.advice
 
 
@@ -312,8 +312,8 @@ def _is_told(host: Host, limit: dict[str, Any], ends: Sequence[Mapping[str, Any]
     """Whether another cause of the host says more than a limit does.
 
     If its tester did not finish (ends says why), that explains limits without a measurement, and a write that did not
-    return is the slowest one. A limit that is open because the host was disturbed does not matter if another
-    one on the same figure is broken nevertheless.
+    return is the slowest one. A limit that is open because the host was disturbed does not matter if another limit on
+    the same figure is broken despite the disturbance.
     """
     why = limit["worst"]["cause"]
     if why == NO_ROW:
@@ -343,10 +343,11 @@ def _badness(limit: dict[str, Any]) -> float:
 
 
 def _joined(groups: Iterable[_Broken]) -> list[_Broken]:
-    """Return the groups, merging those with the same statement about the same hosts: about one metric, such as a limit
-    and a hard limit, or that they are undecided.
+    """Return the groups. Those with the same statement about the same hosts are merged: limits on one metric, such as a
+    limit and a hard limit, and limits that are undecided.
 
-    A statement names the rows of its first limit, so a limit that is broken at none of them is a cause of its own.
+    A statement names the rows of its first limit, so a limit that is not broken at any of these rows is a cause of its
+    own.
     """
     alike: dict[tuple[Any, ...], list[_Broken]] = {}
     for group in groups:
@@ -368,8 +369,8 @@ def _joined(groups: Iterable[_Broken]) -> list[_Broken]:
 
 
 def _besides(limit: Mapping[str, Any], metric: str) -> str:
-    """Return a limit beside one of a metric, which it only names if it is another one:
-    latency_p99 begins as latency_p99_9 does."""
+    """Return the text of a limit that follows a limit on a metric. It names its own metric only if that is different:
+    latency_p99_9 also begins with latency_p99."""
     return ("the hard limit " if limit["hard"] else "") + str(limit["limit"]).removeprefix(f"{metric} ").strip()
 
 

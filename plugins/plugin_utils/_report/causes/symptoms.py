@@ -43,7 +43,7 @@ class Median:
 
 
 def medians_of(hosts: Iterable[Host]) -> dict[str, Median]:
-    """Return for each class of alike volumes the median of their mean latencies at the smallest block size,
+    """Return, for each class of similar volumes, the median of their mean latencies at the smallest block size,
     if enough were measured."""
     found: dict[tuple[str, Step], list[float]] = {}
     for host in hosts:
@@ -67,11 +67,11 @@ class Suspect:
 
     @property
     def is_latency(self) -> bool:
-        """Whether the limit is one on a latency."""
+        """Whether it is a limit on a latency."""
         return self.limit["unit"] == "ns"
 
     def at(self, row: Mapping[str, Any]) -> str:
-        """Return where a row is from, to follow its figures."""
+        """Return the step that a row comes from, as text that follows its figures."""
         return at_text(self.host.words, self.host.words.layout.step_of(row))
 
     @property

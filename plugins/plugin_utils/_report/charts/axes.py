@@ -43,7 +43,7 @@ _Item = TypeVar("_Item")
 
 @dataclass(frozen=True, slots=True)
 class LogAxis:
-    """A logarithmic axis for values from low to high between two places on the page; the first place is that of low."""
+    """A logarithmic axis for values from low to high between two places on the page; low is at the first place."""
 
     low: float
     high: float
@@ -71,7 +71,7 @@ class LogAxis:
         return [tick for tick in (digit * 10.0**decade for decade in decades for digit in digits) if self.holds(tick)]
 
     def ticks(self, most: int = 6) -> list[float]:
-        """Return round values on the axis, not many more than asked for."""
+        """Return round values on the axis, not many more than requested."""
         for digits in ((1, 2, 5), (1, 3), (1,)):
             found = self.round_values(digits)
             if len(found) <= most:
@@ -80,7 +80,7 @@ class LogAxis:
 
 
 def apart(ticks: Iterable[float], place: Callable[[float], float], distance: float) -> list[float]:
-    """Return those of the ticks that lie at least so far from each other on the page, from zero outward."""
+    """Return the ticks that are at least a given distance apart on the page, starting from the one closest to zero."""
     shown: list[float] = []
     for tick in sorted(ticks, key=abs):
         if all(abs(place(tick) - place(other)) >= distance for other in shown):
@@ -91,8 +91,8 @@ def apart(ticks: Iterable[float], place: Callable[[float], float], distance: flo
 def chart(
     kind: str, title: str, description: str, body: Markup, height: float = HEIGHT, left: float = 0, right: float = 0
 ) -> Markup:
-    """Return a figure: its picture with a text alternative, and its title below. left and right are more room on these
-    sides, as room_for returns it."""
+    """Return a figure: its picture with a text alternative, and its title below. left and right are additional room on
+    these sides, as room_for returns it."""
     return Markup(
         '<figure class="{kind}"><svg class="chart" viewBox="{left:.0f} 0 {width:.0f} {height:.0f}" role="img">'
         "<title>{title}</title><desc>{description}</desc>{body}</svg><figcaption>{title}. "
@@ -149,7 +149,7 @@ def level_grid(ticks: Iterable[tuple[float, str]], title: str, top: float = TOP,
 
 
 def line(name: str, points: Sequence[tuple[float, float]], dots: bool = False) -> Markup:
-    """Return a line through places on the page, with a dot at each if asked for."""
+    """Return a line through places on the page, with a dot at each if requested."""
     if not points:
         return Markup("")
     path = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
@@ -184,7 +184,7 @@ class LevelLine:
 
 
 def level_labels(levels: Sequence[LevelLine], lines: Iterable[Sequence[tuple[float, float]]]) -> Markup:
-    """Return the labels of level lines, each above or below its own line at the place at which it covers least of the
+    """Return the labels of level lines, each above or below its own line at the place where it covers the least of the
     other labels and of all lines."""
     drawn = [
         point

@@ -5,7 +5,7 @@
 """A chart of a volume's certificates as inline SVG: a line for each block size, what changed at which certificate,
 and the control limit.
 
-The figures of a row are shares of what is usual for it, on a logarithmic scale on which up is worse, so that rows of
+The figures of a row are divided by what is usual for it, on a logarithmic scale on which up is worse, so that rows of
 100 us and of 1 ms can be seen together.
 """
 
@@ -134,7 +134,7 @@ class _Canvas:
         )
 
     def marks(self, certificates: Sequence[Mapping[str, Any]]) -> Markup:
-        """Return a mark below each certificate that was imported, and letters below each before which
+        """Return a mark below each certificate that was imported, and letters below each certificate before which
         something changed."""
         parts = []
         for place, certificate in enumerate(certificates):

@@ -5,8 +5,8 @@
 as inline SVG.
 
 p99 is a dot above the strip's line, the mean a square below it. Marks at the same place are piled up; a pile that would
-leave its strip is drawn as one bar of the same height for each host, so that the picture stays small and legible with
-any number of hosts. The worst hosts are named beside their strip.
+leave its strip is drawn as one bar, in which each host has the same height, so that the picture stays small and legible
+with any number of hosts. The worst hosts are named beside their strip.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Mark:
 class Strip:
     """A step: its title, the hosts that measured it, and the tightest limits on p99 and mean, None if there is none.
 
-    subtitle says of which stream it is, and figures what its marks show if not latencies.
+    subtitle names the stream, and figures says what the marks show if they do not show latencies.
     """
 
     title: str
@@ -70,8 +70,8 @@ class Strip:
     figures: str = ""
 
     def worst(self) -> list[Mark]:
-        """Return the hosts to name, worst first: of a few all, else those that fail and those that are
-        far from the others."""
+        """Return the hosts to name, worst first: all of them if they are few, otherwise those that fail and those that
+        are far from the others."""
         known = sorted(
             (mark for mark in self.marks if mark.p99_ns), key=lambda mark: (not mark.fails, -(mark.p99_ns or 0))
         )
@@ -101,7 +101,8 @@ class Strip:
 
 
 def fleet_chart(strips: Sequence[Strip], size_word: str = "block size") -> Markup:
-    """Return the picture of all strips, empty if nothing was measured. size_word says of what the steps have a size."""
+    """Return the picture of all strips, empty if nothing was measured. size_word names the kind of size that the steps
+    have."""
     values = [value for strip in strips for mark in strip.marks for value in (mark.p99_ns, mark.mean_ns) if value]
     if not values:
         return Markup("")

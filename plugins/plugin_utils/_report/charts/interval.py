@@ -39,7 +39,7 @@ class Axis:
         return cls(max(_WIDEST[0], min([-least, *logarithms])), min(_WIDEST[1], max([least, *logarithms])), margin)
 
     def place(self, change: float) -> float:
-        """Return how far to the right a change lies; what is beyond the axis lies at its edge."""
+        """Return how far to the right a change lies; a change beyond the axis lies at its edge."""
         share = (math.log1p(max(change, -0.99)) - self.low) / (self.high - self.low)
         return _SIDE + min(1.0, max(0.0, share)) * (WIDTH - 2 * _SIDE)
 

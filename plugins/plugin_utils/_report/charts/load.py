@@ -146,8 +146,8 @@ def _curves(host: Host, metric: str) -> tuple[dict[Series, Points], bool]:
 
 
 def _bounds(host: Host, metric: str, colours: Mapping[Series, str]) -> list[_Bound]:
-    """Return the limits without the hard ones: of streams the tightest of each, and otherwise each once,
-    because it is the same for all block sizes."""
+    """Return the limits without the hard ones: for streams, the tightest limit of each stream; otherwise each limit
+    once, because it is the same for all block sizes."""
     found: dict[Any, _Bound] = {}
     limits = [
         (float(limit["limit_value"]), span)

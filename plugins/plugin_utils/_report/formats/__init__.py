@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The formats of a report. Each module here is one: FILE names its file, and render()
-yields the text of that from a model.
+"""The formats of a report. Each module in this package is one format: FILE is the name of its file, and render() yields
+the text of the file from a model.
 
 AFTER_OTHERS says that it reads files of other formats. docs/report.md lists the files.
 """

@@ -96,7 +96,7 @@ def _sections(model: Model, hosts: Sequence[Host]) -> list[Markup]:
 
 
 def _causes(model: Model, detailed: int) -> dict[str, Any]:
-    """Return the content of the causes' part; hosts are linked to their sections, if they have one."""
+    """Return the content of the part about causes; hosts are linked to their sections, if they have one."""
     found = causes(model)
     numbers = {host.label: number for number, host in enumerate(model.hosts[:detailed], 1)}
     return {
@@ -107,7 +107,7 @@ def _causes(model: Model, detailed: int) -> dict[str, Any]:
 
 
 def _fleet(model: Model, shown: Sequence[Host], detailed: int) -> dict[str, Any]:
-    """Return the content of the fleet's part; the matrix has the shown hosts,
+    """Return the content of the part about the fleet; the matrix has the shown hosts,
     and the first of them are linked to their sections."""
     steps, titles = steps_of(model)
     filters = filters_of(model.hosts)

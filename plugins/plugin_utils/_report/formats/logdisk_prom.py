@@ -51,7 +51,7 @@ def render(model: Model) -> Iterator[str]:
 
 
 def _run(model: Model) -> Iterator[str]:
-    """Yield what is about the whole run."""
+    """Yield the samples about the whole run."""
     version = printable(str(model.run.get("collection_version") or ""))
     about = om.labels(
         {
@@ -124,7 +124,7 @@ def _limit_labels(limit: dict[str, Any]) -> str:
 
 
 def _rows(model: Model, hosts: list[tuple[Host, str]]) -> Iterator[str]:
-    """Yield the figures of each step, of all workers together."""
+    """Yield the figures of each step, for all workers together."""
     latency, rate = _OF_STREAMS if model.words.layout.by_stream else _OF_WRITES
     yield om.family("logdisk_run_latency_seconds", latency, om.SUMMARY)
     for own, figures in _steps(hosts):

@@ -98,7 +98,8 @@ def _result(row: ResultRow, figures: dict[str, Any]) -> dict[str, Any]:
 
 
 def _estimates(host: Host) -> dict[str, Any] | None:
-    """Return the estimates of a volume: in a large fleet only the line, from which all others can be computed."""
+    """Return the estimates of a volume: in a large fleet only the line, from which all other estimates can be
+    computed."""
     if host.basis is None:
         return None
     shown = shown_estimates(host) if host.intervals else None

@@ -67,7 +67,7 @@ def _lines(model: Model) -> Iterator[str]:
 
 def _headline(model: Model) -> str:
     """Return the first line; its first word is the verdict, or INTERNAL if the run did not reach one. For power cuts
-    that certify nothing, it is their count."""
+    that certify nothing, the line is their count."""
     if not model.gate_ran and not model.run.get("merged_from"):
         return f"INTERNAL: the run ended before its gate. Its records say {model.verdict}: {model.headed_statement}"
     if model.headline:
@@ -114,8 +114,8 @@ def _passes(host: Host) -> Iterator[str]:
 
 
 def _rows(host: Host) -> list[dict[str, Any]]:
-    """Return the rows of the table: of many streams those that a limit judges, around the capacity;
-    or else those of the whole workload."""
+    """Return the rows of the table: if there are many streams, those that a limit judges, around the capacity, or else
+    those of the whole workload."""
     every = [figures for dummy, figures in host.results() if figures["worker"] == "all"]
     if not host.words.layout.by_stream:
         return every

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A comparison for a screen: at most about 40 lines for any fleet; comparison.json and the page have the rest."""
+"""A comparison for a screen: at most about 40 lines for any fleet; comparison.json and the page contain the rest."""
 
 from __future__ import annotations
 

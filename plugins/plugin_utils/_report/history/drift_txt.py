@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The drift of a fleet for a screen: at most about 40 lines for any fleet; drift.json and the page have the rest."""
+"""The drift of a fleet for a screen: at most about 40 lines for any fleet; drift.json and the page contain the rest."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def gating_nights(drift: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def night_sentence(night: Mapping[str, Any]) -> str:
-    """Return by how much a class was slower on a night that was slow for all of it."""
+    """Return by how much a class was slower on a night that was slow for the whole class."""
     figure, limit = figure_text(night["figure"]), percent(night["limit"])
     return (
         f"{night['judged_at'][:10]} all {_volumes(night['volumes'])} of {_class_of(night)}: {figure} "
@@ -85,8 +85,8 @@ def _class_of(night: Mapping[str, Any]) -> str:
 
 
 def figures_text(drift: Mapping[str, Any]) -> str:
-    """Return which figures are followed: the requested one, and for volumes with imported results the one that these
-    have."""
+    """Return which figures are followed: the requested one, and for volumes with imported results the figure that these
+    results contain."""
     others = {series["figure"] for volume in drift["volumes"] for series in volume["series"]} - {drift["figure"]}
     also = f" (with imported results also {', '.join(map(figure_text, sorted(others)))})" if others else ""
     return f"{figure_text(drift['figure'])}{also}"

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Small parts of the page: a verdict as a badge with its sign, so that colour is never all that tells verdicts apart,
-and names that fit."""
+"""Small parts of the page: a verdict as a badge with its sign, so that verdicts never differ by colour alone, and names
+that fit."""
 
 from __future__ import annotations
 

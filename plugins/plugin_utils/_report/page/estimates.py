@@ -34,7 +34,7 @@ class EstimateSection:
 
     @property
     def line(self) -> str:
-        """The line that the log's writes follow, or why they follow none."""
+        """The line that the log's writes follow, or why they do not follow one."""
         line = self._basis.line
         if line is None:
             return (
@@ -197,5 +197,5 @@ def _with_error(value: float, error: float, write: Callable[[float], str]) -> st
 
 
 def _size(size: float) -> str:
-    """Write a size of writes; a mean of varying ones is not whole."""
+    """Write a size of writes; the mean of different sizes is not a whole number."""
     return _units.format_size(round(size))

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The fleet's part of the page: the strips, the classes of alike volumes, and the matrix of hosts and block sizes."""
+"""The part of the page about the fleet: the strips, the classes of similar volumes, and the matrix of hosts and block
+sizes."""
 
 from __future__ import annotations
 
@@ -69,7 +70,7 @@ def _volume_of(host: Host) -> str:
 class FleetRow:
     """A host as a row of the matrix.
 
-    number is that of its section on the page, None if it has none; filters are what the page can filter by,
+    number is the number of its section on the page, None if it has none; filters are what the page can filter by,
     as names and numbers of values.
     """
 
@@ -105,7 +106,7 @@ class FleetRow:
 
 
 def level(cell: Cell) -> str:
-    """Return how far a cell is from its limits: the first word of one of LEVELS, or none if nothing judged it."""
+    """Return how far a cell is from its limits: the first word of one of LEVELS, or none if no limit judges it."""
     if cell.verdict != PASS:
         return {FAIL: "broken", WARN: "warn", "": "none"}.get(cell.verdict, "unsure")
     used = cell.used or 0
@@ -113,8 +114,8 @@ def level(cell: Cell) -> str:
 
 
 def used_text(cell: Cell) -> str:
-    """Return the share that a cell uses of the limit that it comes closest to, such as "42 %" or "15 \u00d7",
-    empty if nothing judged it."""
+    """Return the share that a cell uses of the limit that it comes closest to, such as "42 %" or "15 \u00d7", empty if
+    no limit judges it."""
     if cell.used is None:
         return ""
     if cell.used >= 10:
@@ -124,7 +125,7 @@ def used_text(cell: Cell) -> str:
 
 def strips_of(model: Model, steps: Sequence[Step], titles: Sequence[str]) -> list[Strip]:
     """Return a strip for each load point and block size, with every host that measured it;
-    of streams one for each that a limit judges."""
+    for streams, one for each that a limit judges."""
     if model.words.layout.by_stream:
         return _strips_by_stream(model, steps, titles)
     marks: dict[Step, list[Mark]] = {step: [] for step in steps}
@@ -202,7 +203,7 @@ def _tightest(model: Model, metric: str, step: Step, key: SeriesKey | None = Non
 
 @dataclass(frozen=True, slots=True)
 class VolumeClass:
-    """A class of alike volumes: its hosts, their median of the mean latency over the block sizes, the range,
+    """A class of similar volumes: its hosts, their median of the mean latency over the block sizes, the range,
     and who departs from it by how much."""
 
     name: str

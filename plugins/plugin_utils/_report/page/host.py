@@ -63,7 +63,7 @@ class HostSection:
 
     @property
     def summary(self) -> str:
-        """The text for a closed host: its first reason."""
+        """The text for a host whose section is collapsed: its first reason."""
         reasons = self.of.reasons
         more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
         return reasons[0] + more if reasons else ""
@@ -115,7 +115,7 @@ class HostSection:
         change, bound, margin = (_number(said.get(key)) for key in ("change", "bound", "margin"))
         drawn: dict[str, Any] = {"reason": said.get("reason") or "", "scale": "", "picture": ""}
         if change is not None and bound is not None and margin is not None:
-            # As logarithms, the lower bound lies as far below the change as the upper one lies above.
+            # On the logarithmic scale, the lower bound is as far below the change as the upper one is above it.
             lower = (1 + change) ** 2 / (1 + bound) - 1
             axis = Axis.around((lower, change, bound), margin)
             drawn.update(scale=scale(axis), picture=picture(axis, change, lower, bound, str(said.get("outcome"))))
@@ -149,7 +149,7 @@ class HostSection:
 
     @property
     def capacity_chart(self) -> Any:
-        """The chart of what decides the capacity, as safe markup, empty if there is none."""
+        """The chart of the figure that decides the capacity, as safe markup, empty if there is none."""
         return capacity_chart(self.of) if self.of.intervals else ""
 
     @property
@@ -159,7 +159,7 @@ class HostSection:
 
     @property
     def _charted_seconds(self) -> Sequence[Mapping[str, Any]]:
-        """The seconds that have charts: of a workload of many streams and loads only some."""
+        """The seconds that have charts: for a workload with many streams and loads, only some of them."""
         if not self.of.words.layout.by_stream:
             return self.of.intervals
         loads = {*shown_loads(self.of, (row["load_point"] for row in self.of.intervals))}
