@@ -8,7 +8,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 # The user's python3, or the newest Python 3 if ansible-core does not support that one.
 PYTHON ?= $(shell tools/find-python --default)
-# The inventory to certify; without one this machine is certified, with a sweep short enough to look at.
+# The inventory to certify. Without one, this machine is certified, with a sweep of a few seconds.
 INVENTORY ?=
 export INVENTORY
 # How many integration tests run side by side: they wait for hosts most of the time.
@@ -22,23 +22,23 @@ IMAGE ?= logdisk
 RERUNS := --reruns 2 --reruns-delay 10 --rerun-show-tracebacks
 # Each worker takes the next test, in the order of tests/integration/conftest.py.
 IN_ORDER := --dist loadgroup --no-loadscope-reorder
-# No test takes so long, except one that hangs.
+# Only a test that hangs takes this long.
 PATIENCE := --timeout 1200
-# More arguments for ansible-playbook, or for what runs the tests.
+# More arguments for ansible-playbook, or for the program that runs the tests.
 ARGS ?=
-# The ansible-core of the integration tests; if empty, the newest that this machine can run, and with ALL every one.
+# The ansible-core of the integration tests. If empty: the newest that this machine can run, or all of them with ALL.
 CORE ?=
-# The commit since which `make test-changed` looks for changes, and the one that `make bench-compare` compares with.
+# The commit from which `make test-changed` looks for changes, and the one that `make bench-compare` compares with.
 SINCE ?= HEAD
 AGAINST ?=
 
 QUICK_SWEEP := -e gate_profile=look -e sweep_duration=3 -e sweep_warmup=1 -e sweep_file_size=16M -e sweep_files=4
-# Not by its script, because a long path does not fit in the script's first line.
+# Ansible is not started by its script, because a long path does not fit in the script's first line.
 CERTIFY := .venv/bin/python -m ansible playbook playbooks/certify.yml
 
 # Two targets in parallel, without mixing their output.
 TOGETHER = $(MAKE) --jobs 2 --output-sync=target
-# Developers' tools call one another.
+# The developers' tools call each other, so they are in PATH.
 DEV := .venv-dev/bin
 PYTEST = PATH="$(CURDIR)/$(DEV):$$PATH" $(DEV)/python -m pytest
 
@@ -83,7 +83,7 @@ link:
 
 ##@ Develop (the tests make all they need and, as root, install Debian packages)
 
-# Targets that wait for a network or for hosts run in parallel with others; tests that use all processors run alone.
+# Targets that wait for a network or for hosts run in parallel with others. Tests that use all processors run alone.
 .PHONY: test
 test: packages ## what every change needs: each promise, playbook, kind of run and verdict once
 	$(TOGETHER) environments test-tester
@@ -139,7 +139,7 @@ sanity: packages artifact ## ansible-test sanity on the artifact with the newest
 importer: artifact ## the checks that Galaxy makes when the artifact is published
 	$(DEV)/python tools/importer.py build/artifact/*.tar.gz
 
-# Everything runs with the newest ansible-core, and the tests that every change needs run with each other one.
+# All tests run with the newest ansible-core, and those that every change needs also with each of the others.
 .PHONY: integration
 integration: environments ## ansible-playbook over SSH; all tests and cores: ALL=yes; some: ARGS="-k name", CORE=2.16
 	@$(DEV)/python tools/controllers.py list

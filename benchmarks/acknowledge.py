@@ -9,12 +9,11 @@
     benchmarks/acknowledge.py ssh       over SSH from a host of the test bed, ext4 on a loop device over memory;
                                         needs root and PYTHONPATH=tests
 
-Each round runs the tester without and with --acknowledge, one right after the other, in alternating order; printed are
-medians, and the median and the range of the rounds' ratios. This process reads the acknowledgements, as a witness does.
-The delay of an acknowledgement is the time from the moment at which the tester read its counts (its line `tick`) to
-the moment at which this process received them. Both use the same clock, because the hosts of the test bed share the
-machine's. A loss of the writes within a tick of 1 ms plus such a delay cannot be noticed; that is the bound printed at
-the end.
+Each round runs the tester without and with --acknowledge, one right after the other, in alternating order. The output
+has medians, and the median and range of the rounds' ratios. This process reads the acknowledgements, as a witness does.
+The delay of an acknowledgement is the time from when the tester read its counts (its line `tick`) to when this process
+received them. Both times are from the same clock, because the hosts of the test bed share the machine's. If the writes
+within a tick of 1 ms plus such a delay are lost, nobody can notice: this is the bound printed at the end.
 """
 
 import csv
@@ -43,7 +42,7 @@ OPTIONS = [
 
 
 class Place:
-    """Where the tester runs: `shell` is the start of a command that takes a command for sh as its last word."""
+    """Where the tester runs: `shell` is the beginning of a command whose last word is a command for sh."""
 
     def __init__(self, directory, program=tester.LOGDISK, shell=("sh", "-c"), remote=False):
         self.directory, self.program, self.shell, self.remote = directory, program, list(shell), remote
@@ -65,7 +64,7 @@ class Place:
 
 
 def arrived(stream):
-    """Yields each complete line with the time at which this process received it."""
+    """Yields each complete line, and the time at which this process received it."""
     begun = b""
     while part := os.read(stream.fileno(), 65536):
         now_ns = time.monotonic_ns()
@@ -93,7 +92,7 @@ def minutes_s(text):
 def measure(place, *more):
     tables = f"{place.directory}/tables"
     before = resource.getrusage(resource.RUSAGE_SELF)
-    # The last line of `times`: the processor time of the shell's children, which is the tester's.
+    # The last line of `times` has the processor time of the shell's children, so that of the tester.
     process = place.start(
         place.program,
         f"--dir={place.directory}",

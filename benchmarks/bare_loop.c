@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // The yardstick: a bare loop of the same call over the same ring of preformatted files, with nothing timed, recorded
-// or stamped. Prints writes a second.
+// or stamped. Prints writes per second.
 //
 //     bare_loop DIR BLOCK_BYTES FILE_BYTES FILES SECONDS direct|buffered
 #define _GNU_SOURCE

@@ -1,22 +1,22 @@
 #!/usr/bin/env python3
 # Copyright (c) 2026 mqops contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Finds the capacity of a disk that does a known number of operations per second, for mailbox-2010 and spc1-like,
-by a list of loads and by search.
+"""Finds the capacity of a disk that does a known number of operations per second, for mailbox-2010 and spc1-like, both
+with a list of loads and with a search.
 
     benchmarks/capacity.py [SECONDS]        SECONDS of each load point, default 30
 
 The disk is limited_disk.py below a loop device and ext4: one operation takes 5 ms for mailbox-2010 and 20 ms for
-spc1-like, so it does 200 or 50 per second. The workloads are those of the collection, made small enough for it: a BSU
-of 0.625 operations per second, none of them flushed, because a flush is more than one operation for the disk;
-maintenance of 64 KiB, and the log of the mailboxes on a disk of its own, which is memory. They are judged, and the next
-load is decided on, by the collection's own code.
+spc1-like, so it does 200 or 50 per second. The workloads are those of the collection, reduced for this disk: a BSU has
+0.625 operations per second; operations are not flushed, because a flush is more than one operation for the disk;
+maintenance reads 64 KiB at a time; and the log of the mailboxes is on a separate disk in memory. The collection's own
+code judges the results and decides on the next load.
 
-A simulation of a queue with one server says which capacity to expect and how long responses take: of spc1-like with the
-arrivals of the tester's own trace, of mailbox-2010 with as many threads. Fails if a capacity is more than 5 % off the
-expected one, or a response time up to the capacity more than 10 % off the simulated one. It takes root and the packages
-nbdkit, nbdkit-plugin-python, libnbd-bin and util-linux. The tester and the disk run with real-time priority, but the
-kernel's workers between them do not, so a busy machine still slows the disk down.
+A simulated queue with one server predicts the capacity and the response times: for spc1-like with the arrivals of the
+tester's own trace, for mailbox-2010 with the same number of threads. Fails if a capacity differs by more than 5 % from
+the expected one, or a response time at a load up to the capacity by more than 10 % from the simulated one. It needs
+root and the packages nbdkit, nbdkit-plugin-python, libnbd-bin and util-linux. The tester and the disk run with
+real-time priority, but the kernel's workers between them do not, so a busy machine still slows the disk down.
 """
 
 from __future__ import annotations
@@ -88,8 +88,8 @@ def small(name: str) -> Workload:
 
 
 def simulated(service: float, threads: int, arrivals: Iterable[float], seconds: float) -> tuple[float, float]:
-    """Return the mean response times of threads without pauses and of arrivals at a server that takes
-    operations in order."""
+    """Return the mean response times, for threads without pauses and for arrivals, of a server that takes operations in
+    order."""
     free, events, sums = 0.0, [(0.0, thread, True) for thread in range(threads)], {True: [0.0, 0], False: [0.0, 0]}
     events += [(due, threads + number, False) for number, due in enumerate(arrivals)]
     heapq.heapify(events)
@@ -135,7 +135,7 @@ def expected_capacity(name: str) -> float:
 
 
 class Disk:
-    """The place under test, and one in memory for a log of its own."""
+    """The place under test, and a separate one in memory for the log."""
 
     def __init__(self, work: Path, point: Path, seconds: int) -> None:
         self.work = work
@@ -249,7 +249,7 @@ def report(
 
 @contextlib.contextmanager
 def limited_disk(work: Path, service_s: float) -> Iterator[Path]:
-    """A file system on the limited disk; in a mount namespace of our own, which other processes do not inherit."""
+    """A file system on the limited disk, in our own mount namespace, which other processes do not inherit."""
     disk, point = work / "disk", work / "mount"
     work.mkdir()
     disk.touch()

@@ -17,10 +17,10 @@
 
     SECONDS=5 PYTHONPATH=collections .venv-dev/bin/python benchmarks/commit.py model
 
-(`make link lint` makes both.) The disk with 1 ms is nbdkit's memory behind nbdfuse, a loop device and ext4; it takes
-root and the packages nbdkit, libnbd-bin and fuse3. Memory with exactly 1 ms is a tmpfs, with a sleep before the system
-call; the tester then has a real-time priority, because two runs can only be compared if nothing else decides how long
-their writes take. It takes root and a C compiler.
+(`make link lint` creates `collections` and `.venv-dev`.) The disk with 1 ms is nbdkit's memory behind nbdfuse, a loop
+device and ext4. It needs root and the packages nbdkit, libnbd-bin and fuse3. Memory with exactly 1 ms is a tmpfs, with
+a sleep before the system call. The tester then has a real-time priority, because two runs can only be compared if
+nothing else affects the duration of their writes. It needs root and a C compiler.
 """
 
 from __future__ import annotations
@@ -102,7 +102,8 @@ def commits(
 def compare(
     measured: Steps, model_of: Callable[[Step], Commits], marks_of: Callable[[Commits], Sequence[str]]
 ) -> list[float]:
-    """Print measured commits per second against the closed form; return the ratios of the steps without a mark."""
+    """Print the measured commits per second and those of the closed form, and return the ratios of the steps without a
+    mark."""
     print(
         "| applications | message, bytes | write, KiB (mean) | write, us | busy | commits/s | model | measured / model "
         "| commit, ms | model | marks |"
@@ -263,8 +264,8 @@ def sleeping(work: Path) -> list[str]:
 
 @contextlib.contextmanager
 def slow_disk(work: Path, *, reads: bool = False) -> Iterator[Path]:
-    """A file system on a disk in memory that takes 1 ms longer for every write, with reads also for every read, which
-    no cache then answers; in a mount namespace of our own, which other processes do not inherit."""
+    """A file system on a disk in memory that takes 1 ms longer for every write and, with ``reads``, also for every
+    read, which then bypasses all caches. It is in our own mount namespace, which other processes do not inherit."""
     disk, point = work / "disk", work / "mount"
     disk.touch()
     point.mkdir()
@@ -296,7 +297,7 @@ def slow_disk(work: Path, *, reads: bool = False) -> Iterator[Path]:
 
 
 def go_alone() -> None:
-    """Start again in a mount namespace of our own."""
+    """Start again in a separate mount namespace."""
     if ALONE not in os.environ:
         os.execvp("unshare", ["unshare", "--mount", "env", f"{ALONE}=1", sys.executable, *sys.argv])
 

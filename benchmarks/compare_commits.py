@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measures this checkout and another commit in turn, and prints ratios: what the changes between them cost.
+"""Measures this checkout and another commit in turn, and prints ratios, which show the cost of the changes between
+them.
 
     make bench-compare AGAINST=COMMIT [ARGS="--hosts 20 --forks 5 --rounds 5"]
 
-The tester: writes per second on tmpfs against each other and against the bare loop of the same call, user-mode
-instructions per write (callgrind), resident memory with 1 and 1,000 queue managers. The fleet: processor time of the
-controller per host, remote calls per host, time beyond measuring, and the first certification, which brings the tester
-to the hosts. Both commits are measured by this checkout's benchmarks and with its ansible-core. Rounds are paired and
-alternate in order, so that other load on the machine affects both equally; the figures are medians, and the ratios
-medians of the ratios of the rounds.
+For the tester: writes per second on tmpfs compared with each other and with the bare loop of the same call, user-mode
+instructions per write (callgrind), and resident memory with 1 and 1,000 queue managers. For the fleet: processor time
+of the controller per host, remote calls per host, time in addition to measuring, and the first certification, which
+installs the tester on the hosts. Both commits are measured by this checkout's benchmarks and with its ansible-core.
+Rounds are paired and alternate in order, so that other load on the machine affects both equally; the figures are
+medians, and the ratios are medians of the rounds' ratios.
 This is not a test: it ends with status 0 whatever the ratios are.
 """
 

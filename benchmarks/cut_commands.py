@@ -2,8 +2,8 @@
 # Copyright (c) 2026 mqops contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Measures commands that cut the power of a guest: the time from their start to the guest's last sign of life, and
-from that to their return.
+"""Measures commands that cut the power of a guest: the time from a command's start to the guest's last sign of life,
+and from then to the command's return.
 
     ROUNDS=20 benchmarks/cut_commands.py        # needs qemu-system-x86_64; and virsh with qemu:///session, for its row
 
@@ -65,7 +65,7 @@ class Signs:
 
 
 def measured(signs: Signs, cut: Callable[[], object]) -> tuple[float, float]:
-    """Seconds from the start of a command to the last sign of life, and from that to the return."""
+    """Seconds from the start of a command to the guest's last sign of life, and from then to the command's return."""
     signs.wait()
     time.sleep(0.5)
     begun_s = time.monotonic()

@@ -14,11 +14,11 @@
 WORKLOAD is one of WORKLOADS below, or one of the collection with streams (etcd-wal, spc1-like ...)
 at its first load point.
 
-Each round runs fio, the tester, and fio again, in alternating order, each on files of the same size which the tester
-has just written in full with random data: a disk with a cache behaves differently some time after that. The ratio of
-fio to fio is the noise. It prints medians over the rounds, with the smallest and largest ratio in parentheses. The
-processor time is that of all threads of the process during the measured time, the kernel's part included. Needs a C
-compiler and fio (Debian's package).
+Each round runs fio, the tester, and fio again, in alternating order. Each uses files of the same size that the tester
+has just filled with random data, because a disk with a cache behaves differently some time after such writes. The ratio
+between the two runs of fio shows the noise. It prints medians over the rounds, with the smallest and largest ratio in
+parentheses. The processor time is that of all threads of the process during the measured time, including time in the
+kernel. Needs a C compiler and fio (Debian's package).
 """
 
 from __future__ import annotations
@@ -90,8 +90,8 @@ def processor_ns(pid: int) -> int:
 
 
 def watch(work: Path, command: list[str]) -> tuple[str, float]:
-    """Return the output of a command, and its processor time, ns per second,
-    in the last part of the measured time, with which it ends."""
+    """Return the output of a command, and its processor time, in ns per second, in the last part of its run, which is
+    measured time."""
     with (work / "out").open("w") as out:
         process = subprocess.Popen(command, stdout=out)
         seen = []
@@ -139,8 +139,8 @@ def run_fio(work: Path, point: Path, command: list[str]) -> Run:
 
 
 def latency_ns(job: dict[str, Any], operation: str) -> float:
-    """Return the mean of what the tester calls latency: with psync clat, with libaio also slat, because it may block
-    while it submits; and the flush."""
+    """Return the mean of what the tester calls latency: clat with psync, slat and clat with libaio, which may block
+    while it submits an operation, plus the flush."""
     flush = job["sync"]["lat_ns"]["mean"] if operation == "write" and "sync" in job else 0
     return job[operation]["slat_ns"]["mean"] + job[operation]["clat_ns"]["mean"] + flush
 

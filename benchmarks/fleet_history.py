@@ -3,15 +3,15 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Measures the time and memory of comparing the runs of a large fleet, and of looking for drift in its history, with
-the pages and JSON that they write.
+"""Measures the time and memory of comparing the runs of a large fleet, and of looking for drift in its history,
+including writing the pages and JSON.
 
     PYTHONPATH=collections .venv-dev/bin/python benchmarks/fleet_history.py \\
         [--hosts N] [--certificates N] [--runs N] [--directory DIR]
 
-(`make link lint` makes both.) The history is a file. It holds N certificates with 7 rows of each host, one run a week.
-The comparison is between the last runs and as many before them. Each part runs in a process of its own, whose largest
-memory is shown. In an unchanged fleet neither must name a host.
+(`make link lint` creates `collections` and `.venv-dev`.) The history is a file. It holds N certificates with 7 rows for
+each host, from one run per week. The last runs are compared with the same number of runs before them. Each part runs in
+a separate process, whose peak memory is shown. Neither part may name a host, because the fleet has not changed.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ FIGURE, MARGIN = "latency_mean_ns", 0.1
 
 
 def certificates(hosts: int, run: int, rng: random.Random) -> Iterator[Certificate]:
-    """Yield a certificate of each host by the run of a week; figures differ from run to run by DEVIATION,
-    half of it common to the rows of a host."""
+    """Yield a certificate of each host from the run of a week. Figures differ from run to run by DEVIATION, half of
+    which is common to the rows of a host."""
     day = FIRST_DAY + datetime.timedelta(days=7 * run)
     base = {**made_up.certificate().content, "method_version": 1}
     times = {
@@ -76,7 +76,7 @@ def certificates(hosts: int, run: int, rng: random.Random) -> Iterator[Certifica
 
 
 def compare(place: str, hosts: list[str], certificates: int, runs: int, directory: str) -> str:
-    """Compare the last runs with as many before them, and write everything that the playbook writes."""
+    """Compare the last runs with the same number before them, and write everything that the playbook writes."""
     with open_history(place) as history:
         names = [f"run-{run:03}" for run in range(certificates)]
         sides = [select(history, part) for part in (names[-2 * runs : -runs], names[-runs:])]
@@ -102,7 +102,7 @@ def write(directory: str, name: str, data: str, page: Iterator[str]) -> None:
 
 
 def measured(name: str, work: Callable[..., str], directory: str, *arguments: object) -> None:
-    """Do something in a process of its own and print its time and memory."""
+    """Call a function in a separate process, and print its time and memory."""
     sys.stdout.flush()
     child = os.fork()
     if child == 0:

@@ -8,9 +8,9 @@ in a file and in PostgreSQL.
 
     PYTHONPATH=collections .venv-dev/bin/python benchmarks/history.py [--hosts N] [--runs N] [--directory DIR]
 
-(`make link lint` makes both.) The limits to reach are 30 s for storing the certificates of 10,000 hosts with 7 rows
-each, from their content on, and 2 s for the status of 10,000 hosts in all its forms, from opening the history on. With
-more runs the history is older; the newest run is compared with the limit.
+(`make link lint` creates `collections` and `.venv-dev`.) The limits to reach, for 10,000 hosts, are 30 s for storing
+certificates with 7 rows each whose content is ready, and 2 s for the status in all its forms, including opening the
+history. With more runs, the history is longer. The newest run is compared with the limit.
 """
 
 from __future__ import annotations

@@ -4,14 +4,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """Measures the cost of a judgement with confidence, with and without its bound, on simulated seconds of disks that are
-slow in bursts; and of change points.
+slow in bursts. Also measures the cost of change points.
 
     PYTHONPATH=collections .venv-dev/bin/python benchmarks/judging.py
 
-(`make link lint` makes both.) The limit to reach is 10 ms of processor for a judgement of 600 s with its bound on the
-most expensive disk, 50 ms for one of a host with 16 queue managers, and 20 ms for the change points of 200
-certificates in the most expensive history. The fastest of several rounds is compared with the limits, so that other
-load on the machine does not matter.
+(`make link lint` creates `collections` and `.venv-dev`.) The limits to reach, in processor time, are 10 ms for a
+judgement of 600 s with its bound on the most expensive disk, 50 ms for one on a host with 16 queue managers, and 20 ms
+for the change points of 200 certificates in the most expensive history. The fastest of several rounds is compared with
+the limits, so that other load on the machine does not matter.
 """
 
 from __future__ import annotations
@@ -74,8 +74,8 @@ def cases(seconds: int) -> dict[str, Run]:
 
 
 def hosts() -> dict[str, Callable[[], object]]:
-    """Return the judgement of one limit on a host with 16 queue managers by name: 17 rows,
-    of which the worst are all beyond the limit."""
+    """Return judgements by name, each of one limit on a host with 16 queue managers: the row of all, and those of the
+    queue managers that exceed the limit."""
     rng = random.Random("hosts")
     per_cent, risk = Fraction(1, 100), {"alpha": 0.05, "judgements": 357}
 
@@ -105,7 +105,7 @@ def hosts() -> dict[str, Callable[[], object]]:
 
 
 def histories() -> dict[str, list[float]]:
-    """Return the figures of as many certificates as are looked at, by name."""
+    """Return histories by name, each with the figures of as many certificates as drift examines."""
     rng = random.Random("histories")
     return {
         name: [

@@ -15,8 +15,8 @@ functions, its own call begins with an instruction that has to be single-stepped
 
     SECONDS=2 PAIRS=5 PYTHONPATH=collections .venv-dev/bin/python benchmarks/observe.py
 
-(`make link lint` makes both.) It takes root, a C compiler and the package bpftrace;
-tracefs is mounted for the benchmark alone.
+(`make link lint` creates `collections` and `.venv-dev`.) It needs root, a C compiler and the package bpftrace. tracefs
+is mounted for the benchmark only.
 """
 
 from __future__ import annotations

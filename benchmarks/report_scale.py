@@ -3,13 +3,14 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Measures how long the report of a large fleet takes and how much memory, from a made-up run directory.
+"""Measures the time and memory that the report of a large fleet needs, with a made-up run directory.
 
     PYTHONPATH=collections .venv-dev/bin/python benchmarks/report_scale.py --hosts 10000
 
-(`make link lint` makes both.) Making the run directory is not part of what is measured; rendering runs in a process of
-its own, so that its peak memory is its own. The limits to reach are 60 s of one processor and 1 GiB for 10,000 hosts;
-processor time is compared with the limit, so that other load on the machine does not matter.
+(`make link lint` creates `collections` and `.venv-dev`.) The making of the run directory is not measured. Rendering
+runs in a separate process, so that the peak memory is that of rendering alone. The limits to reach are 60 s of one
+processor and 1 GiB for 10,000 hosts; processor time is compared with the limit, so that other load on the machine does
+not matter.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def make(base: str, hosts: int, failing_share: float) -> str:
 
 
 def measure(path: str, results: multiprocessing.Queue) -> None:
-    """Render once and report processor seconds, elapsed seconds and MiB at the peak."""
+    """Render once, and report processor seconds, elapsed seconds and the peak memory in MiB."""
     start, start_processor = time.monotonic(), time.process_time()
     render(RunDirectory.open(path))
     results.put(

@@ -4,15 +4,15 @@
 
     PYTHONPATH=tests:tests/integration python benchmarks/scale.py --hosts 100 --forks 20 [--duration 5] [--repeat 3]
 
-Every host is real as far as SSH and Python are concerned, and all of them share this machine with the controller: the
-figures are an upper bound of what a controller needs for hosts of their own. A first certification, which is not
-measured, installs the tester. The sweep is two block sizes on tmpfs at a limited rate, so that the hosts' writers
-leave the processors to the controller, as those of real hosts would.
+Every host is real as far as SSH and Python are concerned, but all of them share this machine with the controller. So
+the figures are an upper bound for a controller with separate hosts. A first certification, which is not measured,
+installs the tester. The sweep writes two block sizes to tmpfs at a limited rate, so that the hosts' writers leave the
+processors to the controller, as on real hosts.
 
-Remote calls are counted by standing in for ssh, sftp and scp: each call is written down, then made. Those between the
-start of the tester and the collection of its tables are polls. It fails unless every host is in every format of the
-report with a verdict, nothing is left on any host, no host was called more than 4 times, polls aside, and the
-controller took at most 250 MiB of memory and 1 MiB per host.
+Stand-ins for ssh, sftp and scp count the remote calls: they record each call, and then make it. Calls between the start
+of the tester and the collection of its tables are polls. It fails unless every host is in every format of the report
+with a verdict, nothing is left on any host, no host was called more than 4 times, not counting polls, and the
+controller needed at most 250 MiB of memory plus 1 MiB per host.
 """
 
 import argparse
@@ -47,8 +47,8 @@ START_TASK = "Wait on the controller"
 COLLECT_TASKS = ("Collect the tables", "Look at the host, and collect its tables if it has ended")
 """The first of them that a commit prints begins the collection. The second one was a part of the first one, and of
 polls."""
-# Starts no process except the one that it stands in for, so it reads /proc/uptime instead of calling `date`. -O only
-# asks ssh's own master.
+# The stand-in only starts the program that it stands in for, so it reads /proc/uptime instead of calling `date`. With
+# -O, ssh only asks its own master.
 COUNTING = """#!/bin/sh
 read -r now _ < /proc/uptime
 for word; do
@@ -88,7 +88,7 @@ class Run:
 
     @property
     def measuring_s(self) -> float:
-        """From the first host's first write to the last one's last."""
+        """The time from the first write of the first host to the last write of the last host."""
         rows = [row for table in self.rows.values() for row in table]
         return max(started(row) + int(row["elapsed_ns"]) / 1e9 for row in rows) - min(started(row) for row in rows)
 
@@ -110,7 +110,7 @@ class Run:
         return [(when, match[1]) for when, match in found if match]
 
     def calls_a_host(self, addresses: list[str]) -> tuple[list[int], list[int]]:
-        """For every host, its calls without and those that were polls."""
+        """For every host, the number of calls that were not polls, and of polls."""
         first = {name: when for when, name in reversed(self.banners())}
         start = first.get(START_TASK, self.end)
         collect = next((first[name] for name in COLLECT_TASKS if name in first), self.end)
@@ -120,7 +120,7 @@ class Run:
         return list(steady.values()), list(polls.values())
 
     def phases(self) -> list[tuple[float, str]]:
-        """Seconds that passed under each task's name, most first."""
+        """The seconds spent in the tasks of each name, longest first."""
         marks = [*self.banners(), (self.end, "")]
         total: dict[str, float] = defaultdict(float)
         total["(before the first task)"] = marks[0][0] - self.start
@@ -151,7 +151,7 @@ def certify(
         "ANSIBLE_CONFIG": str(tree / "ansible.cfg"),
         "ANSIBLE_COLLECTIONS_PATH": str(tree / "collections"),
         **bed.environment,
-        # Those of an earlier run would still be open.
+        # Connections of an earlier run would still be open.
         "ANSIBLE_SSH_CONTROL_PATH_DIR": tempfile.mkdtemp(prefix="connections-", dir=directory),
         **counting_programs(directory),
     }
@@ -223,7 +223,7 @@ def read_calls(path: Path) -> list[tuple[float, str]]:
 
 
 def complaints(run: Run, bed: Bed) -> list[str]:
-    """The conditions that the certification does not meet."""
+    """The conditions that the certification did not meet."""
     names = {host.name for host in bed}
     # report.md names the hosts that did not pass, and how many did.
     complete = {form: verdicts for form, verdicts in run.certification.verdicts().items() if form != "report.md"}

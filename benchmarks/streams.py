@@ -6,10 +6,10 @@ and compares them with their specification.
 
     benchmarks/streams.py [LOAD]        LOAD in BSU of 50 operations per second, default 1700
 
-Once with the read fractions of the specification, once with those of pblio's generator. Shares, read fractions and
-sizes have to be within 1 %, arrivals have to be exponential (Kolmogorov-Smirnov), and addresses have to be where they
-belong, those of the random streams evenly (chi-square over 100 regions); both tests at the 0.1 % level. Fails if any
-of these is not true.
+This is done with the read fractions of the specification, and then with those of pblio's generator. Shares, read
+fractions and sizes have to be within 1 %, and arrivals have to be exponential (Kolmogorov-Smirnov). Addresses have to
+be in their regions, and those of random streams evenly distributed (chi-square over 100 regions). Both tests are at the
+0.1 % level. Fails if any of these conditions is not met.
 """
 
 import collections
@@ -24,8 +24,8 @@ SRC = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 
 OPERATIONS, IOPS_A_BSU, PLACE_BYTES = 1000000, 50, {"asu1": 180 << 20, "asu2": 180 << 20, "asu3": 40 << 20}
 MIX = {4096: 0.40, 8192: 0.24, 16384: 0.20, 32768: 0.08, 65536: 0.08}
 SIZES = "+".join("%d:%g" % (size, 100 * share) for size, share in MIX.items())
-# By stream: share of the operations, reads as specified and as pblio has them, pattern, and the regions (percent)
-# it may reach.
+# By stream: its share of the operations, the fraction of reads as specified and in pblio, its pattern, and the regions
+# (percent) that it may reach.
 STREAMS = {
     "asu1-1": (0.035, 0.50, 0.75, "random,size=4K", (0, 100)),
     "asu1-2": (0.281, 0.50, 0.75, "walk,start=15%,width=5%,size=4K", (15, 20)),
@@ -49,8 +49,8 @@ def trace(directory, load, reads_column):
         "--sync=none",
         "--shareDevice",
     ]
-    # More room than operations, because a full trace would lose the operations that waited longest, with their
-    # arrivals.
+    # The trace has room for more than the expected operations, because a full trace would lose the operations that
+    # waited longest, and with them their arrivals.
     command += [
         "--duration=%d" % (OPERATIONS / IOPS_A_BSU / load + 2),
         "--trace=" + path,

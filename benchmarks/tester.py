@@ -9,10 +9,10 @@
     benchmarks/tester.py truth          figures on a loop ext4 (or in DIR=...) against what bpftrace sees of the
                                         same writes; needs root
     benchmarks/tester.py memory         resident memory over 1 to 1000 queue managers and 1 to 100 block sizes
-    benchmarks/tester.py instructions   user-mode instructions a write, by callgrind
+    benchmarks/tester.py instructions   user-mode instructions per write, by callgrind
 
-Rounds are paired: each round runs the candidates one right after the other, in alternating order, so that other load
-on the machine affects all equally; printed are medians and the median of the rounds' ratios. Needs a C compiler; fio
+Rounds are paired: each round runs the candidates one right after the other, in alternating order, so that other load on
+the machine affects all equally. The output has medians, and the median of the rounds' ratios. Needs a C compiler; fio
 (Debian's package) for the comparison with it, bpftrace for truth, valgrind for instructions.
 """
 
@@ -92,7 +92,7 @@ def logdisk(work, directory, block, direct, *more, **keywords):
     )
     with open(tables + "/results.csv") as file:
         row = list(csv.DictReader(file))[-1]
-    # Before there were streams, the columns had other names, and one queue manager had no row of all.
+    # Before there were streams, the columns had other names, and a single queue manager had no row `all`.
     operations = int(row["operations" if "operations" in row else "writes"])
     return {
         "writes_per_s": float(row["operations_per_s" if "operations_per_s" in row else "writes_per_s"]),
@@ -179,7 +179,7 @@ def loop(work, kind):
         file.truncate(400 << 20)
     device = subprocess.check_output(["losetup", "-f", "--show", image], universal_newlines=True).strip()
     try:
-        # Nothing is left to be initialised later, in the background of a measurement.
+        # Initialise everything now, not later in the background of a measurement.
         options = ["-F", "-E", "lazy_itable_init=0,lazy_journal_init=0"] if kind == "ext4" else ["-f"]
         subprocess.check_call(["mkfs." + kind, "-q"] + options + [device])
         subprocess.check_call(["mount", device, point])
@@ -311,7 +311,7 @@ def memory_kib(work, program, queue_managers):
 
 
 def peak_kib(command):
-    """The greatest resident memory that the kernel noted (VmHWM). ru_maxrss would begin with our own."""
+    """The greatest resident memory that the kernel recorded (VmHWM). ru_maxrss would start at our own memory."""
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     peak = 0
     while process.poll() is None:

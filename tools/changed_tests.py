@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Runs the tests of what changed since a commit: changed_tests.py COMMIT [ARGUMENT OF pytest...]
 
-These are the linters on the changed files, the tester's tests if src/ changed, the unit tests in the folders below
-tests/unit that stand for changed ones, and the tests that tests/selection.yml names for changed parts. Files that are
-not committed, and new ones, have changed as well.
+It runs the linters on the changed files, the tester's tests if src/ changed, the unit tests in the folders below
+tests/unit that correspond to changed folders, and the tests that tests/selection.yml names for changed parts. New
+files, and changes that are not committed, count as well.
 """
 
 import os
@@ -34,7 +34,7 @@ def main(since: str, arguments: list[str]) -> int:
 
 
 def changed_files(since: str) -> list[str]:
-    """The paths, from the root of the project, of the files that differ from a commit, also those that are gone."""
+    """The paths, from the root of the project, of the files that differ from a commit, including removed files."""
     differing = git("diff", "--name-only", "-z", since, "--")
     return sorted({*differing, *git("ls-files", "--others", "--exclude-standard", "-z")})
 
@@ -45,7 +45,7 @@ def git(*arguments: str) -> list[str]:
 
 
 def commands(changed: list[str], selection: dict, arguments: list[str]) -> Iterator[list[str]]:
-    """What is to be run, the quickest first."""
+    """The commands to run, the quickest first."""
     present = [path for path in changed if (PROJECT / path).is_file()]
     python = [path for path in present if path.endswith(".py")]
     data = [path for path in present if path.endswith((".yml", ".yaml"))]
@@ -89,8 +89,8 @@ def commands(changed: list[str], selection: dict, arguments: list[str]) -> Itera
 
 
 def unit_tests(changed: Iterable[str], selection: dict) -> list[Path]:
-    """The unit tests of changed parts: files of tests that changed themselves, the folder that stands for a changed
-    one, and what the selection names."""
+    """The unit tests of changed parts: changed test files, the folders that correspond to changed folders, and the
+    tests that the selection names."""
     found = set(named_tests(changed, selection, "unit", UNIT))
     for path in changed:
         if path.startswith("tests/unit/"):
@@ -102,8 +102,8 @@ def unit_tests(changed: Iterable[str], selection: dict) -> list[Path]:
 
 
 def named_tests(changed: Iterable[str], selection: dict, kind: str, folder: Path) -> list[Path]:
-    """The files of one kind of tests that the selection names for changed files. Files of integration tests that
-    changed themselves are among them."""
+    """The files with one kind of tests that the selection names for changed files, and such test files that have
+    changed themselves."""
     own = {
         path
         for path in changed

@@ -69,12 +69,12 @@ def pythons() -> dict[str, str]:
 
 
 def core(name: str) -> Core:
-    """A core by its name, or "newest"."""
+    """The core with this name, or the newest one."""
     return newest() if name == "newest" else next(each for each in CORES if each.name == name)
 
 
 def newest() -> Core:
-    """The newest core for which this machine has a Python."""
+    """The newest core that this machine has a Python for."""
     return [each for each in CORES if each.python][-1]
 
 

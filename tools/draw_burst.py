@@ -5,9 +5,9 @@ continues.
 
     PYTHONPATH=collections .venv-dev/bin/python tools/draw_burst.py > docs/images/burst.svg
 
-(`make link lint` makes both.) The disk is simulated. It breaks its limit twofold: 2 % of its writes take longer than 1
-ms, in bursts of 1 s on average.
-The seed is that of a run with lucky first minutes.
+(`make link lint` creates `collections` and `.venv-dev`.) The disk is simulated. Its share of slow writes is twice what
+its limit allows: 2 % of its writes take longer than 1 ms, in bursts of 1 s on average. The seed was chosen for a run
+with lucky first minutes.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ text { font: 14px "Helvetica Neue", Helvetica, Arial, sans-serif; fill: #30363d 
 
 
 def textbook(count: int, slow: int) -> tuple[float, str]:
-    """Return the upper bound of a share and the verdict, by the binomial distribution:
-    as if each write were slow on its own account."""
+    """Return the upper bound of a share, and the verdict, by the binomial distribution, as if slow writes were
+    independent."""
     upper = _solve(lambda share: incomplete_beta(slow + 1, count - slow, share) >= 1 - ALPHA)
     lower = _solve(lambda share: incomplete_beta(slow, count - slow + 1, share) >= ALPHA) if slow else 0.0
     return upper, PASS if upper <= ALLOWED else FAIL if lower > ALLOWED else INCONCLUSIVE
@@ -95,7 +95,7 @@ class Panel:
                 )
 
     def line(self, name: str, percents: Sequence[float]) -> str:
-        """Return a line through the values after each second; it breaks while they are above the panel."""
+        """Return a line through the values after each second, with a gap while they are above the panel."""
         path, pen = [], "M"
         for second, percent in enumerate(percents, start=1):
             inside = percent <= self._percents[-1]
@@ -106,7 +106,7 @@ class Panel:
 
 
 def strip(top: float, label: str, verdicts: Sequence[str]) -> Iterator[str]:
-    """Yield what one method would have said after each second."""
+    """Yield the verdict that one method would have given after each second."""
     yield f'<text class="small" x="{LEFT - 8}" y="{top + 17}" text-anchor="end">{label}</text>'
     second = 0
     for verdict, run in groupby(verdicts):
@@ -122,7 +122,7 @@ def strip(top: float, label: str, verdicts: Sequence[str]) -> Iterator[str]:
 
 
 def legend(y: float, entries: Sequence[tuple[str, str]]) -> Iterator[str]:
-    """Yield the names of lines beside a piece of each."""
+    """Yield the legend: a piece of each line, and its name."""
     x = LEFT
     for name, text in entries:
         yield (

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Runs Galaxy's importer on a built artifact: importer.py ARTIFACT
 
-The importer's exit status says little: problems are in its log, so every warning and error there is a failure.
+The importer reports problems in its log rather than in its exit status, so every warning and error there is a failure.
 """
 
 import os

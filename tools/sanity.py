@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Runs ansible-test's sanity tests on a built artifact: sanity.py [--all] ARTIFACT
 
-The artifact is installed outside any git work tree, since ansible-test takes a git-ignored place for one without files,
-skips everything and calls that success. For the same reason a test that was skipped is a failure here, unless it says
-that this machine lacks the tool or the Python for it; those are listed as not covered.
+The artifact is installed outside any git work tree, because in a directory that git ignores ansible-test finds no
+files, skips everything and reports success. For the same reason, a skipped test is a failure here, unless it reports
+that this machine lacks the tool or the Python for it. Such tests are listed as not covered.
 
-They run under the newest ansible-core for which there is a Python, and with --all under every one that the collection
-is tested with. Only the oldest supports Python 3.6. The two tests that take as long as all others together run beside
-them; the import test takes its time for each Python again, so without --all it runs with one Python.
+The tests run under the newest ansible-core for which there is a Python, and with --all under every one that the
+collection is tested with. Only the oldest one supports Python 3.6. Two tests take as long as all others together, so
+they run at the same time as the others. The import test takes that long for each Python, so without --all it runs with
+one Python only.
 """
 
 import argparse
@@ -26,7 +27,7 @@ from typing import NamedTuple
 import controllers
 
 BUILD = controllers.PROJECT / "build/sanity"
-# The versions of pip with which the ansible-core versions above bootstrap their environments.
+# The versions of pip that the supported versions of ansible-core use to bootstrap their environments.
 PIP_VERSIONS = ("21.3.1", "23.1.2", "24.2", "25.2")
 NOT_COVERED = re.compile(
     r"could not be found|due to missing|required program|not supported by|requires Python|unsupported Python",
@@ -47,8 +48,8 @@ sys.exit(main(["install", "--upgrade", "--force-reinstall"] + arguments))
 
 
 class Job(NamedTuple):
-    """Some of the tests under one ansible-core. name is that of their log, and of their copy of the collection,
-    in which they write."""
+    """Some of the tests under one ansible-core. name is the name of their log, and of their copy of the collection,
+    which they write to."""
 
     core: controllers.Core
     name: str
@@ -92,8 +93,8 @@ def main() -> int:
 
 
 def home(job: Job) -> Path:
-    """ansible-test keeps its environments and caches below HOME, which two of them cannot share.
-    They are kept in the checkout for the next run."""
+    """ansible-test keeps its environments and caches below HOME, which two jobs cannot share. These directories are
+    kept in the checkout for the next run."""
     return BUILD / f"home-{job.name}"
 
 
@@ -197,7 +198,7 @@ def sanity(job: Job, collection: Path) -> bool:
 
 
 def without_python(lines: list[str]) -> list[str]:
-    """Return the lines; those about a missing Python are merged to one per test."""
+    """Return the lines, with those about a missing Python merged into one per test."""
     versions: dict[str, list[str]] = {}
     others = []
     for line in lines:

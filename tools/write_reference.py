@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writes the pages of reference that are made from code:
+"""Writes the reference pages that are generated from code:
 
 docs/variables.md   from the argument specs of the roles
 docs/playbooks.md   from the comments at the top of the playbooks
@@ -281,7 +281,8 @@ def variables_page() -> str:
 
 
 def options(role: str) -> dict[str, Any]:
-    """Return the specs of a role's options, as they are described first. Required ones are what tasks hand on."""
+    """Return the specs of a role's options, with the first description of each. Required options are left out: tasks
+    pass them."""
     found: dict[str, Any] = {}
     for entry in yaml.safe_load((PROJECT / "roles" / role / "meta/argument_specs.yml").read_text(encoding="utf-8"))[
         "argument_specs"
@@ -293,7 +294,7 @@ def options(role: str) -> dict[str, Any]:
 
 
 def set_by_tasks() -> set[str]:
-    """Return the names of the variables that the playbooks set themselves: a user cannot."""
+    """Return the names of the variables that only the playbooks set, not users."""
     texts = (path.read_text(encoding="utf-8") for path in (PROJECT / "playbooks").rglob("*.yml"))
     return {name for text in texts for name in re.findall(r"^ +(\w+): ", text, re.MULTILINE)}
 
