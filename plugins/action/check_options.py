@@ -41,10 +41,10 @@ MOST_WARNINGS = 20
 
 @dataclass
 class Said:
-    """The variables before a host is contacted: extra variables, those that the play sets for all hosts with what
-    is wrong with them, and those of each host (all three by name, evaluated as far as they are options or are asked
-    for); the options of each host as they were read, what is wrong on each host, which hosts the variables of each
-    would select, which names are accepted, and which hosts have a variable of each name."""
+    """The variables before a host is contacted: extra variables, the variables that the play sets for all hosts with
+    the problems in them, and the variables of each host (all three by name, evaluated if they are options or were
+    requested); the options of each host as they were read, the problems of each host, which hosts the variables of each
+    host would select, which names are accepted, and which hosts have a variable of each name."""
 
     extra: Mapping[str, Any]
     of_play: dict[str, Any]
@@ -129,8 +129,8 @@ class ActionModule(ControllerAction):
         return said
 
     def _of_play(self, names: Iterable[str], task_vars: dict[str, Any], problems: list[str]) -> dict[str, Any]:
-        """Return the variables that the play, or the playbook that imports it, sets for all hosts: they differ from
-        those of the host of this task."""
+        """Return the variables that the play, or the playbook that imports it, sets for all hosts. Their values differ
+        from those that the host of this task has itself."""
         first = task_vars["hostvars"][task_vars["inventory_hostname"]]
         own = evaluated(names, first, None, [])  # problems with them are found together with those of the other hosts
         # The defaults of a role that a play imports are among the variables of its tasks.
@@ -172,7 +172,8 @@ class ActionModule(ControllerAction):
 
     @staticmethod
     def _report_dir(said: Said, task_vars: Mapping[str, Any]) -> str:
-        """Return where a refusal is written: the directory of the hosts if they agree, or else the default one."""
+        """Return where a refusal is written: the directory of the hosts if they agree, and otherwise the default
+        one."""
         try:
             return agreed_settings(["gate_report_dir"], said.of_play, said.of_hosts, task_vars["groups"]["all"])[
                 "gate_report_dir"
@@ -197,7 +198,7 @@ def of_each_host(values: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str,
 
 
 def given_by_command(names: Iterable[str], said: Said) -> dict[str, Any]:
-    """Return those of some options that extra variables or the play set.
+    """Return the options, among some, that extra variables or the play set.
     Their values in an inventory do not count."""
     own = next(iter(said.of_hosts.values()), {})
     found = {name: own[name] for name in names if name in said.extra and name in own}
@@ -269,8 +270,8 @@ def as_lines(found: Mapping[str, list[str]], extra: Mapping[str, Any]) -> list[s
 def evaluated(
     names: Iterable[str], variables: Mapping[str, Any], template: Callable[[Any], Any] | None, problems: list[str]
 ) -> dict[str, Any]:
-    """Return the given variables that are set, evaluated on access or else by ``template``. Adds a problem for each
-    that cannot be evaluated."""
+    """Return the given variables that are set, evaluated on access or otherwise by ``template``. Adds a problem for
+    each that cannot be evaluated."""
     found = {}
     for name in names:
         try:

@@ -87,8 +87,8 @@ STORAGE_CLASS = {"api_version": "storage.k8s.io/v1", "kind": "StorageClass"}
 
 
 class ActionModule(ControllerAction):
-    """Calls the modules of kubernetes.core on the controller. It never fails because of a storage class:
-    each has its record."""
+    """Calls the modules of kubernetes.core on the controller. It never fails because of a storage class, because each
+    has a record of its own."""
 
     stage = STAGE
 
@@ -357,7 +357,7 @@ def failure_text(answer: Mapping[str, Any]) -> str:
 
 
 def named(found: Mapping[str, Any], claim: Claim) -> bool:
-    """Whether this is the object of a claim, among those of its run."""
+    """Whether this is the object of a claim, among all objects of its run."""
     return found.get("metadata", {}).get("name") == claim.name
 
 
@@ -392,7 +392,7 @@ def refuse_what_claims_cannot(volume: Mapping[str, Any]) -> None:
 
 
 def tables_of(log: str, claim: Claim, order: Mapping[str, Any]) -> dict[str, bytes]:
-    """Return the tables of a pod's log, if they are those that were ordered. Raises ClusterError."""
+    """Return the tables of a pod's log, if they match the order. Raises ClusterError."""
     try:
         tables = read_tables(log, TABLE_NAMES)
     except LogError as error:

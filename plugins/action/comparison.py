@@ -86,8 +86,8 @@ class ActionModule(FleetAction):
 
 
 def own_failures(comparison: Mapping[str, Any], hosts: Mapping[str, str]) -> dict[str, str]:
-    """Return the message of each host with a volume whose outcome is that of the fleet. ``hosts`` are those of the
-    volumes, by the volumes' displayed names."""
+    """Return the message of each host with a volume whose outcome is that of the fleet. ``hosts`` maps the displayed
+    names of volumes to their hosts."""
     found: dict[str, list[str]] = {}
     for volume in comparison["hosts"]:
         if volume["outcome"] == comparison["outcome"]:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Starts the tester over a connection of its own, and a witness of it.
+"""Starts the tester over a separate connection, and a witness that watches it.
 A preflight writes the record of a host whose power could be cut."""
 
 from __future__ import annotations

@@ -264,6 +264,6 @@ def failing_hosts(verdict: dict[str, Any]) -> dict[str, str]:
 
 
 def elsewhere(failures: dict[str, str], judged_hosts: Iterable[str]) -> list[str]:
-    """Return the failures of hosts that take no part in the play, and so cannot fail by themselves (a limit
-    left them out)."""
+    """Return the failures of hosts that are not in the play (because a limit left them out), and so cannot fail
+    themselves."""
     return [failures[host] for host in sorted(set(failures) - set(judged_hosts))]

@@ -54,8 +54,8 @@ class ActionModule(HistoryAction):
 
 
 def keep(history: History, options: dict[str, Any], hosts: Collection[str]) -> tuple[list[str], list[str]]:
-    """Perform the requested actions; return a sentence for each, and the problems. hosts are those of the inventory.
-    Raises OSError and ValueError."""
+    """Perform the requested actions; return a sentence for each, and the problems. hosts are the hosts of the
+    inventory. Raises OSError and ValueError."""
     done: list[str] = []
     problems: list[str] = []
     if options["import_runs"]:

@@ -64,8 +64,8 @@ class ActionModule(collect.ActionModule):
         return list(self._task.args["known"]["volumes"])
 
     def _status(self, answer: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        """Return the status of the host, which covers exactly the volumes that were started, whatever the host
-        sends."""
+        """Return the status of the host, which covers exactly the volumes that were started, regardless of what the
+        host sends."""
         if self._no_answer:
             return unanswered(self._known, self._no_answer)
         answers = as_dict(answer.get("volumes"))

@@ -76,7 +76,7 @@ class ActionModule(RemoteAction):
             except RunDirectoryError as error:
                 raise AnsibleActionFail(str(error)) from error
             self._names = {volume: f"{host}/{volume}" if len(started["observed"]) > 1 else host for volume in observed}
-            # It ends by itself, perhaps some seconds late. It is ended only if it does not.
+            # The observation ends by itself, perhaps some seconds late. It is only ended here if it does not.
             arguments["ask"] = "finish" if self._own["give_up"] else "poll"
         return arguments
 

@@ -92,7 +92,7 @@ class ActionModule(ControllerAction):
         }
 
     def _plan(self, asked: dict[str, Any], options: dict[str, Any], host: str) -> dict[str, Any]:
-        """Whether to discover is decided by the task, not by the host's answer, so that an empty answer is never
+        """The task decides whether to discover, not the host's answer, so that an empty answer is never
         replaced by another volume."""
         try:
             if options["run_path"]:

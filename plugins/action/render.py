@@ -161,7 +161,7 @@ class ActionModule(ControllerAction):
 
 @dataclass(frozen=True)
 class Choice:
-    """Which runs are to be rendered: those that are named, or else all of a workflow, or else the newest.
+    """Which runs are to be rendered: the named ones, or all runs of a workflow, or the newest run.
     ``merges`` says whether they are merged into a new one."""
 
     names: list[str]
@@ -216,7 +216,7 @@ def single(chosen: Choice, options: Mapping[str, Any]) -> RunDirectory:
 
 
 def judged_again(directory: RunDirectory, policy: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
-    """Return the verdict on a run, by the policy that it recorded unless another one is given,
+    """Return the verdict on a run, under the policy that it recorded unless another one is given,
     and the problem if its gate never ran.
 
     The options of an earlier report do not count. Raises RunDirectoryError.

@@ -204,7 +204,7 @@ class _Order:
 
 def for_round(plan: dict[str, Any], number: int, load: int | None) -> dict[str, Any]:
     """Return the plan of a volume for a round of its search: with another load point from the second one on.
-    Without a search there is one round."""
+    Without a search, there is only one round."""
     if not plan.get("search"):
         return plan
     told = plan["told"] if load is None else with_load(plan["told"], load)

@@ -53,7 +53,7 @@ class ActionModule(ControllerAction):
             max(schedule[name][key] for name in pending) for key in ("end_epoch_s", "give_up_epoch_s")
         )
         early = {name: schedule[name]["start_epoch_s"] for name in pending if schedule[name].get("ends_early")}
-        # If a host has ended early, others may have as well.
+        # If a host has ended early, others may also have ended.
         ended = any(answer["state"] in ENDED for answer in answers.values())
         if not ended:
             start_epoch_s = min(times["start_epoch_s"] for times in schedule.values())
@@ -78,6 +78,6 @@ class ActionModule(ControllerAction):
 
 
 def early_since(starts: dict[str, float], now: float) -> float:
-    """Return the start of the sweep that began last, or if none has, of the one that begins first. ``starts`` are those
-    of hosts whose sweeps may end before their time; 0 if there are none."""
+    """Return the start of the sweep that began last, or if none has, of the one that begins first. ``starts`` holds the
+    starts of the hosts whose sweeps may end early; 0 if there are none."""
     return max((start for start in starts.values() if start <= now), default=min(starts.values(), default=0.0))

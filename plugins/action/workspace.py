@@ -104,7 +104,8 @@ def file_refusals(
     facts: Mapping[str, Any],
 ) -> dict[str, str]:
     """File the records of the volumes of a host that have an error, and return the errors in the words of the kind of
-    run. ``answers`` are those of the host about its volumes, ``facts`` those about itself. Raises RunDirectoryError."""
+    run. ``answers`` are the host's answers about its volumes, and ``facts`` are the facts about the host itself. Raises
+    RunDirectoryError."""
     told = {name: directory.kind.in_its_terms(reason) for name, reason in errors.items()}
     for name, reason in told.items():
         file_error(directory, host, name, stage, reason, {**facts, **as_dict(answers[name].get("facts"))})

@@ -93,7 +93,7 @@ class LookupModule(LookupBase):
 
 
 def _partly(variables: dict[str, Any]) -> str:
-    """Return the option by which the command would run only some of the tasks; empty if it runs all."""
+    """Return the option that would make the command run only some of the tasks; empty if it runs all of them."""
     if list(variables.get("ansible_run_tags") or ["all"]) != ["all"]:
         return f"--tags {','.join(variables['ansible_run_tags'])}"
     if variables.get("ansible_skip_tags"):

@@ -8,8 +8,8 @@ DOCUMENTATION = r"""
 name: option
 short_description: The value of an option of a role
 description:
-  - Returns the value of an option's variable, read according to the argument specs of the roles, or else the default
-    in the role's C(defaults/main.yml).
+  - Returns the value of an option's variable, read according to the argument specs of the roles, or, if it is not set,
+    the default in the role's C(defaults/main.yml).
   - An empty value means that the option is not given, because that is how a survey in AWX answers optional questions.
     A text can stand for a list, a dictionary, a number or a truth value.
   - A role's defaults cannot be seen outside the role, and nothing overrides an extra variable. So every task that needs

@@ -93,7 +93,7 @@ class Stanza:
         return value
 
     def line_of(self, key):
-        """Return the line number of a key, or that of the stanza if the key is missing."""
+        """Return the line number of a key, or of the stanza if the key is missing."""
         return next((number for number, each, dummy in self._entries if each.lower() == key.lower()), self.line)
 
     def path_of(self, key):

@@ -86,7 +86,7 @@ def remove_marked(directory, removable):
     ``removable(name, descriptor)`` tells for each other entry of the directory, open as ``descriptor``, whether it may
     be removed (files and empty directories only). Returns the entries that are left; if there are any, the directory
     and its mark are kept. Raises MarkError if the directory is a symlink or has no mark, or if this user may not remove
-    it from its parent; then its mark is kept as well.
+    it from its parent; then its mark is also kept.
     """
     above, name = os.path.split(directory.rstrip("/"))
     # A path may refer to something else at any time, so the directory is opened once, and everything else uses the
@@ -136,8 +136,8 @@ def _may_remove(parent, descriptor):
 
 
 def _remove_entry(name, parent):
-    """Remove one file or empty directory of the directory open as ``parent``; a symlink is removed as such. False if
-    it cannot be removed."""
+    """Remove one file or empty directory of the directory open as ``parent``; a symlink itself is removed, not its
+    target. False if it cannot be removed."""
     try:
         if stat.S_ISDIR(os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode):
             os.rmdir(name, dir_fd=parent)

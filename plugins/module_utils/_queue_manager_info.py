@@ -65,7 +65,7 @@ _FACTS = dict(
 
 
 def discover(mqs_ini, run_command, stanzas="", planned=(), limit_s=DEFAULT_LIMIT_S):
-    """Return ``queue_managers`` (one dict each, sorted by name), ``log_defaults`` (those of queue managers to be
+    """Return ``queue_managers`` (one dict each, sorted by name), ``log_defaults`` (the settings of queue managers to be
     created) and ``problems``.
 
     If mqs.ini cannot be read, ``run_command`` (that of a module) calls dspmqinf if it is installed. Its
@@ -248,8 +248,8 @@ def _of_extents(directory):
 
 
 def _named(said, seen, source=FROM_QM_INI):
-    """Return the settings by their names in an answer, with their sources: a configuration file, else the log's files,
-    else the default."""
+    """Return the settings by their names in an answer, with their sources: a configuration file, otherwise the log's
+    files, otherwise the default."""
     defaults = dict(
         [(key, default) for key, dummy, dummy, default in _ini_files.LOG_NUMBERS]
         + [(key, words[0]) for key, words in _ini_files.LOG_WORDS]

@@ -25,7 +25,7 @@ class AbsentError(_ini_files.IniError):
 
 
 def queue_manager_stanzas(stanzas):
-    """Return ``(found, problems)``: the stanza of each queue manager by name, and what is wrong with others."""
+    """Return ``(found, problems)``: the stanza of each queue manager by name, and the problems with other stanzas."""
     found, problems = {}, []
     for stanza in stanzas:
         if not stanza.named("QueueManager"):
@@ -129,7 +129,7 @@ def configured_queue_managers(mqs_ini=MQS_INI):
 
 
 def _configured(mqs_ini):
-    """Return the stanza of each queue manager by name, and what is wrong with others or the file."""
+    """Return the stanza of each queue manager by name, and the problems with other stanzas or the file."""
     try:
         return queue_manager_stanzas(_ini_files.read(mqs_ini) or ())
     except _ini_files.IniError as error:

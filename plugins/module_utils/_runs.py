@@ -225,7 +225,7 @@ class Run:
 
 def terminate(runs, patience_s):
     """End the testers of runs: SIGTERM, then SIGKILL after ``patience_s`` seconds.
-    Their supervisors follow by themselves.
+    Their supervisors then end by themselves.
 
     Returns for each run the pids that remain: a thread inside a hung write keeps its process alive until the disk
     responds, and with it the supervisor that will remove the directories.

@@ -67,7 +67,7 @@ def read_counters(device_number, mount_source, ioctl=fcntl.ioctl, sysfs="/sys", 
         try:
             found.append(_read_volume(disk, ioctl, dev))
         except (OSError, ValueError, KeyError):
-            continue  # another device, not permitted, or no such page: there is no evidence then
+            continue  # another device, no permission, or no such page: then there is no evidence
     return found
 
 
@@ -100,7 +100,7 @@ def _log_page(descriptor, device_number, namespace, ioctl):
         raise ValueError("not the device %s" % device_number)
     page = array.array("B", bytes(_PAGE_BYTES))
     which = _STATISTICS_PAGE | (_PAGE_BYTES // 4 - 1) << 16
-    # No timeout of our own: if a command times out, the kernel resets the controller, which affects all writes on it.
+    # We do not set a timeout: if a command times out, the kernel resets the controller, which affects all writes on it.
     command = bytearray(
         _COMMAND.pack(
             _GET_LOG_PAGE, 0, 0, namespace, 0, 0, 0, page.buffer_info()[0], 0, _PAGE_BYTES, which, 0, 0, 0, 0, 0, 0, 0

@@ -69,8 +69,8 @@ def place_directory_name(place):
 
 
 def layout(path, run_id, volume, queue_managers, places=()):
-    """Return the paths of a run's workspace: ``path``, ``run_directory`` and ``directories``: of the places if there
-    are any, else of the queue managers."""
+    """Return the paths of a run's workspace: ``path``, ``run_directory`` and ``directories``: one for each place if
+    there are any, otherwise one for each queue manager."""
     if not path.startswith("/") or os.path.normpath(path) != path or path == "/":
         raise WorkspaceError("workspace_path must be an absolute, normalized path below /, not %r" % path)
     if re.search(r"[,\x00-\x1f\x7f]", path):
@@ -398,7 +398,7 @@ class _Making:
             os.fchown(descriptor, self.user.pw_uid, self.user.pw_gid)
 
     def undo(self):
-        """Remove the directories that were made, and their marks; nothing else."""
+        """Remove only the directories that were made, and their marks."""
         for path, parent, descriptor in reversed(self.made):
             try:
                 if descriptor is not None and _marks.MARK_NAME in os.listdir(descriptor):

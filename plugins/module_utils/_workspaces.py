@@ -23,7 +23,7 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import (
 
 
 def inspected(p, uid, volume, part):
-    """Return what the preflight finds on a path of a volume. Nothing is written."""
+    """Return the results of the preflight on a path of a volume. Nothing is written."""
     try:
         plan = layout_of(p, volume, part)
         preflight = _workspace.Preflight(
@@ -97,8 +97,8 @@ def parts_of(volumes):
 
 
 def answers(p, function, parts, undo_late=None):
-    """Return what the function returned for each path, by the name of the volume and the path,
-    and an ``error`` if it failed or did not answer."""
+    """Return the function's result for each path, by the name of the volume and the path, with an ``error`` if it
+    failed or did not answer."""
     called = _time_limit.call_all(
         [partial(function, volume, part) for volume, part in parts], p["patience_s"], undo_late
     )
@@ -183,7 +183,7 @@ def where_is(part, found):
 
 
 def inspect_all(p, uid):
-    """Return what the preflight finds, by the name of the volume, each with its ``error``."""
+    """Return the results of the preflight for each volume by its name, including its ``error``."""
     found = answers(p, partial(inspected, p, uid), parts_of(p["volumes"]))
     reserve = p["reserve_bytes"] if p["reserve_share"] is None else p["reserve_share"]
     accepted = parts_of(volume for volume in p["volumes"] if not why_none(p, volume, found))

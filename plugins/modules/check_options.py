@@ -36,7 +36,7 @@ options:
     default: ""
   meanings:
     description:
-      - Whether to also check what options mean, such as whether a profile exists, once for each value. Used by
+      - Whether to also check the meaning of options, once for each value, for example whether a profile exists. Used by
         commands that open a run, which is refused if an option of any host is wrong.
       - Without it, a problem that only some hosts have is left to the tasks of those hosts. They fail if they read that
         option.

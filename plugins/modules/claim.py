@@ -11,7 +11,7 @@ description:
   - For each storage class of the plan, creates a claim and a job that runs the tester on its volume, waits until the
     job has ended, takes the tables from the log of its pod, and judges the volume in the same way as a volume of a
     host. The storage classes are tested one after the other.
-  - Deletes the job in any case, by its uid, and Kubernetes deletes the claim with it. Objects that something else
+  - Always deletes the job, by its uid, and Kubernetes deletes the claim with it. Objects that something else
     created are never deleted.
   - A storage class that cannot be tested gets a record with the reason and does not affect the others.
   - If the controller is lost, the job ends by itself, and Kubernetes removes it with its claim one hour later.

@@ -26,7 +26,7 @@ options:
     default: ""
   volumes:
     description:
-      - The volumes under test. The directories that the state of a run lists are cleaned up as well.
+      - The volumes under test. The directories that are listed in the state of a run are also cleaned up.
       - The action plugin also accepts what C(workspace_volumes) accepts, together with O(defaults).
     type: list
     elements: dict
@@ -37,7 +37,7 @@ options:
         type: str
         required: true
       paths:
-        description: Paths of the workspace, none if none was created.
+        description: Paths of the workspace. Empty if none was created.
         type: list
         elements: str
         default: []

@@ -68,7 +68,7 @@ options:
       - A day such as V(2026-11-21). Removes entries that were judged before this time, and older run directories in
         O(report_dir) that have no entry left.
       - Entries that determine the present state of a volume are kept, together with their run directories. Runs that
-        are not in the history are kept as well.
+        are not in the history are also kept.
     type: str
   report_dir:
     description: Directory on the controller that contains the run directories.

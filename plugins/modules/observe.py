@@ -52,8 +52,8 @@ options:
     type: float
     default: 120
   queue_manager:
-    description: Name of the queue manager. If empty, it is the only one that is running, or else
-      the only one of the host.
+    description: Name of the queue manager. If empty, it is the only one that is running or, if none is running, the
+      only one of the host.
     type: str
     default: ""
   log_path:
@@ -69,8 +69,8 @@ options:
     type: str
     default: ""
   calls:
-    description: Calls of applications to MQ that are to be observed, for example V(MQPUT),
-      besides the writes to the log.
+    description: Calls from applications to MQ that are to be observed in addition to the writes to the log, for example
+      V(MQPUT).
     type: list
     elements: str
     default: []

@@ -26,11 +26,11 @@ options:
       - What the run does. C(measurement) tests storage. C(observation) watches live queue managers, and cannot certify.
       - An observation does not fail at the gate because a verdict is inconclusive or because nothing is certified.
       - For an observation, the settings of each host come from the fact C(observe_plan), a dictionary whose key
-        C(settings) contains the options of the roles by name. Its volumes are those of the queue managers that these
-        options name.
-      - C(durability) cuts the power of hosts. The settings of each host are those of the fact C(power_cut_plan), which
+        C(settings) contains the options of the roles by name. Its volumes are the volumes of the queue managers that
+        these options name.
+      - C(durability) cuts the power of hosts. The settings of each host come from the fact C(power_cut_plan), which
         M(mqops.logdisk.cut_plan) returns.
-      - Every other kind in C(plugins/plugin_utils/_kinds) can be used as well; any other value fails the task.
+      - Every other kind in C(plugins/plugin_utils/_kinds) can also be used; any other value fails the task.
     type: str
     default: measurement
 attributes:
@@ -64,9 +64,9 @@ artifacts:
 run:
   description:
     - The run ID, the absolute path of the run directory, the expected hosts, those of them whose queue managers are to
-      be found (C(discovering)), and what M(mqops.logdisk.gate) needs to
-      know about the command. That is C(sign_key), C(upload_url), C(history), and C(policy), which is empty because the
-      policy that the run records applies.
+      be found (C(discovering)), and the information about the command that M(mqops.logdisk.gate) needs. That is
+      C(sign_key), C(upload_url), C(history), and C(policy), which is empty because the policy that the run records
+      applies.
   returned: when the run is open
   type: dict
   sample:

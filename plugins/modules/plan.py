@@ -56,8 +56,8 @@ RETURN = r"""
 volumes:
   description:
     - The plan of each volume. C(told) contains the options of its tester, without its directories.
-    - The volume starts C(start_offset_s) seconds after the first one. The other figures have the same meaning as those
-      of the host.
+    - The volume starts C(start_offset_s) seconds after the first one. The other figures have the same meaning as the
+      figures of the host.
   returned: success
   type: list
   elements: dict

@@ -11,7 +11,7 @@ description:
   - Returns the queue managers of a host, the settings of their recovery logs, and the file systems that hold these
     logs.
   - Reads C(mqs.ini) and the C(qm.ini) of each queue manager. A setting that C(qm.ini) does not contain comes from the
-    files of the log, or else it is the product's default, which RV(queue_managers[].sources) calls C(assumed).
+    files of the log, and otherwise it is the product's default, which RV(queue_managers[].sources) calls C(assumed).
   - If C(mqs.ini) does not exist or cannot be read, and C(dspmq) and C(dspmqinf) are installed, the module calls them.
   - The module only reads, and needs neither IBM MQ nor privilege. It reports anything that this user may not read. IBM
     MQ lets only the user C(mqm) and the members of the group C(mqm) read C(qm.ini).
@@ -171,8 +171,8 @@ queue_managers:
         filesystem_free_bytes: 10466041856
 log_defaults:
   description:
-    - The settings that a queue manager would get if it were created now, from C(LogDefaults) of C(mqs.ini) or else the
-      product's defaults, with their sources.
+    - The settings that a queue manager would get if it were created now, from C(LogDefaults) in C(mqs.ini) and
+      otherwise from the product's defaults, with their sources.
     - The log is created in a new directory below C(log_path). Empty if C(mqs.ini) cannot be used.
   returned: success
   type: dict

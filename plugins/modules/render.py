@@ -8,7 +8,7 @@ DOCUMENTATION = r"""
 module: render
 short_description: Render the report of a run, or merge runs
 description:
-  - Writes the report of a run again, using only the files in its run directory. It is judged by the policy that it
+  - Writes the report of a run again, using only the files in its run directory. It is judged under the policy that it
     recorded when it was opened, unless O(policy) overrides it.
   - Merges several runs into a new run directory and judges it as M(mqops.logdisk.gate) does. In a workflow of AWX, the
     runs are found automatically, in O(report_dir) and in the history. They are the runs that the artifacts of earlier

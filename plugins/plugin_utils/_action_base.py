@@ -122,7 +122,7 @@ class ControllerAction(ActionBase):
 
 
 def _as_started(said: Any) -> Any:
-    """Return sentences, or those of each host, with playbooks named as in this command."""
+    """Return sentences, or the sentences of each host, with playbooks named as in this command."""
     if isinstance(said, str):
         return as_started(said, playbooks_in())
     return (

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Finds the runs of a workflow: in the directory of reports, and in the history, which keeps those of jobs whose own
+"""Finds the runs of a workflow: in the directory of reports, and in the history, which keeps the runs of jobs whose own
 directory is deleted."""
 
 from __future__ import annotations

@@ -52,8 +52,8 @@ _NOT_STARTED = (126, 127)
 class Source:
     """The writes to the files below ``log_path`` by any process, the ``calls`` of a library, or both.
 
-    The calls are those of all processes, of ``pid``, or of the program ``command``, which is started here; its end is
-    then the end of the observation.
+    The calls can be those of all processes, of ``pid``, or of the program ``command``, which is started here; the
+    observation then ends with the program.
     """
 
     of_averages = False
@@ -319,7 +319,7 @@ def _overhead_ns(program, kind):
     """Return the time that being watched adds to one operation of a kind, measured with an operation of our own: a
     write of a byte to a file in memory, or an empty call.
 
-    The same program as for the observation is loaded for it, so anything that bpftrace or the kernel lacks shows here.
+    This loads the same program as the observation, so anything that bpftrace or the kernel lacks is found here.
     Raises SourceError.
     """
     with _own_operation(kind) as (operation, stream):
@@ -347,7 +347,7 @@ def _own_operation(kind):
         finally:
             os.close(descriptor)
     else:
-        # Unlike that of most functions, its first instruction has to be single-stepped by the kernel, so the reported
+        # The kernel has to single-step its first instruction, unlike that of most functions, so the reported
         # cost is too high rather than too low.
         function = ctypes.CDLL(None).labs
         yield lambda: function(1), bpftrace_program.call_stream(os.path.realpath(_libc()), "labs")

@@ -178,7 +178,7 @@ tracepoint:io_uring:io_uring_complete
 }
 
 # A call may be recursive, so there is a start time for each depth. A call that is left by a jump never returns. It is
-# recognized because its stack frame is not below that of the next call.
+# recognized because its stack frame is not below the frame of the next call.
 _CALL = """
 uprobe:<LIBRARY>:<NAME>
 /@base/
@@ -256,8 +256,8 @@ _RECORD = """$second = ($now - @base) / 1000000000;
     }
   }"""
 
-# Last, so that everything else is attached when the time begins. Ten times per second, a tick checks whether a second
-# has ended.
+# This comes last, so that everything else is attached when the time begins. Ten times per second, a tick checks whether
+# a second has ended.
 _CLOCK = """
 interval:ms:100
 {

@@ -1,8 +1,8 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The metrics of a Prometheus endpoint about the recovery log of a queue manager: that of mq_prometheus,
-or of a queue manager in a container.
+"""The metrics of a Prometheus endpoint about the recovery log of a queue manager. The endpoint belongs to mq_prometheus
+or to a queue manager in a container.
 
 It needs no authority, only access to the endpoint. mq_prometheus itself needs what ``amqsrua`` needs (see there), and
 it must read the metrics of class DISK.

@@ -46,7 +46,8 @@ when the host boots, so a UUID says more than its source."""
 @dataclass(frozen=True)
 class Command:
     """The outcome of the user's command or tasks. ``status`` is None if it was killed at its time limit, or if tasks
-    took its place. ``ended_ns`` is when it or they had ended, by the monotonic clock of the controller."""
+    took its place. ``ended_ns`` is the time at which the command or the tasks had ended, by the monotonic clock of the
+    controller."""
 
     done: bool = False
     status: int | None = None
@@ -61,8 +62,8 @@ class Witnessed:
     """How the witness ended. ``problem`` says why it did not see the connection break;
     ``early`` is true if it broke before the cut.
 
-    ``status`` is the exit status of the tester, or of ssh if the connection broke (255). ``lost_ns`` is when its stream
-    was over, by the monotonic clock of the controller.
+    ``status`` is the exit status of the tester, or of ssh if the connection broke (255). ``lost_ns`` is the time at
+    which its stream ended, by the monotonic clock of the controller.
     """
 
     seen: Seen
@@ -97,7 +98,7 @@ class Checked:
 
 @dataclass(frozen=True)
 class Cut:
-    """One power cut in a record. ``rows`` are those of durability.csv. Figures are None if they are not known."""
+    """One power cut in a record. ``rows`` are the rows of durability.csv. Figures are None if they are not known."""
 
     number: int
     outcome: str

@@ -186,8 +186,8 @@ def sight_of(seen: Seen, power_end_ns: int, unseen_writes: int) -> Sight:
     """Return what was visible. The clocks of host and witness differ, so delays are measured relative to the fastest
     line.
 
-    ``power_end_ns`` is when the host had power at the latest, by the clock of the witness. ``unseen_writes`` is how
-    many more writes than were acknowledged are known to have returned. A tester that has reported its end does not
+    ``power_end_ns`` is the latest time at which the host had power, by the clock of the witness. ``unseen_writes`` is
+    how many more writes than were acknowledged are known to have returned. A tester that has reported its end does not
     write any more, so a silence after that hides nothing.
     """
     if not seen.delays_ns or not seen.last_ns or not seen.acknowledged_writes:

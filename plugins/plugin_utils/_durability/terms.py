@@ -17,5 +17,5 @@ _CUT_VARIABLES = {
 
 
 def in_terms_of_cuts(message: str) -> str:
-    """Return a message about variables of the sweep, reworded for those of power cuts."""
+    """Return a message about variables of the sweep, reworded for the variables of power cuts."""
     return re.sub("|".join(_CUT_VARIABLES), lambda found: _CUT_VARIABLES[found[0]], message)

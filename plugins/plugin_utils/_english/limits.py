@@ -318,7 +318,7 @@ def _where(judged: Judged, words: Words) -> str:
 
 
 def _row_load(judged: Judged) -> int:
-    """Return the load point of the row; a judgement that belongs to no load point has it among its details."""
+    """Return the load point of the row; a judgement that does not belong to a load point has it in its details."""
     return judged["load_point"] if judged["load_point"] is not None else _details(judged).get("load_point", 0)
 
 

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """The judged part of a record with its sentences: the reasons, the qualification and the texts of judgements that
-record.json has beside the findings."""
+record.json contains in addition to the findings."""
 
 from __future__ import annotations
 

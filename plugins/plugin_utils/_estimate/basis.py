@@ -97,8 +97,8 @@ class Basis:
 
 
 def basis_of(tables: Tables, facts: Mapping[str, Any]) -> Basis | None:
-    """Return the basis of estimates from the tables of a run and the facts of its host, None if nothing wrote to a
-    log, or if something else was written at the same time."""
+    """Return the basis of estimates from the tables of a run and the facts of its host, None if nothing was written to
+    a log, or if other data was written at the same time."""
     writes = (
         [
             row
@@ -137,8 +137,8 @@ def basis_of(tables: Tables, facts: Mapping[str, Any]) -> Basis | None:
 
 
 def _buffer_bytes(tables: Tables, facts: Mapping[str, Any]) -> int:
-    """Return the log buffer of the commit workload, or else that of the queue managers of the host,
-    or else the default one."""
+    """Return the log buffer of the commit workload, or otherwise of the host's queue managers, or otherwise the default
+    one."""
     configured = facts.get("queue_manager_log_buffer_bytes")
     known = (
         configured
@@ -156,8 +156,8 @@ def _of_fewest_writers(rows: list[Row], tables: Tables) -> list[Row]:
 
 
 def _write_size(row: Row) -> float | None:
-    """Return the size of the writes of a row; those of the commit workload vary,
-    and the step's size is that of its messages."""
+    """Return the size of the writes of a row; the writes of the commit workload vary in size, and the step's size is
+    the size of its messages."""
     return row.get("write_size_mean_bytes") or row["block_size_bytes"]
 
 

@@ -20,8 +20,8 @@ def blamed(play_hosts: Sequence[str]) -> list[str]:
 
 
 def with_fleet(failures: Mapping[str, str], fleet_problems: Sequence[str], play_hosts: Sequence[str]) -> dict[str, str]:
-    """Return the message with which each host fails: its own message and, for hosts that fail for the fleet, the
-    fleet's problems as well."""
+    """Return the message with which each host fails: its own message and, for hosts that fail for the fleet, also the
+    fleet's problems."""
     if not fleet_problems:
         return dict(failures)
     return {

@@ -42,7 +42,8 @@ def agreed_settings(
     of_hosts: Mapping[str, Mapping[str, Any]],
     inventory: Collection[str],
 ) -> dict[str, Any]:
-    """Return the one value of each variable, its default (an empty text if it has none) if it is not set.
+    """Return the one value of each variable. If it is not set, that is its default, or an empty text if it has no
+    default.
 
     ``of_play`` are the variables that the play sets for all hosts, ``of_hosts`` those of each host of the play, and
     ``inventory`` names the hosts of the inventory. Raises SettingsError if hosts differ, or if a value cannot be read.
@@ -63,7 +64,7 @@ _REMEDY = "One command has one value: set it for all hosts of the inventory, or 
 
 
 def _has_a_say(name: str, host: str, of_hosts: Mapping[str, Mapping[str, Any]], inventory: Collection[str]) -> bool:
-    """Whether the variable of a host counts. If there are other hosts, that of the controller counts only if the
+    """Whether the variable of a host counts. If there are other hosts, the controller's variable counts only if the
     inventory contains the controller and sets the variable for it."""
     if host != CONTROLLER or len(of_hosts) == 1:
         return True
@@ -76,7 +77,7 @@ def _read(value: Any) -> Any:
 
 
 def check_not_of_hosts(names: Iterable[str], of_hosts: Mapping[str, Mapping[str, Any]], extra: Collection[str]) -> None:
-    """Raise SettingsError if hosts set one of some variables that only the command may set;
+    """Raise SettingsError if hosts set any of the variables that only the command may set;
     ``extra`` names the extra variables."""
     for name in names:
         hosts = sorted(host for host, own in of_hosts.items() if name in own)

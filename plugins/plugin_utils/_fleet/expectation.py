@@ -162,7 +162,7 @@ def _check_term(inventory: InventoryManager, option: str, term: str) -> None:
 
 
 def _check_meaning(groups: Mapping[str, Sequence[str]], option: str, name: str) -> None:
-    """Raise ExpectationError if a name is that of a host and of a group with other hosts: Ansible takes the group,
+    """Raise ExpectationError if a name belongs to a host and to a group with other hosts: Ansible takes the group,
     and leaves the host out."""
     if name in groups and name in groups.get("all", ()) and set(groups[name]) != {name}:
         raise ExpectationError(

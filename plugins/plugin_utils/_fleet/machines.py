@@ -18,7 +18,7 @@ containers on one host the second."""
 
 def doubles(facts: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
     """Return a sentence for each host that is the same machine as another one, by host.
-    ``facts`` are those of the hosts, by name."""
+    ``facts`` holds the facts of the hosts, by name."""
     names: dict[tuple[str, ...], list[str]] = {}
     for host, known in facts.items():
         machine = tuple(str(known.get(key) or "") for key in MACHINE_KEYS)

@@ -5,8 +5,8 @@
 """The order for a host's measurement, and how the host's answer differs from it.
 
 The order is recorded twice when the tester is started: in full in the run directory on the controller, and its names in
-start.json on the host. The collected tables can then be compared with it, even if another machine answers under the
-host's name by then.
+start.json on the host. The collected tables can then be compared with it, even if a different machine answers under the
+host's name by that time.
 
 This detects mix-ups: other addresses, a second name for a machine, old tables, another tester. It cannot detect a
 forgery by somebody who has the rights of the tester's user on the host.

@@ -45,7 +45,7 @@ def directories_of(places: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def placed(places: Mapping[str, Sequence[str]], path: str, workload: Workload) -> dict[str, list[str]]:
-    """Return the paths of each place of a workload: those named for it, or else the volume's.
+    """Return the paths of each place of a workload: the paths that are named for it, and otherwise the volume's paths.
     Raises OptionError."""
     names = [place.name for place in workload.places]
     unknown = [name for name in places if name not in names]
@@ -83,7 +83,7 @@ def parts_of(paths: Mapping[str, Sequence[str]], workload: Workload, capacity_by
 
 
 def devices_of(paths: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-    """Return the devices of each place that has some."""
+    """Return the devices of each place that has devices."""
     return {name: list(given) for name, given in paths.items() if is_device(given[0])}
 
 

@@ -93,8 +93,8 @@ def is_json(stdout_callback: str | None) -> bool:
 
 
 def is_watched(stdout: Any, environment: Mapping[str, str]) -> bool:
-    """True if the output is a terminal with a user. The standard output of a job is a terminal as well,
-    but every rewritten line becomes events that are kept."""
+    """True if the output is a terminal with a user. The standard output of a job is also a terminal, but every
+    rewritten line becomes events that are stored."""
     in_job = JOB_VARIABLE in environment or str(constants.DEFAULT_STDOUT_CALLBACK).rpartition(".")[2] == JOB_CALLBACK
     return stdout.isatty() and not in_job and not is_json(constants.DEFAULT_STDOUT_CALLBACK)
 

@@ -60,8 +60,8 @@ _ONE_RUN = (
 
 
 def agreed(name: str, values: Mapping[str, Any], remedy: str = _ONE_RUN) -> Any:
-    """Return the one value of an option that concerns all hosts; ``values`` holds each host's. Raises SettingsError if
-    they differ or cannot be read."""
+    """Return the one value of an option that applies to all hosts; ``values`` holds each host's. Raises SettingsError
+    if they differ or cannot be read."""
     return one_value(name, values, lambda given: MEANINGS.get(name, _as_it_is)(read_option(name, given)), remedy)
 
 
@@ -71,7 +71,7 @@ def agreed_value(name: str, values: Mapping[str, Any]) -> Any:
 
 
 def one_value(name: str, values: Mapping[str, Any], read: Callable[[Any], Any], remedy: str) -> Any:
-    """Return the one value of a variable, as ``read`` reads that of each host. Raises SettingsError,
+    """Return the one value of a variable; ``read`` reads the value of each host. Raises SettingsError,
     which names the remedy, if they differ.
 
     Inventories and surveys write the same value in several ways, and so do templates.

@@ -71,8 +71,8 @@ def paths_of(volume: Mapping[str, Any]) -> list[str]:
 
 
 def in_terms_of(volume: Mapping[str, Any], message: str) -> str:
-    """Return the message about variables as one about the keys that a volume sets in their place,
-    if it is about such a key."""
+    """Return a message about variables. If a volume sets a key in place of one of these variables, the message names
+    the key."""
     for key in volume["sets"]:
         message = re.sub(rf"\b{KEYS_OF_VOLUMES[key]}\b", f"{VARIABLE}: {volume['name']}: {key}", message)
     return message

@@ -18,8 +18,8 @@ PATIENCE_S = 30
 
 
 def asked_while_looking(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of the module ``workspace``, besides run and volumes, with which ``probe`` inspects workspaces
-    and ``start`` creates them without a call of their own, from the values of all options. Raises ValueError."""
+    """Return the options of the module ``workspace``, except run and volumes, from the values of all options. With them
+    ``probe`` inspects workspaces and ``start`` creates them, without a separate call. Raises ValueError."""
     return {
         "reserve_bytes": 0,
         "reserve_share": None,

@@ -184,7 +184,7 @@ class Certificate:
 
     @cached_property
     def sha256(self) -> str:
-        """The identity: the SHA-256 of the text, which is also that of the file."""
+        """The identity: the SHA-256 of the text, which is also the SHA-256 of the file."""
         return hashlib.sha256(self.text.encode("ascii")).hexdigest()
 
     @property
@@ -220,7 +220,7 @@ class Certificate:
 
     @cached_property
     def entry(self) -> Entry:
-        """The fields by which the history finds a certificate."""
+        """The fields that the history uses to find a certificate."""
         content = self.content
         comparison = content.get("comparison") or {}
         identity = identity_of(content.get("identity"))

@@ -77,14 +77,14 @@ def is_imported(content: Content) -> bool:
 
 
 def class_of(content: Content) -> str:
-    """Return the class of a volume: the one that it was given, or else the device's model and the file system's size
-    and type."""
+    """Return the class of a volume: the class that it was given, or otherwise the device's model with the file system's
+    size and type."""
     return volume_class(content.get("class"), {**(content.get("environment") or {}), **(content.get("identity") or {})})
 
 
 def why_unusable(content: Content, figure: str = LATENCY_MEAN) -> str:
     """Return why a certificate cannot be compared with any other, "" if it can.
-    Only the verdict by its limits matters, not that of a comparison."""
+    Only the verdict of the limits matters, not the verdict of a comparison."""
     if is_imported(content):
         if figure not in OF_IMPORTED:
             return (

@@ -4,7 +4,7 @@
 
 """Compares what was observed of a live queue manager with the certificate of its volume.
 
-A certificate has the mean latency by the size of the write. The line through these means gives the latency to expect
+A certificate has the mean latency for each write size. The line through these means gives the latency to expect
 for the write size of the live queue manager. On a straight line, the mean latency of a mixture of sizes is the latency
 at the mean size, so mixtures need no special treatment.
 """
@@ -143,8 +143,8 @@ def live_of(rows: Iterable[Row]) -> Live | None:
 
 
 def find(record: HostRecord, history: History, today: datetime.date) -> Certified | None:
-    """Return the most informative certificate for the volume of a record: one that is valid today, else the newest
-    one, else a test that did not certify."""
+    """Return the most informative certificate for the volume of a record: one that is valid today, otherwise the newest
+    one, otherwise a test that did not certify."""
     identity = identity_of_record(record)
     entries = _of_machine(record, history.of_volume(identity.volume_id)) if identity else []
     entries = [entry for entry in entries if identity and entry.disk_id == identity.disk_id]
@@ -177,7 +177,7 @@ def _of_machine(record: HostRecord, entries: Sequence[Entry]) -> list[Entry]:
 
 def _means(content: Mapping[str, Any]) -> dict[int, list[tuple[float, float]]]:
     """Return the means of log writes by size, for each number of queue managers that wrote at once;
-    empty for a test whose workload is not that of a queue manager's log."""
+    empty for a test whose workload is not a queue manager's log."""
     found: dict[int, list[tuple[float, float]]] = {}
     if is_imported(content) or (content.get("parameters") or {}).get("workload") != MQ_LOG:
         return found
@@ -286,7 +286,7 @@ def _expected(means: Sequence[tuple[float, float]], size: float) -> _Expected:
 
 
 def _between(means: Sequence[tuple[float, float]], size: float) -> float:
-    """Return the mean between the nearest two sizes, or that of the nearest one beyond the ends."""
+    """Return the mean, interpolated between the nearest two sizes, or the mean of the nearest size beyond the ends."""
     if size <= means[0][0]:
         return means[0][1]
     for (below, low_ns), (above, high_ns) in zip(means, means[1:]):

@@ -51,7 +51,7 @@ def problems_by_host(
     expected host that failed or expired, for each that must be certified and is not, and for each host that has no
     certified volume.
 
-    What must be certified is the newest plan of the host (plans, by its printable name). named holds the names of
+    The newest plan of the host must be certified (plans, by its printable name). named holds the names of
     volumes that the inventory asks for.
     """
     by_host: dict[str, list[Status]] = {}
@@ -78,8 +78,8 @@ def problems_by_host(
 
 
 def host_states(lines: Sequence[Status], expected: Iterable[str], problems: Collection[str]) -> dict[str, str]:
-    """Return the state of each expected host: the most urgent one of its volumes under the profile that is requested,
-    or MISSING if a volume has none that it should have. problems names the hosts that are not certified."""
+    """Return the state of each expected host: the most urgent state of its volumes under the requested profile, or
+    MISSING if a volume that should have a state has none. problems names the hosts that are not certified."""
     by_host: dict[str, list[str]] = {}
     for line in lines:
         if line.is_asked:
@@ -192,7 +192,7 @@ def status_prom(lines: Sequence[Status], expected: Sequence[str], problems: Sequ
 
 
 def _changes(changed: Mapping[Line, Since], line: Status) -> list[str]:
-    """Return a line for the screen with what changed at a volume, none if nothing did."""
+    """Return a line for the screen with what changed at a volume, none if nothing changed."""
     since = changed.get(key_of(line))
     if not since or not since.changes:
         return []

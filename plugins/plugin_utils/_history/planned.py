@@ -46,7 +46,7 @@ def planned_by(directory: RunDirectory) -> list[Planned]:
 
 
 def _volumes(directory: RunDirectory, host: str) -> Iterator[str]:
-    """Yield the names of the volumes of a host; none if they were to be discovered and have not been. The volumes that
+    """Yield the names of the volumes of a host; none if they had to be discovered and have not been. The volumes that
     a passive node skips are not among them."""
     noted = directory.volumes.noted(host)
     if noted is not None:

@@ -109,7 +109,8 @@ def said_of(known: Current, wanted: int) -> dict[str, Any] | None:
     """Return the conclusion from the results of a volume if that many cuts without a loss are required;
     None if there is nothing to say.
 
-    A loss that counts decides, or else the newest run that kept everything in enough cuts and has not expired.
+    If there is a loss that counts, it decides. Otherwise, the newest run that kept everything in enough cuts and has
+    not expired decides.
     """
     loss = standing_loss(known.results, wanted)
     if loss:

@@ -65,8 +65,8 @@ def day_of(text: str | None) -> datetime.date:
 
 
 def entry_states(entries: Iterable[Entry], revoked: Collection[str], today: Today) -> dict[str, str]:
-    """Return the state of each certificate and each fail of one chain by its SHA-256; attempts have none. revoked are
-    the SHA-256 of revoked certificates."""
+    """Return the state of each certificate and each fail of one chain by its SHA-256; attempts have none. revoked holds
+    the SHA-256 of each revoked certificate."""
     found: dict[str, str] = {}
     later: set[str] = set()
     for entry in sorted(entries, key=lambda entry: entry.order, reverse=True):
@@ -216,8 +216,8 @@ def fleet_status(
     cuts: Iterable[CutResult] = (),
     profiles: Mapping[str, str] | None = None,
 ) -> list[Status]:
-    """Return the states of the fleet on a day, the most urgent first: for each host's volume, those of its present
-    content, for each relevant profile.
+    """Return the states of the fleet on a day, the most urgent first: for each host's volume, the states of its present
+    content under each relevant profile.
 
     profiles holds the name of the requested profile by host; for a host without one, it is the profile of the newest
     run that measured the volume to certify it. Other profiles are included if they certified the volume, unless their
@@ -347,8 +347,8 @@ def _told_apart(lines: Iterable[Status]) -> list[Status]:
 
 
 def _profile_of(entries: Collection[Entry]) -> str:
-    """Return the profile of the newest run that measured to certify; if the volume was only inspected, that of the
-    newest judgement that was not an attempt."""
+    """Return the profile of the newest run that measured to certify; if the volume was only inspected, the profile of
+    the newest judgement that was not an attempt."""
     to_certify = [entry for entry in entries if entry.can_certify]
     deciding = [entry for entry in entries if entry.effect != ATTEMPT]
     return max(to_certify or deciding or entries, key=lambda entry: entry.order).profile
@@ -364,7 +364,7 @@ def _relevant(volume: Volume, asked: str) -> list[Chain]:
 
 
 def _moved_on(chain: Chain, volume: Volume) -> bool:
-    """Whether another profile's certificate of the volume is newer than that of a chain."""
+    """Whether another profile's certificate of the volume is newer than the certificate of a chain."""
     certificates = [each.certificate.order for each in volume.chains if each.certificate]
     return chain.certificate is not None and chain.certificate.order < max(certificates)
 

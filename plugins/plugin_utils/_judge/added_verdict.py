@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""An additional verdict on a host beside that of its limits, such as that of a comparison with its baseline.
+"""An additional verdict on a host besides the verdict of its limits, for example from a comparison with its baseline.
 The worse of the two counts."""
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def judged_also(record: HostRecord, said: Mapping[str, Any], kind: str) -> HostR
     """Return a measured record with the worse of its verdict and another one,
     and with the findings and reasons of both. A pass only becomes a note.
 
-    ``kind`` is that of the finding, which quotes what was said.
+    ``kind`` is the kind of the finding, which quotes the reason.
     """
     if said["verdict"] == PASS:
         return noted(record, said, kind)

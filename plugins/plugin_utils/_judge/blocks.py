@@ -33,7 +33,7 @@ def choose_blocks(spare: Sequence[int]) -> Blocks:
     any longer blocks either.
 
     spare is how far each second is below the allowed value, negative if it is above. Only excesses count: a slow drift
-    far below the limit must not lengthen the blocks. All longer blocks are checked as well, so that isolated peaks
+    far below the limit must not lengthen the blocks. All longer blocks are also checked, so that isolated peaks
     that occur in clusters do not count as independent.
     """
     seconds, running = len(spare), running_sums(spare)

@@ -40,7 +40,8 @@ LOAD_SEARCH = "load_search"
 
 @dataclass(frozen=True)
 class Point:
-    """The result of the judgements of a load point; finding is that of the worst one, None if all of them pass."""
+    """The result of the judgements of a load point; finding is the finding of the worst one, None if all of them
+    pass."""
 
     load_point: int
     verdict: str
@@ -171,7 +172,7 @@ def counting(
     Those of other load points only explore the limits of the volume.
 
     With a target, those up to it count. Without one, all of them do if the load points were given. If they were
-    searched for, those up to the capacity count, or those of the lowest load point if none passed.
+    searched for, those up to the capacity count; if none passed, those of the lowest load point.
     """
     if target is None and not is_search:
         return list(judgements)

@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """The search for the capacity, between two rounds: which load each volume tries next, and which load volumes that are
-searched together carry. Each volume is searched by itself, or those of a group together: then all of them try the same
-load in the same round, and a load passes only if it passes on all.
+searched together carry. Each volume is searched by itself, or the volumes of a group are searched together: then all of
+them try the same load in the same round, and a load passes only if it passes on all.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Climber:
     @property
     def capacity(self) -> Capacity:
         """The results so far. A volume that was not measured has no load point,
-        so none of those of its group passes."""
+        so no load point of its group passes."""
         return Capacity.from_dict(self.record.capacity) if self.record.capacity else Capacity("", ())
 
     @property

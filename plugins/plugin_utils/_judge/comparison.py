@@ -34,7 +34,8 @@ def not_made(reason: str) -> dict[str, Any]:
 
 
 def judged_with(record: HostRecord, comparison: Mapping[str, Any] | None) -> HostRecord:
-    """Return a record that its limits have judged, judged by the comparison as well: the worse of the two counts.
+    """Return a record that its limits have judged, after judging it also by the comparison: the worse of the two
+    verdicts counts.
 
     A comparison that does not exist proves nothing, so the host is inconclusive without one.
     """

@@ -46,8 +46,8 @@ _FROZEN = _Sign(FREEZE, "oversleep_max_ns", 0.5e9)
 # The test does not cause throttling: without a quota, or with one that is large enough, it is exactly 0. With a quota
 # that is too small, every thread stands still until the next period, up to 0.1 s later. From 0.01 of the time on, that
 # alone, like steal, can explain the slowest 1 % of the time-weighted writes, the p99.
-# The kernel counts a thread that a quota holds back as one that waits for a processor, so while there is a quota, such
-# waiting does not show other work.
+# The kernel counts a thread that a quota holds back as one that is waiting for a processor. So if there is a quota,
+# such waiting does not prove that there was other work.
 _SIGNS = (
     _Sign(STEAL, "cpu_steal_share", 0.01),
     _Sign(QUOTA, "cpu_throttled_share", 0.01),
@@ -62,7 +62,8 @@ def disturbances(tables: Tables) -> list[dict[str, Any]]:
     """Return the disturbances of the measurement, each with its kind and its figure;
     figures that the kernel did not provide are left out.
 
-    If a step ended early, what disturbed it alone counts as well: it may be a small part of the run.
+    If a step ended early, a disturbance of this step alone also counts, because the step may be a small part of the
+    run.
 
     The waiting for I/O (psi_io_some_share) is not a sign: the test itself causes it.
     """

@@ -45,7 +45,7 @@ class Confidence:
     """The required confidence of a judgement: a pass at 1 - alpha; a fail at 1 - alpha over the number of judgements on
     the host, so that a good host rarely fails.
 
-    A row of one worker among several is a judgement of its own if it is tested.
+    A row of one worker among several counts as a separate judgement if it is tested.
     """
 
     alpha: float
@@ -178,8 +178,8 @@ def _time_over(
 
 
 def _time_of_worker(row: Row, tables: Tables, seconds: list[Row], slow_ns: list[int], over_ns: int) -> list[int]:
-    """Return the time of a single worker's operations in each second: that of slow ones is counted, and that of the
-    others is distributed in the same proportion as for all workers."""
+    """Return the time of a single worker's operations in each second: the time of slow ones is counted, and the time of
+    the others is distributed in the same proportion as for all workers."""
     slow_of_all = _over(tables.together_with(row), tables, seconds, over_ns, "latency_sum_ns")
     quick_of_all = [max(0, int(second["latency_sum_ns"]) - slow) for second, slow in zip(seconds, slow_of_all)]
     quick, total = max(0, int(row["latency_sum_ns"]) - sum(slow_ns)), max(1, sum(quick_of_all))
@@ -224,7 +224,7 @@ _TESTS: dict[str, Callable[[Limit, Row, Tables, list[Row], Confidence], Evidence
 
 
 def _at_threshold(limit: Limit, row: Row, tables: Tables, test: Callable[[int], Evidence]) -> Evidence | None:
-    """Test at the limit if the tester counted there; else a pass must hold at the next lower threshold,
+    """Test at the limit if the tester counted there. Otherwise, a pass must hold at the next lower threshold,
     and a fail at the next higher one."""
     wanted, counted = limit.threshold_ns, tables.thresholds_of(row)
     if wanted in counted:

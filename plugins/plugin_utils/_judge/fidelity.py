@@ -41,7 +41,8 @@ def deviations(tables: Tables) -> dict[int, list[dict[str, Any]]]:
 
 
 def fidelity_notes(tables: Tables) -> list[Finding]:
-    """Return a note if the steps made too few operations to tell a share that is off by the tolerance from chance."""
+    """Return a note if the steps made too few operations to distinguish a share that is off by the tolerance from
+    chance."""
     try:
         rows = [row for row in _shares(tables) if row["asked"] and _by_chance(row, tables) > TOLERANCE * row["asked"]]
     except TablesError:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The verdict on a fleet: that of its worst host."""
+"""The verdict on a fleet, which is the verdict on its worst host."""
 
 from __future__ import annotations
 

@@ -191,7 +191,7 @@ def finding_of_error(error: Mapping[str, Any]) -> Finding:
 
 
 def _exit_status(record: HostRecord, tables: Tables | None) -> int | None:
-    """Return the tester's exit status: that of its tables, unless they report success and the process did not."""
+    """Return the tester's exit status: the one in its tables, unless they report success and the process did not."""
     of_process = (record.tester or {}).get("exit_status")
     if tables is None:
         return of_process
@@ -216,7 +216,7 @@ def _load(value: Any) -> float | None:
 
 def _judge_ending(status: int, tables: Tables, profile: Profile, kind: str) -> Finding | None:
     """Return a finding about a tester that did not measure to its end, None if it did.
-    ``kind`` is that of the record."""
+    ``kind`` is the kind of the record."""
     if status == 0:
         return finding_of_early_end(tables)
     if status == 3:

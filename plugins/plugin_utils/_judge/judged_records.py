@@ -21,7 +21,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import
 
 
 def judged_record(directory: RunDirectory, folder: str) -> HostRecord:
-    """Return the record in a folder, judged by its limits and, as far as run and profile ask for it, by its comparison
+    """Return the record in a folder, judged by its limits and, if the run and the profile require it, by its comparison
     with the baseline and by power cuts.
 
     A merged run has the records as they were judged by the runs that it comes from.

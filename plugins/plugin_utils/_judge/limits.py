@@ -81,8 +81,8 @@ class Comparison:
     """The result of a row for a limit. outcome is pass, fail or inconclusive; value is the figure in the metric's base
     unit, None if there is none;
     at_least says that the true figure is not below it; why holds a code and figures: why the figure alone is
-    inconclusive, or what it is based on; evidence is that of the row's seconds, None if the figure is taken as it
-    stands. within_chance is true for a row of one worker among several that breaks the limit by no more than chance
+    inconclusive, or what it is based on; evidence is the evidence of the row's seconds, None if the figure is taken as
+    it stands. within_chance is true for a row of one worker among several that breaks the limit by no more than chance
     explains; it passes.
     """
 

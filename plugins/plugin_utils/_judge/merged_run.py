@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Merges several runs into one: for each host and volume the newest record, as judged by the run that it comes from."""
+"""Merges several runs into one: for each host and volume, the newest record, as judged in the run that it comes
+from."""
 
 from __future__ import annotations
 
@@ -28,12 +29,11 @@ def merge_runs(
     """Make one new run directory under base from several: all expected hosts,
     and for each host and volume the newest record with its tables.
 
-    The ``hosts`` of the inventory are expected as well; unclaimed_hosts are those that no run expected. Each host keeps
-    the parameters and the profile of the newest run that expects it. Values for the whole run, such as the policy, are
-    those of the newest run unless ``changes`` overrides them; facts about the controller are kept if all runs agree on
-    them. merged_from names all runs. The caller judges the fleet.
-    Raises RunDirectoryError if the runs cannot be merged, for example if one of several runs tested no storage, because
-    it would hide what the others measured.
+    The ``hosts`` of the inventory are also expected; unclaimed_hosts are those that no run expected. Each host keeps
+    the parameters and the profile of the newest run that expects it. Values for the whole run, such as the policy, come
+    from the newest run unless ``changes`` overrides them; facts about the controller are kept if all runs agree on
+    them. merged_from names all runs. The caller judges the fleet. Raises RunDirectoryError if the runs cannot be
+    merged, for example if one of several runs tested no storage, because it would hide what the others measured.
     """
     sources = sorted(
         (RunDirectory.open(path) for path in paths),
@@ -87,8 +87,8 @@ def _with_tables(source: RunDirectory, folder: str) -> tuple[HostRecord, dict[st
 
 
 def _common_facts(facts: list[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the newest of several sets of facts (the last), with None for each fact on which they do not agree.
-    Of their jobs, only the common values are kept."""
+    """Return the newest of several sets of facts, which is the last, with None for each fact on which the sets do not
+    agree. Of their jobs, only the common values are kept."""
     common = {
         key: value if all(other.get(key) == value for other in facts) else None
         for key, value in facts[-1].items()

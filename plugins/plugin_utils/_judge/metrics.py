@@ -63,12 +63,12 @@ class Metric:
     """A figure that a limit can name: of results.csv, of run.csv if its scope is the run,
     or of both if its scope is the target.
 
-    bound is the one direction that makes sense for it: `max` if less is better, `min` if more is. at_least_column names
-    the column that says, if it is 1, that the true figure is at least the one given (a write still in flight). method
-    is the test that decides a limit on it;
-    allowed_share is the share of operations or of time that may lie above a percentile, None if the metric is not
-    judged by such a share. adds_up says that the figures of a stream's reads and writes can be added. figure computes a
-    value that no column contains, from a row and its tables; it is None if the metric has a column.
+    bound is the only direction in which it makes sense to limit it: `max` if less is better, `min` if more is.
+    at_least_column names the column that says, if it is 1, that the true figure is at least the one given (a write
+    still in flight). method is the test that decides a limit on it; allowed_share is the share of operations or of time
+    that may lie above a percentile, None if the metric is not judged by such a share. adds_up says that the figures of
+    a stream's reads and writes can be added. figure computes a value that no column contains, from a row and its
+    tables; it is None if the metric has a column.
     """
 
     name: str

@@ -135,8 +135,7 @@ class Limit:
         """Whether the limit judges a row of results.csv, whose steps have sizes of blocks or of messages,
         or whose streams have sizes of blocks.
 
-        The workers of the log are queue managers, and so are those of commits.
-        The workers of other streams are just threads.
+        The workers of the log and of commits are queue managers. The workers of other streams are just threads.
         """
         if row["worker"] != ALL_WORKERS and (self.metric.scope == "all" or self.stream not in (LOG, COMMITS)):
             return False
@@ -184,7 +183,7 @@ class Waiver:
     """A host's excuse from the limits of one metric, or from the one limit with a given id, up to and including a day;
     never from a hard limit.
 
-    One of metric and limit_id is empty. owner is the person responsible for it, empty if not named.
+    Either metric or limit_id is empty. owner is the person responsible for it, empty if not named.
     """
 
     host: str
@@ -211,9 +210,9 @@ class Profile:
     the required total size of one queue manager's files; block_sizes are those that a certificate must contain.
     confidence is the confidence with which a pass must be shown, None if figures are taken as they stand and never
     certify; a pass that only covers slow phases shorter than episode_s does not certify. Values of 0, and empty ones,
-    require nothing. workload is the one whose runs certify. derived_from are the name and version of each profile that
-    this one extends; their content is part of it. sections holds its sections about kinds of runs, by their keys (see
-    ``_kinds/criteria.py``); empty ones are left out.
+    require nothing. workload is the workload whose runs certify. derived_from are the name and version of each profile
+    that this one extends; their content is part of it. sections holds its sections about kinds of runs, by their keys
+    (see ``_kinds/criteria.py``); empty ones are left out.
     """
 
     name: str
@@ -238,8 +237,8 @@ class Profile:
 
     @property
     def thresholds_ns(self) -> list[int]:
-        """The thresholds over which the tester is to count operations, rising:
-        those of the limits on percentiles that it can count.
+        """The thresholds over which the tester is to count operations, rising: the thresholds of the limits on
+        percentiles that it can count.
 
         Limits on commits and on response times are compared as they stand, so nothing is counted for them.
         """

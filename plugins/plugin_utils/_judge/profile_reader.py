@@ -181,8 +181,8 @@ def _read_profile(data: Any, place: _Place) -> Profile:
 
 
 def _read_sections(data: Mapping[str, Any], base: Profile) -> dict[str, Any]:
-    """Return the sections about kinds of runs. A section that is not given is that of the profile that this
-    one extends."""
+    """Return the sections about kinds of runs. A section that is not given is taken from the profile that this one
+    extends."""
     before = base.sections
     found = {
         key: kind.criteria.read(data[key], before.get(key)) if key in data else before.get(key)
@@ -205,7 +205,7 @@ def _read_origins(data: Mapping[str, Any], base: Profile) -> tuple[str, ...]:
 
 
 def _added_to(base: Iterable[_Entry], own: Iterable[_Entry], key: Callable[[_Entry], Any]) -> tuple[_Entry, ...]:
-    """Return a profile's own entries and those of its base that none of them replaces."""
+    """Return a profile's own entries, and the entries of its base that are not replaced by them."""
     own = tuple(own)
     replaced = {key(entry) for entry in own}
     return (*own, *(entry for entry in base if key(entry) not in replaced))

@@ -20,8 +20,8 @@ a share defines when that is the case."""
 
 
 def limits_on_pace(tables: Tables) -> list[Limit]:
-    """Return the limits that every run has on its streams with a rate: a load that cannot be sustained fails, whatever
-    the profile says."""
+    """Return the limits that every run has on its streams with a rate: a load that cannot be sustained fails,
+    regardless of the profile."""
     paced = (
         dict.fromkeys(row["stream"] for row in tables.streams_together if row.get("operations_not_started") is not None)
         if tables.layout.paced

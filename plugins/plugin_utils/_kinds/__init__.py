@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The kinds of runs. Everything else asks the kind of a run or record, and does not know its name.
+"""The kinds of runs. All other code asks the kind of a run or record for its properties, and does not check its name.
 
 Each kind is a folder. This module and its imports depend on nothing else, so that everything may use it; a folder's
 other modules (its facets) are imported on first use, and may depend on everything below the plugins.
@@ -52,12 +52,12 @@ def opened_for(run: Mapping[str, Any]) -> Kind:
 
 
 def kind_named(name: str) -> Kind:
-    """Return the kind of a record, by its name. A record that only states why there is no result, such as that of an
-    error, is of a kind without a name."""
+    """Return the kind of a record, by its name. A record that only states why there is no result, such as the record of
+    an error, is of a kind without a name."""
     return _OF_RECORDS.get(name, _NONE)
 
 
 def by_own_key(name: str, own: Any) -> dict[str, Any]:
-    """Return the data that only records of a kind have, under the key of that kind. The keys of the other kinds hold
+    """Return the data that only records of one kind have, under the key of that kind. The keys of the other kinds hold
     None."""
     return {key: own if key == kind_named(name).own_key else None for key in OWN_KEYS}

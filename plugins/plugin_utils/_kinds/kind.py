@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The properties of a kind of run. The defaults are those of a kind that neither tests storage nor is remembered."""
+"""The properties of a kind of run. The defaults are for a kind that neither tests storage nor is stored in the
+history."""
 
 from __future__ import annotations
 
@@ -130,5 +131,5 @@ class Kind:
         return getattr(importlib.import_module(f"{package}.{name}"), name.capitalize())()
 
     def in_its_terms(self, message: str) -> str:
-        """Return a message about the variables of a certification, reworded for those of such a run."""
+        """Return a message about the variables of a certification, reworded for the variables of such a run."""
         return message

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a kind of run reads from and writes to the history. The defaults are those of a kind that uses no history."""
+"""What a kind of run reads from and writes to the history. The defaults are for a kind that does not use the
+history."""
 
 from __future__ import annotations
 

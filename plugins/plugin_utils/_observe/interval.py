@@ -41,7 +41,7 @@ class Options:
     """The parts of the request for an observation that reading and the tables need.
 
     A source that watches one queue manager says so with its name; ``calls`` are the MQI calls watched, in the order
-    given, empty for the log alone. The thresholds are those of over.csv, rising; only an exact source counts them.
+    given, empty for the log alone. The thresholds are the ones of over.csv, rising; only an exact source counts them.
     """
 
     queue_manager: str

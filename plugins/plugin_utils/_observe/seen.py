@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The data in the record of an observation besides its tables, for the report."""
+"""The data that the record of an observation contains for the report, in addition to the tables."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_MAXIMA = 1_000
 
 
 def seen_of(observation: Observation, options: Options) -> dict[str, Any]:
-    """Return what a record keeps of an observation. docs/files.md describes it."""
+    """Return the data that a record keeps about an observation. docs/files.md describes it."""
     return {
         "source": observation.source,
         "queue_manager": options.queue_manager,

@@ -8,7 +8,7 @@ The log is one step, whose size is its mean write size; each MQI call is a step 
 of its name, so that no limit on the log judges it. A figure that the source does not report is an empty field, and a
 table without any figures is absent.
 
-run.csv has, besides keys of the tester, ``source``, ``queue_manager``,
+In addition to keys of the tester, run.csv has ``source``, ``queue_manager``,
 ``log_path`` and the facts of the observation under their own names.
 """
 

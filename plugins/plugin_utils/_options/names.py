@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Variable names that are almost those of options, and what was probably meant."""
+"""Variable names that are almost the names of options, and the names that were probably meant."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def meant_by(name: str) -> str:
 
 
 def refusals(names: Iterable[str], accepted: Iterable[str]) -> list[str]:
-    """Return a sentence for each name of an extra variable that is nearly that of an option."""
+    """Return a sentence for each extra variable whose name is nearly the name of an option."""
     found = [(name, meant_by(name)) for name in sorted(set(names) - set(accepted))]
     return [
         f"{name} is not an option: {meant} was probably meant. Correct the name of this extra "
@@ -50,7 +50,7 @@ def refusals(names: Iterable[str], accepted: Iterable[str]) -> list[str]:
 
 
 def warnings(users: Mapping[str, list[str]], accepted: Iterable[str]) -> dict[str, list[str]]:
-    """Return a sentence for each name that is nearly that of an option, or that begins like one. The sentence comes
+    """Return a sentence for each name that is nearly the name of an option, or that begins like one. The sentence comes
     with the name's ``users``, the hosts that have such a variable."""
     found = {}
     for name in sorted(set(users) - set(accepted) - known_names()):

@@ -37,7 +37,7 @@ class ShownEstimates:
     and of request/reply clients.
 
     log_bytes_per_s is the log's throughput with commits that fill each of its writes.
-    reservations are those of the request/reply estimate.
+    reservations are the reservations about the request/reply estimate.
     """
 
     message_sizes: list[int]

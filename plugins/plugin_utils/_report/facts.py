@@ -158,8 +158,8 @@ def _barrier_hint(value: Any, facts: Mapping[str, Any]) -> str:
 
 
 def _flush_hint(value: Any, facts: Mapping[str, Any]) -> str:
-    """Return the effect of a synchronous write, from the ratio of its median to that of a plain one; empty between the
-    known cases."""
+    """Return the effect of a synchronous write, from the ratio of its median to the median of a plain write; empty
+    between the known cases."""
     number = _real(float(value)) if isinstance(value, str) and DECIMAL_PATTERN.match(value) else _real(value)
     if number is None:
         return ""

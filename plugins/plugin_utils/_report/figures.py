@@ -105,7 +105,7 @@ def shown_figures(host: Host) -> tuple[tuple[str, str, Any], ...]:
 
 
 def figures_of(figures: Mapping[str, Any], shown: tuple[tuple[str, str, Any], ...] = FIGURES) -> list[str]:
-    """Write the shown figures of one row."""
+    """Write the displayed figures of one row."""
     return [figure(figures, column, write) for title, column, write in shown]
 
 
@@ -205,8 +205,8 @@ def shown_loads(host: Host, found: Iterable[int]) -> list[int]:
 
 
 def colours_of(host: Host, shown: Sequence[Series]) -> dict[Series, str]:
-    """Return the class of the line of each series: that of its place,
-    or in every chart of a host the same for a stream."""
+    """Return the CSS class of the line of each series, which depends on its place; a stream has the same class in every
+    chart of a host."""
     if not host.words.layout.by_stream:
         return {series: f"s{number}" for number, series in enumerate(shown)}
     known = dict.fromkeys(series for dummy, figures in host.results() if (series := series_of(host.words, figures)))

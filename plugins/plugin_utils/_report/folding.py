@@ -60,7 +60,7 @@ def and_list(texts: Sequence[str]) -> str:
 
 
 def fold_sizes(sizes: Iterable[int | None], measured: Sequence[int | None]) -> str:
-    """Write block sizes: those that follow one another among the measured ones as a range, such as "4 to 64 KiB"."""
+    """Write block sizes. Consecutive sizes among the measured ones are written as a range, such as "4 to 64 KiB"."""
     given = {*sizes}
     order, wanted = sorted({*measured, *given} - {None}), sorted(given - {None})
     runs: list[list[int]] = []

@@ -523,7 +523,7 @@ def _steps(host: Host) -> Iterator[Step]:
 
 
 class _Reader:
-    """Reads a run directory's hosts one by one, and keeps what the fleet needs of each."""
+    """Reads a run directory's hosts one by one, and keeps the data of each host that the report on the fleet needs."""
 
     def __init__(self, run_directory: RunDirectory, charted: bool) -> None:
         self._run_directory = run_directory
@@ -762,7 +762,7 @@ def _span(group: list[dict[str, Any]]) -> Span:
 
 def _is_untested(judgement: Mapping[str, Any]) -> bool:
     """Return whether a figure passed without confidence. If all rows of a limit pass,
-    its worst row is one with confidence."""
+    its worst row is one that passed with confidence."""
     return judgement["verdict"] == PASS and judgement["method"] == AS_IT_STANDS
 
 
@@ -812,7 +812,7 @@ def _name_profiles(run: Mapping[str, Any], hosts: list[Host]) -> list[ShownProfi
 
 
 def _limits_of(run: Mapping[str, Any], profile: Mapping[str, Any]) -> list[Limit]:
-    """Return the limits of a profile, none if something else judges such a run."""
+    """Return the limits of a profile, none if such a run is not judged by them."""
     if kind_of(run).view.criteria:
         return []
     try:

@@ -54,7 +54,7 @@ def head(verdict: str, text: str) -> str:
 
 
 def fit(text: str, width: int = UNWRAPPED, most: int = MOST_LINES) -> str:
-    """Return a summary with at most that many lines, none of them wider than that.
+    """Return a summary with at most the given number of lines, none of them wider than the given width.
 
     The first cause is kept with its first details, then the first of each other verdict, then as many others as
     possible, and then further details.
@@ -129,7 +129,7 @@ def _read(text: str, width: int) -> tuple[list[str], list[_Part], list[str], int
 
 
 def _others(lines: Sequence[str], width: int) -> Iterator[str]:
-    """Yield wrapped lines; those of a table lose the columns for which there is no room."""
+    """Yield wrapped lines; lines of a table lose the columns for which there is no room."""
     table = [line for line in lines if line.startswith(TABLE)]
     end = max((len(line) for line in table), default=0)
     if end > width:

@@ -70,8 +70,8 @@ class Volumes:
         return volumes
 
     def expected(self, host: str) -> list[str]:
-        """Return the names of the volumes that a host is expected to report: as noted,
-        or else those that it reported, or else the default one."""
+        """Return the names of the volumes that a host is expected to report: as recorded, or otherwise the volumes that
+        it reported, or otherwise the default one."""
         noted = self.noted(host)
         if noted is not None:
             return [volume["name"] for volume in noted]

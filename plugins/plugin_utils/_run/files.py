@@ -44,7 +44,8 @@ def write_file(path: str, content: bytes) -> None:
 
 
 def write_json(path: str, content: Any, compact: bool = False) -> None:
-    """Write plain data as JSON in ASCII, indented by one blank, or on one line without any, and a line end."""
+    """Write plain data as JSON in ASCII, indented by one blank, or on one line without blanks, followed by a line
+    end."""
     layout: dict[str, Any] = {"separators": (",", ":")} if compact else {"indent": 1}
     write_file(path, (json.dumps(content, **layout) + "\n").encode("ascii"))
 

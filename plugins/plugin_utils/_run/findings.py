@@ -4,7 +4,7 @@
 
 """Findings: why a volume has its verdict, and notes about it, as plain data that record.json and verdict.json keep.
 
-A finding is a dict with these keys, of which only the first two are always there:
+A finding is a dict with the following keys. Only the first two are always present:
 
 - ``kind``: one of the kinds below.
 - ``verdict``: the verdict on the volume because of this finding alone; None if it only explains.

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The tables of several rounds of a search as those of one run, so that other code does not have to handle rounds.
+"""The tables of several rounds of a search, combined as if they came from one run, so that other code does not have to
+handle rounds.
 
 Steps are numbered consecutively over all rounds. run.csv describes all rounds together: all load points, sums, and the
 worst disturbance.
@@ -71,8 +72,8 @@ Run = dict[str, str]
 
 
 def join_tables(rounds: Sequence[Mapping[str, bytes]]) -> dict[str, bytes]:
-    """Return the tables of all rounds as those of one run; a single round's are returned as they are. Raises
-    TablesError if they do not belong together.
+    """Return the tables of all rounds as the tables of one run; the tables of a single round are returned unchanged.
+    Raises TablesError if they do not belong together.
 
     A run ends with its first round that did not measure everything, so the last round says how it ended.
     """

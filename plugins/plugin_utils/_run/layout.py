@@ -16,8 +16,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import columns
 
 @dataclass(frozen=True)
 class Layout:
-    """The facts by which the tables of one workload differ from those of another.
-    The defaults are those of a log's writes in steps of one size.
+    """The facts in which the tables of one workload differ from those of another. The defaults are for a log's writes
+    in steps of one size.
 
     of_step: stream and operation of the row that stands for a step, and what its size refers to. mixed: rows have one
     size, which differs from host to host: the mean of what a live log wrote. of_mq: workers are queue managers, and

@@ -62,7 +62,7 @@ def is_table(name: str) -> bool:
 
 def safe_name(name: str) -> str:
     """Return a folder's name for an untrusted name: the same if it is harmless, otherwise a readable part of it, a
-    tilde and a hash of all of it.
+    tilde and a hash of the whole name.
 
     Two different names never share a folder, even on a file system that ignores case.
     """

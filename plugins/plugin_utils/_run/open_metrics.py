@@ -20,7 +20,7 @@ END = "# EOF\n"
 
 
 def family(name: str, meaning: str, kind: str = GAUGE) -> str:
-    """Return the lines before the samples of a metric, all of which follow them. The unit is the last word of the name
+    """Return the lines that precede all samples of a metric. The unit is the last word of the name
     if that is seconds or ratio."""
     unit = name.rpartition("_")[2]
     stated = f"# UNIT {name} {unit}\n" if unit in ("seconds", "ratio") else ""

@@ -4,8 +4,9 @@
 
 """Which profile a host is to be judged by, according to run.json, and which one has judged it, according to its record.
 
-run.json contains ``profile``, that of most hosts, and ``host_profiles``, those of all other hosts. A merged run also
-has ``other_profiles``: profiles that judged a volume although the newest run was to judge its host by a different one.
+run.json contains ``profile``, the profile of most hosts, and ``host_profiles``, the profiles of all other hosts. A
+merged run also has ``other_profiles``: profiles that judged a volume although the newest run was to judge its host by a
+different one.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ NOT_RECORDED = "a profile that is not recorded"
 
 
 def profile_data(run: Mapping[str, Any], host: str) -> dict[str, Any]:
-    """Return the profile that a host is to be judged by: its own if it has one,
-    or else that of all hosts without one."""
+    """Return the profile that a host is to be judged by: its own if it has one, and otherwise the profile of all hosts
+    without their own."""
     return (run.get("host_profiles") or {}).get(host) or run.get("profile") or {}
 
 
@@ -60,8 +61,8 @@ def profiles_by_sha256(run: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def of_hosts(profiles: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the keys of run.json for the profile of each host: that of most hosts (among equally frequent ones, that
-    of the first host), and those of all others."""
+    """Return the keys of run.json for the profile of each host: the profile of most hosts (among equally frequent ones,
+    the profile of the first host), and the profiles of all others."""
     counts = Counter(repr(profile) for profile in profiles.values())
     common = max(profiles.values(), key=lambda profile: counts[repr(profile)], default={})
     return {

@@ -33,7 +33,7 @@ ERROR = "error"
 
 
 class _Judgement(Keys):
-    """The keys of a judgement, of which only ``details`` may hold nested data."""
+    """The keys of a judgement. Only ``details`` may hold nested data."""
 
     def misfit(self, value: Any) -> str | None:
         if isinstance(value, dict) and "details" in value:
@@ -94,10 +94,10 @@ class HostRecord:
     ``limits_verdict`` is the verdict without the comparison; None if no comparison was requested. ``capacity`` holds
     the result of each load point, and the highest load that passes; None if there is only one load point. ``profile``
     is the name, the version and the SHA-256 of the profile that the volume was judged by, None if it is not known.
-    ``volume_facts`` are those of ``_run/volume_facts.py`` that it shows; None in a record of a version that did not
-    note them. ``findings`` are those of ``_run/findings.py``, None in a record of a version that had only sentences;
-    ``noted`` are the ``notes`` as findings. ``standing`` is the fact in the history because of which this run cannot be
-    a pass.
+    ``volume_facts`` are the facts in ``_run/volume_facts.py`` that it shows; None in a record from a version that did
+    not record them. ``findings`` are described in ``_run/findings.py``; None in a record from a version that had only
+    sentences; ``noted`` holds the ``notes`` as findings. ``standing`` is the fact in the history that keeps this run
+    from being a pass.
     """
 
     host: str

@@ -142,8 +142,8 @@ class Records:
         """Return the record in a folder as it was filed; a record that cannot be trusted becomes an error
         with the reason.
 
-        A record of an older version does not name the profile that judged it: it was that of its host, which a merged
-        run of that version did not keep.
+        A record of an older version does not name the profile that judged it: it was the profile of its host, which a
+        merged run of that version did not keep.
         """
         try:
             record = _parse(self._files.read_json(folder, RECORD), folder)

@@ -60,7 +60,7 @@ class RunFiles:
         return read_json(self.path(*names), most)
 
     def remove(self, *names: str) -> None:
-        """Remove those of the files that exist. Raises OSError."""
+        """Remove the files that exist. Raises OSError."""
         for name in names:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(self.path(name))

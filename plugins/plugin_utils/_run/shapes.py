@@ -157,12 +157,12 @@ def check(value: Any, shape: AnyShape, refusal: Callable[[str], Exception]) -> N
 
 
 def as_dict(value: Any) -> dict[str, Any]:
-    """Return a value if it is an object, else an empty one."""
+    """Return a value if it is an object, and otherwise an empty object."""
     return value if isinstance(value, dict) else {}
 
 
 def dicts_in(value: Any) -> list[dict[str, Any]]:
-    """Return the objects in a list, none if it is not one."""
+    """Return the objects in a list, none if the value is not a list."""
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 

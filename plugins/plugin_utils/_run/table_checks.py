@@ -118,8 +118,8 @@ def _check_whole(step: int, streams: dict[tuple[str, str], list[Row]]) -> None:
 
 
 def _check_mean(column: str, step: int, whole: Row, parts: list[tuple[Row, int]]) -> None:
-    """Check a mean of the whole workload against those of its streams,
-    each with the number of its operations."""
+    """Check a mean of the whole workload against the means of its streams, each weighted with the number of its
+    operations."""
     total = sum(count for dummy, count in parts)
     mean_ns = sum((row.get(column) or 0) * count for row, count in parts) / total if total else 0
     if abs((whole[column] or 0) - mean_ns) > _ROUNDING_NS:

@@ -95,8 +95,8 @@ def _escape(letter: str) -> str:
 
 
 def typed_rows(name: str, content: bytes, mandatory: tuple[str, ...], filled: tuple[str, ...]) -> list[Row]:
-    """Return the rows of a table, whose header has the ``mandatory`` columns and whose rows have something in those of
-    ``filled``. Raises TablesError."""
+    """Return the rows of a table, whose header has the ``mandatory`` columns and whose rows are not empty in the
+    columns of ``filled``. Raises TablesError."""
     header, *lines = lines_of(name, content)
     if len(set(header)) != len(header):
         raise TablesError(f"{name} has a column twice.")
@@ -173,7 +173,7 @@ def _read_worker(text: str) -> int | str:
 
 
 def lines_of(name: str, content: bytes) -> list[list[str]]:
-    """Return a table's lines as lists of text, the header first, all of one length."""
+    """Return a table's lines as lists of text, the header first, all with the same number of fields."""
     most = MAX_BYTES.get(name, _MAX_OTHER_BYTES)
     if len(content) > most:
         raise TablesError(f"{name} has {len(content)} bytes, more than the {most} that are read.")

@@ -218,8 +218,8 @@ class Tables:
         return counted
 
     def parts_of(self, row: Row) -> list[Row]:
-        """Return the rows of results.csv that a row adds up: those of all streams, or of a stream's operations; else
-        those of its own stream and operation."""
+        """Return the rows of results.csv that a row adds up: the rows of all streams or of a stream's operations, and
+        otherwise the rows of its own stream and operation."""
         if row["operation"] != ALL_OPERATIONS:
             return self._rows.get(_stream_key(row), [])
         of_step = [each for each in self.results if each["step"] == row["step"] and each["operation"] != ALL_OPERATIONS]
@@ -280,7 +280,7 @@ class Tables:
         return sum(of_stream.values())
 
     def repeats_all(self, row: Row) -> bool:
-        """Whether a row is that of a stream's only worker, which has the same figures as the row `all`."""
+        """Whether a row belongs to a stream's only worker, which has the same figures as the row `all`."""
         return row["worker"] != ALL_WORKERS and self.workers_of(row) == 1
 
     @cached_property

@@ -151,8 +151,8 @@ def read(variables: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def told(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of the tester, by option: those of the ``values`` that are not left at the tester's default,
-    and that the workload has.
+    """Return the options of the tester, by option: the ``values`` that are not left at the tester's default and that
+    the workload has.
 
     A value is a list of numbers, a text, a whole number, or true for a flag.
     """

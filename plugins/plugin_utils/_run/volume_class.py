@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which volumes are alike: those of a class that somebody named, or else those with the same device model,
-size and file system."""
+"""Which volumes are similar: the volumes of a class that somebody named, or otherwise volumes with the same device
+model, size and file system."""
 
 from __future__ import annotations
 

@@ -28,8 +28,8 @@ _OF_ITS_DISK = ("device_ids", "filesystem_uuid")
 
 @dataclass(frozen=True)
 class VolumeIdentity:
-    """The identity of a volume: the SHA-256 of its defining facts and of those of its present content, and its mount
-    point."""
+    """The identity of a volume: the SHA-256 of its defining facts, the SHA-256 of the facts about its present content,
+    and its mount point."""
 
     volume_id: str
     disk_id: str

@@ -114,8 +114,8 @@ LIVE_WORDS = Words(size="log write", row_title="Mean size", layout=LIVE_LOG)
 
 
 def words_of(load_unit: str, by_stream: bool | None = None) -> Words:
-    """Return the words of the workload whose load points have this unit (``load_unit`` of run.csv), which says whether
-    it has streams if nothing else does."""
+    """Return the words of the workload whose load points have this unit (``load_unit`` of run.csv), which also says
+    whether it has streams if ``by_stream`` does not say it."""
     known = _WORDS_BY_LOAD_UNIT.get(load_unit)
     if by_stream or (by_stream is None and load_unit and not known):
         return replace(_STREAMS, **dict.fromkeys(("load", "loads", "loads_title"), load_unit[:_LONGEST_UNIT]))

@@ -55,7 +55,7 @@ class Range:
 
 @dataclass(frozen=True)
 class Sizes:
-    """One size, or a mix of several: the share of each by its bytes, in millionths."""
+    """One size, or a mix of several: the share of each by the number of bytes, in millionths."""
 
     shares_ppm: Mapping[int, int]
 

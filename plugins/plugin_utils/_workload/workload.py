@@ -56,8 +56,8 @@ class Stream:
 
 @dataclass(frozen=True)
 class Workload:
-    """A workload as its file describes it. One that is ``built_in`` has neither places nor streams, and its load points
-    are those of the role's variables."""
+    """A workload as its file describes it. A workload that is ``built_in`` has neither places nor streams, and its load
+    points come from the role's variables."""
 
     name: str
     version: int | str

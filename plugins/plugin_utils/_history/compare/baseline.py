@@ -92,8 +92,8 @@ def baseline_of(before: Sequence[Entry]) -> str:
 
 
 def earlier_periods(comparable: Sequence[Entry], used: Iterable[Entry]) -> list[list[Entry]]:
-    """Return the other entries in periods within which nothing was decided, accepted,
-    or compared with something else."""
+    """Return the other entries, in periods within which nothing was decided or accepted, and nothing was compared with
+    a different baseline."""
     taken = set(used)
     left = [entry for entry in comparable if entry not in taken][-MOST_EARLIER:]
     periods: list[list[Entry]] = []

@@ -5,9 +5,9 @@
 """Which hosts of a class of similar volumes became worse between two sets of runs, by how much, and how certain that
 is.
 
-The unit is one run of a host, never a round or a second of it: the difference between two runs of the same disk is the
-error that a change is compared with. A change that all hosts of a class have in common, for example during one night,
-is not a single host's fault, so a host is named as worse only by its change beyond the median of its class.
+The unit is one run of a host, never a round or a second of the run: the difference between two runs of the same disk is
+the error that a change is compared with. A change that all hosts of a class have in common, for example during one
+night, is not a single host's fault, so a host is named as worse only by its change beyond the median of its class.
 Non-inferiority is shown by its unadjusted change, because a change that slows all hosts alike must not vanish.
 Everything is computed from logarithms.
 
@@ -66,7 +66,7 @@ class Deviation:
 
 @dataclass(frozen=True)
 class Error:
-    """The standard errors of a host's change: of the mean over its rows, and of each row."""
+    """The standard errors of a host's change, for the mean over its rows and for each row."""
 
     host: Deviation
     rows: tuple[Deviation, ...]
@@ -135,7 +135,7 @@ def compare_class(
     share: float = 1.0,
     earlier: Sequence[Sequence[Run]] = (),
 ) -> ClassChange:
-    """Compare the runs after a change with those before it, of the hosts of one class.
+    """For the hosts of one class, compare the runs after a change with the runs before it.
 
     All runs must be undisturbed, keep their limits, and have the same method version and sweep parameters. If at least
     eight hosts are in every run, these hosts show how much runs differ, and the other hosts are not compared.
@@ -237,7 +237,7 @@ class _Noise:
 
 @dataclass(frozen=True)
 class _Question:
-    """A host whose change, of the mean and of each row beyond its class, is to be judged."""
+    """A host whose change is to be judged: the change of the mean, and of each row beyond the change of its class."""
 
     host: _Host
     beyond: float
@@ -328,10 +328,10 @@ def _noise_of_one_change(beyond: Sequence[float], beyond_rows: Sequence[Vector])
 
 
 def _noises_of_class(hosts: Sequence[_Host], nights: Sequence[Sequence[Mapping[str, Vector]]]) -> list[_Noise]:
-    """Return how much the runs of each host differ from one another once what the class has in common in each run is
-    taken away.
+    """Return how much the runs of each host differ from one another, after subtracting what the class has in common in
+    each run.
 
-    This is the estimate from its own runs, drawn towards that of its class.
+    This is the estimate from its own runs, drawn towards the estimate of its class.
     It is empty if no host has two runs of one set.
     """
     sets: list[list[list[Vector]]] = [[] for host in hosts]
@@ -377,7 +377,7 @@ def _hold_against_itself(host: _Host) -> _Question:
 
 
 def _squares(runs: Sequence[Vector]) -> list[float]:
-    """Return the sums of squares of runs around their mean: of the mean over the rows, and of each row."""
+    """Return the sums of squares of runs around their mean, for the mean over the rows and for each row."""
     return [math.fsum(_squared_deviations(values)) for values in (map(fmean, runs), *zip(*runs))]
 
 

@@ -70,8 +70,8 @@ def change_points(figures: Sequence[float], *, margin: float) -> list[ChangePoin
 
 
 def _best_cut(distances: Sequence[Sequence[float]], start: int, end: int) -> int | None:
-    """Return where the sides of a segment differ most: by the distances between them minus those within each.
-    None if it is too short to be cut."""
+    """Return where the two sides of a segment differ most, measured by the distances between the sides minus the
+    distances within each side. None if it is too short to be cut."""
     best, cut = -math.inf, None
     within_left, between, within_right = 0.0, 0.0, math.fsum(row[end] - row[start] for row in distances[start:end]) / 2
     for place in range(start, end - _FEWEST_ON_A_SIDE):

@@ -76,7 +76,8 @@ class _Volume:
 class _Reading:
     """Everything that is read from the certificates of a fleet.
 
-    left_out are certificates that cannot be compared, as plain data, and missing the hosts of which none was selected.
+    left_out are certificates that cannot be compared, as plain data, and missing are the hosts without a selected
+    certificate.
     """
 
     history: History
@@ -302,8 +303,8 @@ def _runs_of(volumes: Sequence[_Volume], side: str) -> list[dict[str, Rows]]:
     """Return the runs of one side of a class. Runs without a host in common count as one:
     a fleet is often measured in parts, or a host once more.
 
-    A run of few hosts, for example of one that was measured twice, would leave no host that took part in every run,
-    so it is not used.
+    A run of few hosts, for example of a single host that was measured twice, would leave no host that took part in
+    every run, so it is not used.
     """
     by_run: dict[str, dict[str, Rows]] = {}
     for volume in volumes:

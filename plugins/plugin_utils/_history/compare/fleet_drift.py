@@ -245,8 +245,8 @@ def _by_kind(found: Iterable[_Volume]) -> dict[_Kind, dict[str, tuple[_Volume, _
 
 
 def _watch(members: Mapping[str, tuple[_Volume, _Series]], margin: float) -> _ClassNights:
-    """Judge a class night by night. A night is a run; runs of one day without a volume in common are one, because a
-    fleet is often measured in parts."""
+    """Judge a class night by night. A night is a run; runs of one day without a volume in common count as one night,
+    because a fleet is often measured in parts."""
     runs: dict[str, dict[str, int]] = {}
     began: dict[str, str] = {}
     for label, (volume, series) in members.items():

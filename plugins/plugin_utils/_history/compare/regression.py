@@ -86,7 +86,7 @@ class _Volume:
 
     @cached_property
     def alike(self) -> tuple[Any, ...]:
-        """What volumes of one class have in common."""
+        """The data that all volumes of one class have in common."""
         return self.class_name, self.entry.method_version, self.entry.parameters
 
     @cached_property
@@ -96,7 +96,7 @@ class _Volume:
 
     @property
     def question(self) -> tuple[Any, ...]:
-        """What volumes must have in common to be compared at once: the class, the runs and the rows."""
+        """What volumes must have in common to be compared together: the class, the runs and the rows."""
         return (
             self.alike,
             self.figure,
@@ -283,8 +283,8 @@ class _Fleet:
         return comparisons
 
     def _members(self, asked: Sequence[_Volume]) -> list[_Volume]:
-        """Return the volumes with the same comparison, and those of their class with the same runs, regardless of what
-        those are compared with."""
+        """Return the volumes with the same comparison, and the volumes of their class with the same runs, regardless of
+        what the latter are compared with."""
         example, found, known = asked[0], list(asked), set(asked)
         for volume in self._volumes.values():
             if volume not in known and volume.alike == example.alike and not why_unusable(volume.content):

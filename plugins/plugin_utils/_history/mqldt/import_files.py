@@ -109,7 +109,7 @@ def _host_at_end(text: str, hosts: Collection[str]) -> str:
 def _moments(
     runs: Sequence[MqldtRun], date_of_name: str, dates: Sequence[str] | None, today: datetime.date
 ) -> list[str]:
-    """Return when each run was measured; the date in the file's name can only be that of a single run."""
+    """Return when each run was measured; the date in the file's name can only be used for a single run."""
     if not dates:
         dates = [date_of_name] if date_of_name and len(runs) == 1 else []
     if len(dates) != len(runs):
@@ -174,8 +174,8 @@ def _content(run: MqldtRun, host: str, volume: str, moment: str) -> dict[str, An
 def _row(row: csv_reader.Row, queue_managers: int) -> dict[str, Any]:
     """Return a row of the certificate.
 
-    The mean latency has a separate name, because it is biased and must not be judged. The rates of
-    single seconds are those of a single queue manager, so they are left out if there were several.
+    The mean latency has a separate name, because it is biased and must not be judged. The rates of single seconds
+    belong to a single queue manager, so they are left out if there were several.
     """
     found = {
         "block_size_bytes": row[csv_reader.BLOCK_SIZE],

@@ -2,12 +2,13 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Whether a record, and the certificate beside it, follow from the tables: a file that was edited is not imported.
+"""Whether a record and the certificate beside it follow from the tables, because a file that was edited must not be
+imported.
 
 The tables are judged again. A record with a better verdict than its tables is refused, and so is one that fails a
 volume although its tables pass. Other worse verdicts are accepted, because versions of this collection decide close
-cases differently. For the same reason a record of a version that noted no facts about the volume may be a pass although
-its tables decide nothing today, and keeps its verdict.
+cases differently. For the same reason, a record from a version that did not record facts about the volume may be a pass
+although its tables are inconclusive today, and it keeps its verdict.
 """
 
 from __future__ import annotations

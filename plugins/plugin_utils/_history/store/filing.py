@@ -62,9 +62,9 @@ def store(place: str, certificates: list[Certificate], remembered: Remembered | 
 
 
 def _certificates(directory: RunDirectory, check: bool = False) -> tuple[dict[str, Certificate], list[str]]:
-    """Return the certificates by the folder of their record, and the problems of the others.
+    """Return the certificates by the folder of their record, and the problems of the other records.
 
-    A merged run has none: those of its records belong to the runs that they come from.
+    A merged run has no certificates, because those of its records belong to the runs that they come from.
     Only a run of a kind that certifies has any.
     """
     found: dict[str, Certificate] = {}

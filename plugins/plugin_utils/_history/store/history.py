@@ -55,8 +55,8 @@ _KEEP = (
 )
 _MOST_VALUES = 500
 """The largest number of values in one statement; databases allow somewhat more."""
-# A state follows from the newest entry of each effect, with each fact about the volume, revoked or not. Boot
-# IDs tell clones apart, so the newest of each is kept.
+# A state follows from the newest entry of each effect, for each fact about the volume, whether it is revoked or not.
+# Boot IDs distinguish clones, so the newest entry of each boot ID is kept.
 _NEWEST = f"""
     SELECT {_ALL_COLUMNS} FROM (
         SELECT {_ALL_COLUMNS}, row_number() OVER (
@@ -170,7 +170,7 @@ class History(abc.ABC):
 
     @abc.abstractmethod
     def _transaction(self) -> contextlib.AbstractContextManager[None]:
-        """Begin a transaction that writes; it is committed if the block succeeds, else undone."""
+        """Begin a transaction that writes; it is committed if the block succeeds, and otherwise undone."""
 
     @abc.abstractmethod
     def _execute(self, sql: str, values: Sequence[Any] = ()) -> Any:
@@ -437,7 +437,7 @@ class History(abc.ABC):
             return [Entry(*row) for row in self._execute(sql, values).fetchall()]
 
     def try_writing(self) -> None:
-        """Write an entry and undo it, unless the schema is that of an older version:
+        """Write an entry and undo it, unless the schema is an older version:
         raise HistoryError if it cannot be written."""
         with self._reported("cannot be written"), contextlib.suppress(_UndoneError):
             if self._version() == len(MIGRATIONS):

@@ -17,8 +17,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files impor
 
 
 def keep_if_asked(path: str, stage: int, place: str = "") -> str:
-    """Keep the directory of a run in its history, or in the one at another place, if the run asks for it; return the
-    reason if that failed, otherwise an empty text."""
+    """Keep the directory of a run in its history, or in the history at another place, if the run requests that; return
+    the reason if that failed, otherwise an empty text."""
     if not is_kept(path):
         return ""
     try:

@@ -6,8 +6,8 @@
 by the volume that they tested.
 
 Results of power cuts name their volume by a hash of facts, including its size. A certificate with the same hash says
-which volume that was. If there is none, all that is known is the name, and the result counts for every volume of that
-name, so that no loss is forgotten.
+which volume that was. If there is no such certificate, only the name is known, and the result counts for every volume
+of that name, so that no loss is forgotten.
 """
 
 from __future__ import annotations

@@ -87,7 +87,7 @@ class ObservationSection:
 
     @property
     def outcome(self) -> str:
-        """The class of the words: that of a verdict of the same colour."""
+        """The CSS class of the words, which is the class of a verdict with the same colour."""
         return {"slower": "warn", "faster": "warn", "alike": "pass"}.get(str(self._held.get("outcome")), "none")
 
     @property
@@ -213,8 +213,8 @@ class ObservationSection:
 
     @property
     def chart(self) -> Markup:
-        """The mean and the slowest write of each interval, beside what was certified,
-        empty if there are too few intervals."""
+        """The mean and the slowest write of each interval, together with the certified figures; empty if there are too
+        few intervals."""
         begin = number(self._seen, "start_epoch_s") or 0.0
         known = [
             each

@@ -63,7 +63,7 @@ class View(view.View):
         )
 
     def lines(self, model: Model) -> list[str]:
-        """Return what was observed of each queue manager, and how it relates to its certificate."""
+        """Return the observed figures of each queue manager, and how they relate to its certificate."""
         return observation_lines(model)
 
     def section(self, host: Host) -> Markup | str:

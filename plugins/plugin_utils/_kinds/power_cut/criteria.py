@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A profile's requirements on power cuts: how many without a loss the history must contain for a volume, and how much
-may be lost unnoticed at the end of one."""
+"""A profile's requirements on power cuts: how many cuts without a loss the history must contain for a volume, and how
+much may be lost unnoticed at the end of a cut."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Criteria(criteria.Criteria):
 
     def read(self, given: Any, base: Any) -> Any:
         """Return the requirements of a profile that differ from the default.
-        A key that is not given is that of ``base``. Raises DefinitionError."""
+        A key that is not given is taken from ``base``. Raises DefinitionError."""
         read_mapping(given, "durability", tuple(_DEFAULTS))
         if not given:
             raise DefinitionError("durability must contain cuts or blind_ms.")

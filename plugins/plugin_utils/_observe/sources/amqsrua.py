@@ -177,7 +177,7 @@ def _interval_s(text: str) -> float:
 
 
 def _take(publication: _Publication, line: str) -> None:
-    """Take an element from a line of a publication, if it is one that is read."""
+    """Take an element from a line of a publication, if that element is needed."""
     publication.lines += 1
     unknown = _UNKNOWN.match(line)
     if unknown:

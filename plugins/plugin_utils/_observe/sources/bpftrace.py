@@ -5,8 +5,8 @@
 """Reads the samples of the source bpftrace, described in module_utils/_sources/bpftrace_seconds.py: exact seconds,
 each with a histogram.
 
-Everything else is counted from these seconds. Everything that a host sends is checked: invalid data is left out, and a
-problem says how much.
+All other figures are calculated from these seconds. Everything that a host sends is checked: invalid data is left out,
+and a problem says how much.
 """
 
 from __future__ import annotations

@@ -109,7 +109,8 @@ class Cause:
 
 
 def causes(model: Model) -> list[Cause]:
-    """Return the causes of a run: the worst verdict first, and of each verdict those that concern most hosts."""
+    """Return the causes of a run: the worst verdict first, and for each verdict, the causes that concern the most hosts
+    first."""
     if model.found_causes is None:
         found = [*_of_findings(model), *_of_limits(model)]
         found.sort(key=lambda cause: (rank(cause.verdict), -len(cause.hosts)))
@@ -244,7 +245,7 @@ def _advice_on(model: Model, group: _Alike, hosts: Sequence[Host]) -> tuple[str,
 
 
 def _instead(model: Model) -> Mapping[str, str]:
-    """Return the advice that differs from that of a test."""
+    """Return the advice that differs from the advice for a test."""
     # Check mode turns any of them into a preflight.
     return opened_for(model.run).view.advice
 

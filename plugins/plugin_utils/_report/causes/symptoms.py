@@ -85,8 +85,8 @@ class Suspect:
 
     @property
     def strictest_ns(self) -> float:
-        """The strictest latency limit that the host does not meet in the worst row: writes that took longer were
-        not fast, whichever limit is being explained."""
+        """The strictest latency limit that the host does not meet in the worst row: writes that took longer were not
+        fast, regardless of which limit is being explained."""
         step = _step(self.worst)
         there = [
             limit["limit_value"]

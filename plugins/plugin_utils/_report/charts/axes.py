@@ -66,7 +66,7 @@ class LogAxis:
         return self.low - _HOLD <= math.log10(value) <= self.high + _HOLD
 
     def round_values(self, digits: Sequence[int]) -> list[float]:
-        """Return the values on the axis that are one of some digits followed by zeros."""
+        """Return the values on the axis that consist of one of the given digits followed by zeros."""
         decades = range(math.floor(self.low), math.ceil(self.high) + 1)
         return [tick for tick in (digit * 10.0**decade for decade in decades for digit in digits) if self.holds(tick)]
 

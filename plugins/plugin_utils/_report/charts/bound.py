@@ -48,7 +48,8 @@ def bound_bar(limit: Mapping[str, Any]) -> Markup:
 
 
 def _ratios(limit: Mapping[str, Any]) -> tuple[float, float | None, str] | None:
-    """Return the ratio of the measured value to the limit, that of its confidence bound, and the measured value."""
+    """Return the ratio of the measured value to the limit, the ratio of its confidence bound to the limit, and the
+    measured value."""
     worst, allowed = limit["worst"], _ALLOWED.get(str(limit["metric"]))
     share, share_bound = worst.get("share"), worst.get("share_bound")
     if allowed and share is not None and share_bound is not None:

@@ -137,7 +137,7 @@ def _percentiles(host: Host, load: str, histograms: Mapping[Series, Counts]) -> 
 
 
 def _limits(host: Host, shown: Sequence[Series]) -> list[tuple[float, float]]:
-    """Return the tightest limit on each percentile that judges one of some series."""
+    """Return the tightest limit on each percentile that judges at least one of the series."""
     found: dict[float, float] = {}
     for limit, span in zip(host.limits, host.spans, strict=True):
         share, value = _METRICS.get(str(limit["metric"])), limit["limit_value"]

@@ -34,7 +34,7 @@ Curve = list[tuple[float, Estimate]]
 
 
 def estimate_charts(basis: Basis, shown: ShownEstimates) -> list[Markup]:
-    """Return both charts, none if there are estimates for one message size only."""
+    """Return both charts, none if there are estimates for only one message size."""
     if len(shown.message_sizes) < 2:
         return []
     first, last = shown.message_sizes[0], shown.message_sizes[-1]

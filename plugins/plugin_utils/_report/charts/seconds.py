@@ -108,7 +108,8 @@ def _row_text(row: Mapping[str, Any], words: Words) -> str:
 
 
 def _condensed(values: Iterable[float | None]) -> list[float | None]:
-    """Return at most MAX_POINTS values: the largest of each stretch of seconds, None for a stretch without one."""
+    """Return at most MAX_POINTS values: the largest value of each stretch of seconds, None for a stretch without
+    values."""
     values = list(values)
     stretch = max(1, math.ceil(len(values) / MAX_POINTS))
     pieces = (values[start : start + stretch] for start in range(0, len(values), stretch))

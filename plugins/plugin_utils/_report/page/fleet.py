@@ -40,7 +40,7 @@ _LATENCY, _RESPONSE = "latency", "response"
 
 @dataclass(frozen=True)
 class Filter:
-    """The filters for hosts, besides names and verdicts: its name, its title,
+    """A filter for hosts, in addition to names and verdicts: its name, its title,
     the values that occur, and the value of a host."""
 
     name: str
@@ -168,7 +168,7 @@ def _strips_by_stream(model: Model, steps: Sequence[Step], titles: Sequence[str]
 
 def _judged_streams(hosts: Iterable[Host]) -> dict[SeriesKey, str]:
     """Return the streams and operations that limits on durations judge,
-    each with whether it is shown by its latency or its response."""
+    each with the information whether its latency or its response is shown."""
     kinds: dict[SeriesKey, set[str]] = {}
     for host in hosts:
         for limit, span in zip(host.limits, host.spans, strict=True):

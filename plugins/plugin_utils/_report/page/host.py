@@ -48,8 +48,8 @@ _MOST_CHANGE = 1e6
 class HostSection:
     """A host in the form that page/host.html.j2 needs.
 
-    number is its place on the page, from 1; alone says that it is the only host. parameters are those of the run,
-    and defaults those of the options that a command repeats.
+    number is its place on the page, from 1; alone says that it is the only host. parameters are the parameters of the
+    run, and defaults are the defaults of the options that a command repeats.
     """
 
     def __init__(
