@@ -175,7 +175,7 @@ class Disk:
         return {path.name: path.read_bytes() for path in (folder / "tables").iterdir()}
 
     def _keep_traces(self, path: Path) -> None:
-        """Keep the trace of each load point in a file of its own."""
+        """Keep the trace of each load point in a separate file."""
         writers: dict[str, csv.DictWriter] = {}
         with contextlib.ExitStack() as files, path.open(newline="") as file:
             for row in csv.DictReader(file):

@@ -38,7 +38,7 @@ ENOUGH_S = 60
 
 
 class Signs:
-    """The output of a guest, with the time at which its last byte arrived."""
+    """A guest's output, and the time at which its last byte arrived."""
 
     def __init__(self) -> None:
         self._listener = socket.create_server(("127.0.0.1", 0))

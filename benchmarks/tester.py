@@ -105,7 +105,8 @@ def logdisk(work, directory, block, direct, *more, **keywords):
 
 
 def fio(work, directory, block, direct, *more):
-    # One job, psync, one outstanding write, over as many preformatted bytes, with the data refilled for each write.
+    # One job with psync and one outstanding write, over the same number of preformatted bytes, with the data refilled
+    # for each write.
     out = subprocess.check_output(
         [
             "fio",
@@ -231,7 +232,8 @@ def run_loop(work):
             )
 
 
-# Counts in the kernel, a map key for each tenth of a microsecond: printing every write would slow it down.
+# The program counts in the kernel, with a map key for each tenth of a microsecond: printing every write would slow the
+# writes down.
 TRACE = """
 tracepoint:syscalls:sys_enter_pwritev /comm == "logdisk-truth" && args->vlen == 1/ { @start[tid] = nsecs; }
 tracepoint:syscalls:sys_exit_pwritev /@start[tid]/ {
@@ -251,7 +253,7 @@ def end(tracer):
 
 
 def run_truth(work):
-    shutil.copy(LOGDISK, work + "/logdisk-truth")  # a name of its own: other testers may run on this machine
+    shutil.copy(LOGDISK, work + "/logdisk-truth")  # a unique name, because other testers may run on this machine
     # The tracer's two programs run within the timed interval and cost about 2 us there, so the writes have to be long.
     with contextlib.ExitStack() as stack:
         point = os.environ.get("DIR") or stack.enter_context(loop(work, "ext4"))

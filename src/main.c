@@ -76,7 +76,7 @@ static void finish(struct run *run) {
     }
 }
 
-// A check has no deadline of its own.
+// A check has no deadline by default.
 static void set_deadline(struct run *run) {
     uint64_t deadline_s = run->options->deadline_s;
     bool countable = deadline_s > 0 && deadline_s < (UINT64_MAX - run->start_ns) / NS_PER_S;

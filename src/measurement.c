@@ -32,7 +32,7 @@ bool measurement_open(struct run *run) {
            early_end_open(&run->early_end, options, &options->failure);
 }
 
-// Two reads of the clock lie within every latency; this is what one costs.
+// The cost of one read of the clock. Every latency contains two.
 static uint64_t measure_clock_read_ns(void) {
     enum { READS = 1000 };
     uint64_t start = now_ns();
@@ -75,7 +75,7 @@ static void *keep_busy(void *unused) {
     return unused;
 }
 
-// They run until the process ends.
+// These threads run until the process ends.
 static void start_background_threads(struct run *run) {
     for (uint64_t i = 0; i < run->options->background_threads; i++) {
         pthread_t thread;

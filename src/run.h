@@ -48,7 +48,7 @@ struct run {
     struct device_lock lock;
     uint32_t direct_io_alignment_bytes;     // 0: the kernel does not say
     struct disturbance disturbance;
-    struct disturbance before_step;     // the same when the step began
+    struct disturbance before_step;     // its value when the step began
     struct verify verify;
     struct trace trace;
     struct stop_above stop_above;
@@ -94,7 +94,7 @@ bool measurement_open(struct run *run);
 void measurement_plan(struct run *run);
 // Prepares the files, runs all steps, and stores the outcome in run->failure.
 void measurement_run(struct run *run);
-// Ends the threads. run->thread_hangs if one is left.
+// Ends the threads. Sets run->thread_hangs if one does not end.
 void measurement_close(struct run *run);
 
 // preflight.c: the checks before the first byte is written. Both run in a thread,

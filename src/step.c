@@ -7,7 +7,7 @@
 #define WAKE_NS UINT64_C(50000000)              // how long before a planned start main wakes
 #define GRACE_NS UINT64_C(10000000)             // from a cut until main passes it for a worker in a call
 #define MONITOR_NS UINT64_C(250000000)          // the longest wait between two checks
-#define END_MONITOR_NS UINT64_C(2000000)        // the same once the step has ended
+#define END_MONITOR_NS UINT64_C(2000000)        // the longest wait after the step has ended
 #define OVER_WORKER_ROWS_MAX 400000             // rows of single workers in over.csv, in all steps: about 20 MB
 #define TRACE_PATIENCE_NS (30 * NS_PER_S)       // for writing the trace after the run was told to end
 
@@ -75,7 +75,7 @@ static bool is_monitored(const struct run *run, const struct stream_step *stream
     return stream == run->workers.streams && operation == monitored && !stream_is_described(of);
 }
 
-// The rows of single workers in over.csv, as many as the controller can be expected to read.
+// Limits the rows of single workers in over.csv to as many as the controller can be expected to read.
 static void
 count_workers_over(struct run *run, struct table_row *row, struct stream_step *stream, enum operation operation) {
     const struct number_list *over = stream->over;
@@ -281,7 +281,7 @@ static void monitor_workers(struct run *run) {
             atomic_store(&plan->stop, true);
         }
         run->look_ns = now_ns();
-        // If it wakes later than that, the cause is not a disk, because main makes no call in between.
+        // If main wakes later than that, the cause is not a disk, because it makes no call in between.
         if (run->look_ns > until_ns + run->oversleep_max_ns) {
             run->oversleep_max_ns = run->look_ns - until_ns;
             run->oversleep_max_step = plan->key.step;
@@ -352,14 +352,14 @@ static void show_result(struct run *run, const struct stream_step *stream, const
     }
 }
 
-// Only at the end of printed tables.
+// Prints the summary only at the end of printed tables.
 static void summarize(struct run *run, const struct result *all) {
     if (run->tables.printed) {
         screen_summarize(&run->screen, all);
     }
 }
 
-// Only for streams of --stream.
+// Reports responses only for streams of --stream.
 static void report_responses(struct run *run, const struct result *all) {
     struct table_row row = {.key = all->key, .latency = all->response};
     for (row.bucket = 0; all->response != NULL && row.bucket < DISTRIBUTION_BUCKETS; row.bucket++) {

@@ -63,7 +63,7 @@ def main() -> None:
 
 
 def make(image: Path, kind: str, file_system: str, seed: int) -> None:
-    """Cut the power of a disk, and copy what it has kept."""
+    """Cut the power of a disk, and copy the data that it has kept."""
     image.mkdir()
     with Bed() as bed:
         bed.up([HostSpec("h1", disk="cut", character="honest" if kind in CHANGES else kind, file_system=file_system)])

@@ -16,7 +16,7 @@
 #define OPTIONS_BLOCK_MAX 67108864
 #define OPTIONS_FILE_BYTES_MAX (UINT64_C(1) << 44)
 #define OPTIONS_FILES_MAX 10000
-#define OPTIONS_CPUS_MAX 1024           // as many as cpu_set_t holds
+#define OPTIONS_CPUS_MAX 1024           // the size of cpu_set_t
 #define OPTIONS_TEXTS_MAX 16            // elements in --place, --stream, --eraseDevice, --stopAbove and --failAbove
 #define OPTIONS_LOAD_MAX 100000
 #define OPTIONS_RUN_ID_MAX 64
@@ -83,7 +83,7 @@ struct options {
     bool remove_acknowledged;           // instead of a run
     const char *check_acknowledged;     // instead of a run: the file of acknowledgements; NULL: not requested
     const char *not_for_check;          // the first given option that a check does not allow; NULL: none
-    const char *run_id;                 // empty: a run of its own
+    const char *run_id;                 // empty: an independent run
     struct number_list cpus;            // empty: not pinned
     struct failure failure;             // OPTIONS_WRONG: what is wrong
 };

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// The C library's own headers, for all files. Those of POSIX and Linux are included by the files that use them.
+// Headers of standard C, for all files. Files that use POSIX and Linux include the headers for these themselves.
 #pragma once
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What ends a run early: SIGINT, SIGTERM, SIGHUP and the deadline. There are no handlers: every thread blocks these
+// A run ends early on SIGINT, SIGTERM, SIGHUP or the deadline. There are no handlers: every thread blocks these
 // signals, and the main thread takes them while it waits. It makes no call that can hang: only other threads touch
 // files, and writes to a pipe or terminal cannot block (console.h).
 #pragma once

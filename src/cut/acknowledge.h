@@ -39,7 +39,8 @@ bool acknowledge_look(struct failure *failure);
 // Called before the files are prepared: arranges for them to be marked.
 void acknowledge_prepare(struct acknowledge *acknowledge, struct workspace *workspace);
 
-// Prints the line `ready`, and starts the thread. False if there is no memory, or no thread.
+// Prints the line `ready`, and starts the thread. False if there is not enough memory, or if the thread cannot be
+// created.
 bool acknowledge_start(struct acknowledge *acknowledge, const struct workers *workers);
 
 // Call it when every worker has finished or is abandoned.

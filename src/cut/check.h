@@ -23,7 +23,8 @@ struct check {
 // Opens the tables, reads the acknowledgements, and then the files. A job of a thread, because disks may hang.
 void check_read(void *check);
 
-// Reports what was found, in the tables and on the screen. If acknowledged writes were lost, that is the failure.
+// Reports the findings in the tables and on the screen. If acknowledged writes were lost, the run fails for that
+// reason.
 void check_report(struct check *check, struct failure *failure);
 
 // Writes the check's keys of run.csv: which run was checked, and whether the host has booted since.

@@ -31,7 +31,7 @@ void mark_format(const struct mark *mark, char line[MARK_LINE_BYTES]);
 bool mark_parse(struct mark *mark, const char *line);
 
 // Creates the mark exclusively, and writes and syncs it. Its descriptor holds a lock that others see for as long as the
-// run lasts. -1 and errno if that fails: then there is no mark.
+// run lasts. If that fails, returns -1 with errno set, and no mark exists.
 int mark_create(const struct mark *mark, int dir_fd);
 void mark_name(char name[NAME_MAX + 1], const char *file_prefix);
 // Reads the mark of that prefix from a directory, and leaves its descriptor open. -1 if it fails: errno is ENOENT if
@@ -39,9 +39,11 @@ void mark_name(char name[NAME_MAX + 1], const char *file_prefix);
 int mark_open(struct mark *mark, int dir_fd, const char *file_prefix);
 
 // Notes in the mark that the run was told to end. In an orderly shutdown the connection may break before the line
-// `end` is sent. Then only the mark shows that it was not a power cut. False and errno if that fails.
+// `end` is sent. Then only the mark shows that the connection did not break because of a power cut. If that fails,
+// returns false with errno set.
 bool mark_note_end(int fd);
 
-// Makes the names in a directory survive a power cut, and those of the directory and its parents on the file system.
-// Stops at a parent directory that may not be read, unless names_own is true (this run created the directory).
+// Makes sure that the names in a directory survive a power cut, and also the names of the directory and its parents on
+// the file system. Stops at a parent directory that may not be read, unless names_own is true (this run created the
+// directory).
 bool mark_sync_directories(int dir_fd, bool names_own);

@@ -3,9 +3,9 @@
 //
 // Reads the rings of all queue managers once, each from its beginning to its end, and has them judged.
 //
-// Nothing may come from memory. After a power cut of the host the page cache holds no earlier data. But the power of a
-// disk alone may have been cut, and the check may be repeated. So files are read with O_DIRECT. If their file system
-// does not support it, their pages are dropped from the page cache first.
+// All data must come from the disk, not from memory. After a power cut of the host, the page cache holds no earlier
+// data. But perhaps only the power of a disk was cut, or the check is repeated. So files are read with O_DIRECT. If
+// their file system does not support it, their pages are dropped from the page cache first.
 #pragma once
 
 #include "cut/verdict.h"
@@ -26,7 +26,7 @@ struct reader {
     void *context;
     bool is_buffered;                   // true if the file system does not support O_DIRECT
     uint64_t bytes;                     // how much has been read so far
-    struct failure failure;             // status EXIT_MEASURED: everything was read, or it was stopped
+    struct failure failure;             // status EXIT_MEASURED: the check read everything, or was stopped
 };
 
 // Makes calls that may hang.

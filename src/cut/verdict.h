@@ -44,7 +44,7 @@ struct durability {
     uint64_t lost_tail_bytes, lost_tail_ns;
     bool lost_tail_ns_known;
     enum in_flight in_flight;
-    struct evidence first;              // the first finding; FINDING_NONE: everything is kept
+    struct evidence first;              // the first finding; FINDING_NONE: nothing was lost
 };
 
 // The content read for one queue manager, position by position. Equal neighbours are stored once: a ring of honest
@@ -81,7 +81,7 @@ uint32_t ring_owner(const struct ring *ring);
 // Call it when all positions have been added. writing_ns: how long the run wrote; 0: unknown.
 void ring_judge(const struct ring *ring, uint64_t acknowledged, uint64_t writing_ns, struct durability *durability);
 
-// The mark or a file is missing, or too short; file: number of the first such file.
+// For a mark or file that is missing or too short. file: the number of the first such file.
 void durability_lose_metadata(struct durability *durability, uint32_t worker, uint64_t file);
 
 // Adds the row of a queue manager to the row of all.

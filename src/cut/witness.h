@@ -1,10 +1,10 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// The lines from `logdisk --acknowledge` that a witness stored: the line `ready`, and then in any order, and any
-// number of times, `ack QUEUE_MANAGER COUNT` and `tick NANOSECONDS`, and `end REASON` at most once. Counts only grow,
-// so the greatest one of each queue manager is all that is needed. The run wrote from the first tick to the last.
-// Anything else is refused, because a disk must not be judged by text that is only partly understood.
+// The lines from `logdisk --acknowledge` that a witness stored: the line `ready`, and then, in any order and any number
+// of times, `ack QUEUE_MANAGER COUNT` and `tick NANOSECONDS`, and `end REASON` at most once. Counts only grow, so only
+// the greatest one of each queue manager is needed. The run wrote from the first tick to the last. Anything else is
+// refused, because a disk must not be judged by text that is only partly understood.
 #pragma once
 
 #include "cut/mark.h"

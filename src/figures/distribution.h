@@ -23,7 +23,7 @@ struct distribution {
     uint64_t min_ns, min_ordinal;   // undefined if count is 0; min_ns is then UINT64_MAX
     uint64_t max_ns, max_ordinal;
     uint64_t bytes;                 // moved by the operations; whoever adds operations must add to it
-    uint64_t response_sum_ns;       // for latencies of operations that were due at a rate; the same applies
+    uint64_t response_sum_ns;       // for operations that were due at a rate; whoever adds operations must add to it
     uint64_t buckets[DISTRIBUTION_BUCKETS];
 };
 
@@ -84,8 +84,8 @@ double distribution_time_weighted_mean_ns(const struct distribution *distributio
 struct bucket_range distribution_range(const struct distribution *distribution);
 
 // Counts the durations above a threshold below DISTRIBUTION_MAX_NS: those of all buckets whose upper bound is above
-// it, but none if the maximum is not above it. So more than a share of 1 - q are above it exactly if the percentile q
-// is. Their sum is computed from the middles of their buckets.
+// it, but none if the maximum is not above it. So the share of durations above it exceeds 1 - q exactly if the
+// percentile q is above it. The sum of these durations is computed from the middles of their buckets.
 struct distribution_over {
     uint64_t count, sum_ns;
 };

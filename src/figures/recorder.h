@@ -4,7 +4,7 @@
 // Groups single operations into seconds, batches and rounds while the workers continue to write. One recorder serves
 // all workers of a stream and one operation. A recorder that is all zeros (calloc) can start its first step.
 //
-// A step's time is cut into slots (see struct cut). Every worker counts its operations in a slot of its own. When one
+// A step's time is cut into slots (see struct cut). Every worker counts its operations in its own slot. When one
 // completes past the slot's end, the worker adds the slot to the pending slot that all workers share: atomic additions
 // over the occupied buckets, no lock, nothing to wait for. It then publishes how many cuts it has passed. The main
 // thread takes a pending slot over when every worker has passed it. So that rows appear during a stall, main passes a

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // How long a quota of processor time (cpu.max, CPUQuota, limits.cpu of a pod) kept this process's cgroup from running.
-// A quota can be set on every group above it, too; those outside a container's namespace cannot be seen from within.
+// Every group above it can also have a quota. Groups outside a container's namespace cannot be seen from inside.
 #pragma once
 
 #include "base/standard.h"
@@ -28,6 +28,6 @@ double parse_throttled_ns(const char *text, bool legacy);
 
 void cgroup_find(struct cgroup *cgroup);
 
-// The same for the process's own group, which comes first, and for those above it; NAN if the kernel does not report
-// it.
+// The throttled time of the process's own group, which comes first, and of those above it; NAN if the kernel does not
+// report it.
 void cgroup_throttled_ns(const struct cgroup *cgroup, double levels[CGROUP_LEVELS]);

@@ -187,7 +187,7 @@ static void add_unknown(struct backing *backing, const char *what) {
     backing->unknown = backing->unknown != NULL ? backing->unknown : what;
 }
 
-// The number that tells a file system without a block device from others.
+// Adds the number that identifies a file system without a block device.
 static void add_file_system(struct backing *backing, int fd) {
     struct stat status;
     if (fstat(fd, &status) == 0) {

@@ -86,10 +86,10 @@ bool device_find_use(struct block_number number, struct device_use *use);
 
 // device_lock.c.
 
-// Two testers on one disk would measure each other's load. Each holds, for every disk under its directories, an
-// abstract socket that is named mqops-logdisk/<major:minor>/<pid>.<instant>/<run id>, and looks for those of other
-// runs. It needs no root, and the kernel releases it with the process, however that ends. It works within a network
-// namespace: it does not see another container or another host with the same disk.
+// Two testers on one disk would measure each other's load. For every disk under its directories, each tester holds an
+// abstract socket with the name mqops-logdisk/<major:minor>/<pid>.<instant>/<run id>, and looks for those of other
+// runs. This does not need root, and the kernel releases the socket with the process, however that ends. The lock works
+// within a network namespace: it does not see another container or another host with the same disk.
 
 #define INSTANCE_BYTES 24
 
@@ -105,7 +105,7 @@ struct lock_name {
     char instance[INSTANCE_BYTES];                      // pid.instant
 };
 
-// One line of /proc/net/unix; false if it is not that of a tester's socket. The extracted values are printable.
+// Parses a line of /proc/net/unix; false if it does not describe a tester's socket. The extracted values are printable.
 bool parse_lock_name(const char *line, struct lock_name *name);
 
 // Takes the lock and fills the record. Two testers that do so within milliseconds of each other may both be refused.

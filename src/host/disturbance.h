@@ -1,8 +1,8 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Other activity on the host while the tester measured, from the kernel's counters. They are sampled before and
-// after each step, and the differences are added up.
+// Other activity on the host while the tester measured, from the kernel's counters. The counters are sampled before and
+// after each step, and their differences are added up.
 #pragma once
 
 #include "host/cgroup.h"
@@ -19,7 +19,7 @@ enum counter {
 
 struct disturbance {
     struct block_number disk;           // the disk whose counters are sampled
-    double before[COUNTERS], sum[COUNTERS];     // NAN: the kernel does not have it
+    double before[COUNTERS], sum[COUNTERS];     // NAN: the kernel does not have the counter
     struct cgroup cgroup;  // the tester's group and the groups above it, each of which can have its own quota
     double throttled_before[CGROUP_LEVELS], throttled_ns[CGROUP_LEVELS];
     uint64_t begin_ns, elapsed_ns;
@@ -41,7 +41,7 @@ struct disturbance disturbance_since(const struct disturbance *now, const struct
 // The total of a counter in all steps; NAN if it is unknown.
 double disturbance_sum(const struct disturbance *disturbance, enum counter counter);
 
-// One counter divided by another one, or by the time (0 to 1); NAN if it is unknown.
+// The quotient of two counters, or of a counter and the time (0 to 1); NAN if it is unknown.
 double disturbance_share(const struct disturbance *disturbance, enum counter part, enum counter whole);
 double disturbance_time_share(const struct disturbance *disturbance, enum counter microseconds);
 

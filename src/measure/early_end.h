@@ -37,7 +37,7 @@ struct early_end {
     char reason[512];                   // a sentence; empty: no limit is broken so far
 };
 
-// False with a failure if a limit is not well-formed, or if there is no memory.
+// False with a failure if a limit is not well-formed, or if there is not enough memory.
 bool early_end_open(struct early_end *early_end, const struct options *options, struct failure *failure);
 
 void early_end_begin_step(struct early_end *early_end, uint64_t block_bytes, uint64_t load_point);

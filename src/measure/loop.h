@@ -30,7 +30,7 @@ void loop_finish(struct worker *worker, uint64_t end_ns);
 // Ends the step instead of starting an operation; the previous one ended at end_ns. False if main has
 // abandoned the worker, which is in a call.
 bool loop_end(struct worker *worker, uint64_t start_ns, uint64_t end_ns);
-// Ends the step of all workers. Cold, so that it takes no registers from the loops.
+// Ends the step of all workers. Cold, so that the loops keep their registers.
 void __attribute__((cold)) loop_fail(struct worker *worker, bool in_flush, int error, uint64_t end_ns);
 
 static inline void pass_cuts_until(struct worker *worker, uint64_t instant_ns) {

@@ -26,7 +26,7 @@ struct result {
     uint64_t max_ns, max_ordinal;       // ordinal 0: none
     bool max_in_flight;                 // the maximum is the age of an operation that had not ended
     uint32_t min_worker, max_worker;
-    double ring_passes;                 // NAN: the pattern has no passes
+    double ring_passes;                 // NAN: the pattern does not have passes
     // 0 operations: no first pass ended in the measured time
     uint64_t first_pass_operations, first_pass_sum_ns;
     uint64_t operations_not_started;        // open loop: due in the measured time; their waits are in response

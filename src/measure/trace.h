@@ -23,7 +23,7 @@ struct trace {
     const char *path;                   // NULL: not requested
     int fd;
     struct traced *operations;
-    uint64_t room;                      // what is left of --traceOperations
+    uint64_t room;                      // how many of --traceOperations are left
     _Atomic uint64_t used;              // entries of this step; operations beyond room are not kept
     uint64_t dropped;                   // operations that were not kept, in all steps so far
     int error;                          // errno of a failed write to the file; 0: none

@@ -3,7 +3,7 @@
 //
 // --verify: after a step, every block that the step wrote is read back and compared with what was last written there.
 // Each 512 bytes carry a stamp that only that write had (payload.h), so a lost, torn, misdirected or corrupted write is
-// found. It cannot find what a volatile cache would lose in a power cut.
+// found. It cannot find writes that a volatile cache would lose in a power cut.
 #pragma once
 
 #include "measure/worker.h"
@@ -22,7 +22,7 @@ struct verify {
     // Of all steps so far:
     _Atomic uint64_t blocks, mismatches;
     struct mismatch kept[VERIFY_MISMATCHES_KEPT];
-    struct failure failure;             // what was wrong, or could not be read; status EXIT_MEASURED: nothing
+    struct failure failure;             // the first wrong or unreadable block; status EXIT_MEASURED: none
 };
 
 // Checks every worker's last pass; a job of a thread.

@@ -1,9 +1,9 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// A worker: a thread that makes one operation of its stream after another, times each with two reads of CLOCK_MONOTONIC
-// right around the system call, and records every one in memory of its own. Nothing is allocated, locked, printed or
-// formatted between the first and the last operation of a step.
+// A worker: a thread that performs the operations of its stream one after the other, times each with two reads of
+// CLOCK_MONOTONIC directly before and after the system call, and records all of them in its own memory. Nothing is
+// allocated, locked, printed or formatted between the first and the last operation of a step.
 //
 // Who owns a worker's figures: the worker while it is WORKER_RUNNING. While it is WORKER_IN_CALL (in the system call,
 // or sleeping until its next operation is due) main may borrow them (WORKER_BORROWED) and give them back; a worker that
@@ -140,11 +140,11 @@ struct worker {
     struct cut cut;                     // the slot that is running
     uint64_t operations;                // operations of the step, including the warm-up
     uint64_t warmup_operations;
-    uint64_t commits_done, warmup_commits;      // the same for its applications' commits
+    uint64_t commits_done, warmup_commits;      // for its applications' commits: all, and in the warm-up
     uint64_t moved_bytes[OPERATIONS];   // if sizes vary: bytes moved, including the warm-up
     uint32_t size_index;  // for a stream of --stream: the size of the operation in flight, or of the last one
     uint64_t size_counts[STREAM_SIZES_MAX];     // for such a stream: the measured operations of each size
-    // for such a stream: when the operation in flight, or the next one, may start; and the same for the first one
+    // for such a stream: when the operation in flight or the next one may start, and when the first one may start
     uint64_t due_ns, first_due_ns;
     uint64_t record_bytes;              // if sizes vary: the bytes of log records in the measured writes
     uint64_t remote_ns;                 // measured time spent waiting for remote acknowledgements

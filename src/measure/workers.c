@@ -50,7 +50,7 @@ static struct figures *create_figures(const struct stream *stream, enum operatio
     return figures;
 }
 
-// Each worker of a ring of --stream has a part of the files; with all other patterns they share them.
+// Each worker of a ring of --stream has a part of the files. With all other patterns, the workers share the files.
 static void open_pattern(struct worker *worker, const struct workload *workload) {
     const struct stream *stream = worker->stream->stream;
     const struct place *place = &workload->places[worker->place - 1];
@@ -142,7 +142,7 @@ static bool create_stream(struct workers *workers, struct stream_step *step) {
             }
         }
     }
-    // One after the other, so that a run that is stopped does not wait until all memory is filled.
+    // Fills memory one worker at a time, so that a run that is stopped does not wait until all memory is filled.
     for (uint32_t n = 0; n < count && !atomic_load(workspace->stop); n++) {
         struct worker *worker = &step->first_worker[n];
         worker->number = n + 1;
@@ -273,7 +273,7 @@ void workers_prepare_step(struct workers *workers, const struct result_key *key)
     }
 }
 
-// Streams of --stream with an open loop: every step has a plan of its own.
+// Streams of --stream with an open loop have a separate plan for every step.
 static void start_arrivals(struct workers *workers) {
     uint64_t seed = workers->workspace->options->seed + workers->plan.key.step;
     for (uint32_t i = 0; i < workers->workspace->workload->streams_count; i++) {

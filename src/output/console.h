@@ -1,7 +1,7 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Text for standard output and standard error, used by the main thread only. Output that they do not accept at once
+// Text for standard output and standard error, used by the main thread only. Output that these do not accept at once
 // waits in a buffer that grows, so a full pipe, a stopped terminal or a reader that has disappeared never blocks the
 // tester. Only a regular file can block, so if one is on a file system under test, its text is held until the tables
 // are in place.
@@ -16,7 +16,7 @@ void console_use_standard_error(void);
 void console_hold(void);
 void console_release(void);
 
-// Both wait for console_flush. Names have to be escaped: see text_escape.
+// The text of both functions waits for console_flush. Names have to be escaped: see text_escape.
 void console_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void console_vescape(const char *format, va_list arguments) __attribute__((format(printf, 1, 0)));
 // Writes as much as possible without blocking.
@@ -27,7 +27,7 @@ bool console_is_behind(void);
 // A line on standard error, after "logdisk: "; control sequences are escaped.
 void console_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-// For supervisor_await: tries to write, and returns true if nothing is waiting any more.
+// For supervisor_await: tries to write, and returns true if no text is waiting any more.
 bool console_is_drained(void *unused);
 bool complaints_are_drained(void *unused);      // of standard error only
 // Why standard output could not be written; 0 if it could.

@@ -18,9 +18,9 @@ static uint32_t whole_percent(uint32_t ppm) {
 static void print_global(FILE *out, const struct options *options) {
     (void)fprintf(out, "[global]\nioengine=psync\nthread=1\ntime_based=1\nruntime=%" PRIu64 "\nramp_time=%" PRIu64 "\n",
                   options->duration_s, options->warmup_s);
-    // Does not set refill_buffers: fio alters each block a little by default, as the tester does. Refilling a large
-    // one takes longer than some writes. Turns off fio's hints to the page cache, and its dropping of the cache for
-    // each pass through a file.
+    // Does not set refill_buffers: by default, fio alters each block a little, like the tester, and refilling a large
+    // block takes longer than some writes. Turns off fio's hints to the page cache, and prevents it from dropping the
+    // cache before each pass through a file.
     (void)fprintf(
         out,
         "norandommap=1\nfallocate=none\ninvalidate=0\nfadvise_hint=0\ngroup_reporting=1\nclocksource=clock_gettime\n"
@@ -155,7 +155,7 @@ static void print_pattern(FILE *out, const struct stream *stream) {
     }
 }
 
-// In the group of the job before it if it is not the first of its stream.
+// A job belongs to the group of the previous job unless it is the first of its stream.
 static void print_job(FILE *out, const struct workload *workload, const struct stream *stream, bool first) {
     uint32_t workers = stream_workers(stream, load_of(workload));
     (void)fprintf(out, "\n[%s]\n%s", stream->name, first ? "new_group=1\n" : "");

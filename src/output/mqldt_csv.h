@@ -29,7 +29,7 @@ struct csvfile {
     const char *path;       // NULL: not requested
     int fd;                 // -1: not open, because on_screen or unread is set
     bool on_screen;         // standard output refers to the same file
-    // a named pipe that nobody had open for reading at the start: a writer waits for a reader
+    // the file is a named pipe that nobody had open for reading at the start: a writer waits for a reader
     bool unread;
     bool made;              // by csvfile_open
     int error;              // of csvfile_write

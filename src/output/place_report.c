@@ -35,7 +35,7 @@ static void print_mean(uint64_t sum_ns, uint64_t count) {
     }
 }
 
-// Response times are shown if all of the operations have one.
+// Response times are shown if all operations have one.
 static void
 print_row(const char *when, const char *place, const char *operation, const struct place_figures *row, double s) {
     char count[THOUSANDS_BYTES];
@@ -47,7 +47,7 @@ print_row(const char *when, const char *place, const char *operation, const stru
     console_print("\n");
 }
 
-// Each place with its reads and writes, and all of them.
+// Prints each place with its reads and writes, and the total of all places.
 static void
 print_rows(const struct place_report *report, const char *when, struct place_figures of[][OPERATIONS], double s) {
     struct place_figures all[OPERATIONS + 1] = {0};

@@ -29,7 +29,7 @@ struct place_report {
     struct place_figures step[WORKLOAD_STREAMS_MAX][OPERATIONS];
 };
 
-// Only for workloads of --stream; nothing is shown for others.
+// Shows something only for workloads of --stream.
 void place_report_start_step(struct place_report *report, const struct workload *workload, uint64_t every_s);
 // Adds a whole second (from 1) of a stream's operation. Streams may be some seconds apart: a period is shown when all
 // streams have completed it.

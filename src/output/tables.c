@@ -16,7 +16,7 @@
 #define PRINTED_LINE_BYTES 4096                 // plus one row; runtimes split lines of more than 16 KiB
 #define WAITING_MAX_BYTES (UINT64_C(16) << 20)  // text of one table, while its file system hangs
 
-// Without reserved space, a full file system would take the whole result.
+// Without reserved space, the whole result would be lost on a full file system.
 static const off_t reserved_bytes[TABLES] = {[TABLE_RESULTS] = 512 << 10, [TABLE_RUN] = 64 << 10};
 
 static const char *name_of(int table) {

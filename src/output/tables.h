@@ -3,8 +3,8 @@
 //
 // The full result as CSV tables in a directory; docs/columns.md explains every column. The files are created
 // exclusively at the start. run.csv gets its name last: if it exists, the tables are complete, and it names those that
-// could not be written. Such a table is given up at once and does not affect the others. results.csv and run.csv, which
-// are small, have their space reserved from the start.
+// could not be written. If a table cannot be written, it is abandoned at once, and the others are not affected.
+// results.csv and run.csv, which are small, have their space reserved from the start.
 //
 // In a container, only the log is kept. There the files are in memory (memfd_create), and they are printed at the end.
 //
@@ -60,7 +60,7 @@ struct table_file {
 
 struct tables {
     const char *path;                   // NULL: no tables were requested, and every call does nothing
-    bool printed;                       // path is TABLES_PRINTED; there is no directory
+    bool printed;                       // path is TABLES_PRINTED, so there is no directory
     bool made_directory;
     int dir_fd;
     struct table_file files[TABLES];
@@ -86,7 +86,7 @@ bool tables_complete(struct tables *tables);
 // Writes run.csv, whose rows are in files[TABLE_RUN].rows, and gives it its name; false if that fails.
 bool tables_complete_run(struct tables *tables);
 
-// Prints the tables that are complete, a part whenever wait(context) has made room. Ends early and returns false if
-// that returns false, or a table cannot be read. Every line begins with "|", with tabs between its rows.
+// Prints the tables that are complete, in parts, and calls wait(context) to make room for each. Ends early and returns
+// false if wait does, or if a table cannot be read. Every line begins with "|", with tabs between its rows.
 // docs/columns.md describes the frame.
 bool tables_print(struct tables *tables, bool (*wait)(void *context), void *context);

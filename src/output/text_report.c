@@ -6,7 +6,7 @@
 #include "output/console.h"
 
 #define PLAIN_LINES_PER_STEP 10
-#define WIDE 67                // of titles: of what was written, and of latencies
+#define WIDE 67                // width of titles, wide for what was written, narrow for latencies
 #define NARROW 30
 
 static const char *number(uint64_t value) {

@@ -130,7 +130,7 @@ static bool take_size_value(const char *text, uint64_t *bytes) {
     return parse_size(text, bytes) && *bytes >= SIZE_MIN_BYTES && *bytes <= SIZE_MAX_BYTES;
 }
 
-// One element of a mix, "4K:40". upto_ppm is the sum of the shares before it, and then includes this one.
+// Takes one element of a mix, such as "4K:40", and adds its share to upto_ppm, the sum of the shares before it.
 static bool take_share(char *text, struct stream_terms *of, uint32_t *upto_ppm) {
     char *colon = strchr(text, ':'), percent[40];
     uint32_t ppm = 0;
@@ -244,7 +244,7 @@ size_t grammar_device_length(const char *text) {
     return end != NULL ? (size_t)(end - text) : strlen(text);
 }
 
-// Must be an entry of that directory, because only such names always refer to the same device.
+// Checks that the path is an entry of DEVICES_DIRECTORY, because only such names always refer to the same device.
 static bool is_device_name(const char *path, size_t length) {
     size_t directory = strlen(DEVICES_DIRECTORY);
     const char *name = path + directory;
@@ -379,7 +379,7 @@ static bool read_keys(struct reading *reading, const char *text, void *terms) {
     }
 }
 
-// Whether the keys that were given are those that the stream's pattern and arrivals have.
+// Whether the stream's pattern and arrivals allow all keys that were given.
 static bool check_keys(struct reading *reading, enum pattern_kind pattern, enum arrival_process process) {
     for (size_t i = 0; i < reading->keys_count; i++) {
         const struct key *key = &reading->keys[i];

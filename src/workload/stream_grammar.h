@@ -24,7 +24,7 @@ struct place_terms {
 // One directory, or several with '+' between them.
 bool grammar_directories(const char *text, size_t length);
 
-// The length of the first device of A+B: a '+' that no path follows belongs to a name.
+// The length of the first device of A+B. A '+' that is not followed by a path is part of a name.
 size_t grammar_device_length(const char *text);
 
 bool grammar_place(const char *text, struct place_terms *terms, struct failure *failure);

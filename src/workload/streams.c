@@ -97,7 +97,7 @@ static bool check_devices_of(struct plan *plan, const struct place_terms *place)
     return true;
 }
 
-// A device that is to be overwritten must have been named twice, identically.
+// A device may be overwritten only if it was named twice, identically.
 static bool check_devices(struct plan *plan) {
     const struct text_list *allowed = &plan->options->erase_devices;
     for (uint32_t i = 0; i < plan->places_count; i++) {
@@ -256,7 +256,7 @@ static enum sync_mode opening_of(enum sync_mode sync) {
     return sync == SYNC_DSYNC || sync == SYNC_SYNC ? sync : SYNC_NONE;
 }
 
-// Only the streams that write to the place count, because those that only read use any open mode.
+// Only the streams that write to the place matter, because those that only read can use any open mode.
 static bool agree_on_sync(struct plan *plan, uint32_t place, enum sync_mode *sync) {
     const struct stream *first = NULL;
     *sync = SYNC_NONE;
@@ -277,7 +277,7 @@ static bool agree_on_sync(struct plan *plan, uint32_t place, enum sync_mode *syn
     return true;
 }
 
-// Each worker of a ring has files of its own.
+// Each worker of a ring has its own files.
 static uint64_t ring_workers(const struct plan *plan, uint32_t place) {
     uint64_t most = 1;
     for (uint32_t i = 0; i < plan->workload->streams_count; i++) {

@@ -12,7 +12,7 @@
 #define BLOCK_BYTES 4096
 #define WRITES_MAX 200
 #define WRITES_MIN 5                    // enough for a meaningful median
-#define TIME_NS UINT64_C(400000000)     // time for the writes of each kind
+#define TIME_NS UINT64_C(400000000)     // time limit for the writes of each kind
 #define PAYLOAD_WORKER 65535            // no other data has this number
 
 static int by_value(const void *left, const void *right) {
@@ -20,7 +20,7 @@ static int by_value(const void *left, const void *right) {
     return (one > other) - (one < other);
 }
 
-// pwrite, not the workers' pwritev, so that a trace tells them apart.
+// pwrite, not the workers' pwritev, so that a trace can distinguish them.
 static int write_some(int fd, uint64_t file_bytes, struct payload *payload, const atomic_bool *stop, uint64_t *p50_ns) {
     uint64_t took_ns[WRITES_MAX], end_ns = now_ns() + TIME_NS, places = file_bytes / BLOCK_BYTES;
     size_t count = 0;

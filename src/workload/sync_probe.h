@@ -10,7 +10,7 @@
 #include "base/standard.h"
 
 struct sync_probe {
-    uint64_t plain_p50_ns, sync_p50_ns; // of O_DIRECT, and of O_DIRECT|O_DSYNC; 0: unknown
+    uint64_t plain_p50_ns, sync_p50_ns; // with O_DIRECT, and with O_DIRECT|O_DSYNC; 0: unknown
 };
 
 // Writes the beginning of a file that is open for direct I/O and written in full; takes less than a second, unless one

@@ -99,7 +99,7 @@ static bool same_file_system(struct workspace *workspace, const struct place *pl
         place->path, dir, dir);
 }
 
-// Two names for one directory: the queue managers would have the same files.
+// If a directory had two names, queue managers would share files.
 static bool not_named_before(struct workspace *workspace, const struct place *place) {
     for (const struct place *other = workspace->workload->places; other < place; other++) {
         bool same_files = strcmp(other->file_prefix, place->file_prefix) == 0;
@@ -278,7 +278,7 @@ static bool refuse_creation(struct workspace *workspace, const char *path, int e
 }
 
 // The kernel creates a file before it refuses O_DIRECT for it. So the file is created without that flag, and opened
-// again with all flags of the test; both descriptors must be the same file, of which no other name exists.
+// again with all flags of the test; both descriptors must refer to the same file, which must not have another name.
 static bool create_named(struct workspace *workspace, const struct place *place, const char *path, int *fd) {
     struct stat created, opened;
     const char *name = name_of(path);
@@ -332,7 +332,7 @@ static bool create_file(struct workspace *workspace, uint32_t number, uint32_t f
                       : refuse_creation(workspace, path, errno);
 }
 
-// One write as the test makes it. 0, errno, or FAILURE_SHORT_WRITE.
+// Writes once, in the same way as the test. 0, errno, or FAILURE_SHORT_WRITE.
 static int write_block(int fd, const void *block, size_t bytes, uint64_t offset_bytes) {
     struct iovec vector = {.iov_base = (void *)(uintptr_t)block, .iov_len = bytes};
     ssize_t written;
@@ -541,7 +541,7 @@ static bool sync_places(struct workspace *workspace) {
 
 // Devices.
 
-// Known without a write. The page cache takes any size.
+// Known without a write. The page cache accepts any size.
 static bool has_whole_sectors(struct workspace *workspace, uint32_t number, uint32_t sector_bytes) {
     const struct place *place = &workspace->workload->places[number - 1];
     const struct number_list *sizes = &workspace->workload->writes;

@@ -9,8 +9,8 @@
 // nor a crash leaves them behind; if the file system does not support such files (NFS), they lose their name once they
 // are open.
 //
-// workspace_prepare makes calls that may hang, so it is a job of a thread; meanwhile, `activity` tells main what it is
-// doing. Everything that can be refused is refused before the first byte is written.
+// workspace_prepare makes calls that may hang, so it is a job of a thread; meanwhile, main reads its current activity
+// from `activity`. Everything that can be refused is refused before the first byte is written.
 #pragma once
 
 #include "workload/sync_probe.h"

@@ -152,7 +152,7 @@ struct workload {
     const struct number_list *load_points;
     const char *write_option;           // name of the option that determines the sizes of writes
     const char *load_option;            // name of the option that determines how many workers there are
-    const char *worker_title;           // what a worker stands for
+    const char *worker_title;           // what a worker represents
     struct number_list writes;          // sizes that the disk must accept
     uint32_t streams_count;
     struct stream streams[WORKLOAD_STREAMS_MAX];

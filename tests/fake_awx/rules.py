@@ -210,7 +210,7 @@ def prompt_errors(
     prompts: Mapping[str, Any],
     inventory_hosts: int | None = None,
 ) -> dict[str, list[str]]:
-    """Check what a launch, a schedule or a node gives to a template beyond its name: fields by awx/main/models/jobs.py,
+    """Check the values that a launch, a schedule or a node passes to a template: fields by awx/main/models/jobs.py,
     JobTemplate._accept_or_ignore_job_kwargs, and variables by awx/main/models/mixins.py,
     SurveyJobTemplateMixin._accept_or_ignore_variables.
 
@@ -295,5 +295,5 @@ def _rendering_errors(text: str) -> list[str]:
 
 
 def render_message(text: str, job: Mapping[str, Any]) -> str:
-    """Render a message as AWX does when it sends it: what is unknown is empty."""
+    """Render a message as AWX does when it sends it: unknown values are empty."""
     return ImmutableSandboxedEnvironment().from_string(text).render({**CONTEXT, "job": {**JOB, **job}})

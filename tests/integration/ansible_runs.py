@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Running the real ansible-playbook of a version of ansible-core, as a user would from a directory of their own."""
+"""Runs the real ansible-playbook of a version of ansible-core, like a user in a separate directory."""
 
 import json
 import os
@@ -133,7 +133,7 @@ class Controller:
     def start(
         self, playbook: str, *arguments: str, stdout: int | IO[str] = subprocess.DEVNULL
     ) -> subprocess.Popen[bytes]:
-        """Start a playbook of the collection in a process group of its own, to be interrupted or killed."""
+        """Start a playbook of the collection in a separate process group, to be interrupted or killed."""
         command = [
             *NICE,
             str(self.tools / "ansible-playbook"),

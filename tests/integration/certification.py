@@ -28,7 +28,7 @@ class Certification:
 
     @cached_property
     def records(self) -> dict[str, dict]:
-        """Each host's record by its name."""
+        """The record of each host, by the host's name."""
         found = [json.loads(path.read_text()) for path in self.path.glob("hosts/*/*/record.json")]
         return {record["host"]: record for record in found}
 
@@ -136,7 +136,7 @@ def summaries(screen: str) -> list[str]:
 
 
 class Page(HTMLParser):
-    """The page's text, the verdict of each host's section, and what it would load from elsewhere."""
+    """The page's text, the verdict in each host's section, and everything that the page would load from elsewhere."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -70,7 +70,7 @@ def tester() -> Path:
 @pytest.fixture
 def machine() -> Iterator[None]:
     """Only one test at a time may use this machine as a host: it sees the queue managers that run on its hosts, and
-    would be refused like them."""
+    would be refused like these hosts."""
     (PROJECT / "build").mkdir(exist_ok=True)
     with (PROJECT / "build/machine.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -254,7 +254,7 @@ def discovery(path: str) -> Object | None:
 
 
 def serve(cluster: Cluster) -> ThreadingHTTPServer:
-    """The API server on a port of its own; its thread ends with shutdown()."""
+    """The API server on a separate port; its thread ends with shutdown()."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler(cluster))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     return server

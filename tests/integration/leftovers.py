@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Shows, from the machine, what a certification does and leaves behind on hosts of the test bed."""
+"""Inspects, from the machine, what a certification does and leaves behind on hosts of the test bed."""
 
 from collections.abc import Iterable
 from contextlib import suppress

@@ -123,7 +123,7 @@ class Runner:
         return {"ANSIBLE_COLLECTIONS_PATH": f"{target}:~/.ansible/collections:/usr/share/ansible/collections"}
 
     def prepare(self, answers: Mapping[str, object], environment: Mapping[str, str], **settings: object) -> None:
-        """Write what a job is given. Text answers of a survey are marked as unsafe, but values in AWX's variables are
+        """Write the input of a job. Text answers of a survey are marked as unsafe, but values in AWX's variables are
         not."""
         (self.private / "env").mkdir(exist_ok=True)
         extravars = "".join(

@@ -49,7 +49,7 @@ def lose_before_the_start(bed: Bed, controller: Controller, directory: Path) -> 
 
 
 def test_a_controller_that_is_lost_before_the_start(start: Start, controller: Controller, tmp_path: Path) -> None:
-    """A workspace that may belong to a run about to start is kept; the clean-up says how to remove it at once."""
+    """A workspace that may belong to a run about to start is kept; the clean-up prints how to remove it at once."""
     bed = start("h1")
     inventory = lose_before_the_start(bed, controller, tmp_path)
 

@@ -18,7 +18,7 @@ FORMATS = set(RENDERERS)
 
 
 def configuration(path: Path, *lines: str) -> dict[str, str]:
-    """The environment for a configuration that differs from the project's in what it enables."""
+    """The environment for a configuration that enables other callbacks than the project's."""
     path.write_text(
         "\n".join(
             [

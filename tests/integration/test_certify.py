@@ -17,7 +17,7 @@ Start = Callable[..., Bed]
 
 @pytest.mark.long
 def test_three_hosts(start: Start, controller: Controller, tmp_path: Path) -> None:
-    """One host is healthy, one slow, one out of reach."""
+    """One host is healthy, one is slow, and one is out of reach."""
     bed = start(HostSpec("good", variables=COMPILE), HostSpec("slow", disk="slow"), "dead")
     bed["slow"].set_delay_ms(SLOW_MS)
     bed["dead"].link_down()
@@ -123,7 +123,7 @@ def check_formats(certification: Certification) -> None:
 
 
 def check_report_again(controller: Controller, original: Path, elsewhere: Path) -> None:
-    """report.yml renders the same report from the run directory alone, and decides as certify.yml did."""
+    """report.yml renders the same report from the run directory alone, and reaches the same decision as certify.yml."""
     kept = {path.name: path.read_bytes() for path in original.iterdir() if path.is_file()}
     elsewhere.mkdir()
     moved = elsewhere / original.name

@@ -26,8 +26,7 @@ SMALL = {
     "claim_namespace": "mq",
     "claim_patience": 3,
 }
-# The tester as a container would run it: nothing but itself and its volume, an unprivileged user,
-# and a host name of its own.
+# The tester as in a container: with only itself and its volume, an unprivileged user, and a separate host name.
 CONTAINED = """
 hostname "$1"; root=$2; shift 2
 mount -t proc proc "$root/proc" && mount --bind "$root" "$root" && mount -o remount,ro,bind "$root" || exit 99

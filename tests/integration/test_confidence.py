@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What a run proves about a limit: it is kept, it is broken, or neither, and then the necessary duration is reported.
 
-Limits lie far above what this machine needs however busy it is, and stalls of a disk far above the limits. If the
-number of writes matters, they come at a fixed rate. A host that shares its processors is disturbed, so even a proven
-break is left open. `outcome_of` ignores that.
+Limits are far above the latency of this machine, even if it is busy, and the stalls of a disk are far above the limits.
+If the number of writes matters, they come at a fixed rate. A host that shares its processors is disturbed, so even a
+proven break is left open. `outcome_of` ignores that.
 """
 
 import time

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The tester finds out what each disk lost that it had acknowledged, and accuses no honest disk: real file systems on
+"""The tester finds the acknowledged writes that each disk lost, and never accuses an honest disk: real file systems on
 disks whose power is cut."""
 
 import csv

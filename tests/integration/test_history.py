@@ -133,7 +133,7 @@ def test_the_states_of_a_volume(inventory: Path, controller: Controller) -> None
     assert "h2: missing" in imported.screen and states(imported) == {"h1": "failed", "h2": "none"}
     assert controller.run("history", *everything).status == 2
 
-    # Imported results are shown by their throughput, together with later measurements.
+    # The throughput of imported results is shown together with later measurements.
     drift = controller.run("drift", *everything)
     assert drift.status == 0 and "UNKNOWN: 2 volumes cannot be judged yet" in drift.screen
     reports = controller.directory / "reports"

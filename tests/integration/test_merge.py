@@ -43,8 +43,8 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 @pytest.fixture
 def job(controller: Controller, tmp_path: Path) -> Callable[..., Job]:
-    """job(id, playbook, inventory, environment, variables): a job in a private data directory of its own,
-    with a limit if there is one."""
+    """job(id, playbook, inventory, environment, variables): runs a job in its own private data directory, with a limit
+    if there is one."""
 
     def run(
         number: int, playbook: str, inventory: Path, environment: dict[str, str], limit: str = "", **variables: object

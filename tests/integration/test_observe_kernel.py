@@ -47,7 +47,7 @@ pytestmark = pytest.mark.skipif(bool(lacking()), reason=lacking() or "-")
 
 
 class Observer:
-    """A source in a process of its own, in a mount namespace with tracefs, and its output so far."""
+    """A source in a separate process, in a mount namespace with tracefs, and its output so far."""
 
     def __init__(self, folder: Path, **options: object) -> None:
         self.path = folder / f"samples-{time.monotonic_ns()}"
@@ -204,7 +204,7 @@ def percentile(counts: dict[int, int], share: float) -> int:
 
 
 def processes_below(pid: int) -> dict[int, str]:
-    """The processes that a process started, by number, with their names."""
+    """The names of the processes that a process started, by process ID."""
     found = {}
     for child in map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split()):
         found[child] = Path(f"/proc/{child}/comm").read_text().strip()
@@ -213,7 +213,7 @@ def processes_below(pid: int) -> dict[int, str]:
 
 
 def end_bpftrace(observer: Observer) -> None:
-    """End the observation as on request: bpftrace prints what it has."""
+    """End the observation as if requested: bpftrace prints the data that it has."""
     (bpftrace_pid,) = [pid for pid, name in processes_below(observer.process.pid).items() if name == "bpftrace"]
     os.kill(bpftrace_pid, signal.SIGTERM)
 
@@ -259,7 +259,8 @@ def test_calls_are_counted_as_the_application_counts_them(observe, mqi, tmp_path
 
 @pytest.mark.thorough
 def test_no_write_is_lost_at_a_high_rate(observe):
-    """The maps are read while the kernel counts in them; if bpftrace is asked to end, it prints what it has."""
+    """The maps are read while the kernel counts in them. If bpftrace is asked to end, it prints the data that it
+    has."""
     with tempfile.TemporaryDirectory(dir="/dev/shm") as memory:
         observer = observe(log_path=memory)
         observer.wait_for("base")

@@ -22,7 +22,7 @@ LONG = {**QUICK, "sweep_block_sizes": ["4K"], "sweep_duration": 15, "sweep_poll_
 
 
 def inventory_of(bed: Bed, path: Path, **machines: str) -> Path:
-    """Write an inventory in which each name leads to the host of the bed that stands for it."""
+    """Write an inventory in which each name has the address of the given host of the bed."""
     bed.inventory(path)
     content = yaml.safe_load(path.read_text())
     known = content["all"]["hosts"]

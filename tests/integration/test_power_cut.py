@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The power of hosts is cut while they write: the report says what their disks kept, and claims nothing that was not
-observed."""
+"""The power of hosts is cut while they write: the report states which writes their disks kept, and claims nothing that
+was not observed."""
 
 import sys
 from collections.abc import Callable
@@ -21,7 +21,7 @@ SMALL = {
 
 
 def power(settings: Settings, cut: str, boot: str = "") -> str:
-    """A command that ends as soon as the host has no power. It is switched on in the background."""
+    """A command that ends as soon as the host has no power. The power is switched on again in the background."""
     command = (
         f"PYTHONPATH={PROJECT}/tests LOGDISK_TESTBED_STATE={settings.state_base} {sys.executable} -m "
         f"testbed --prefix {settings.prefix}"

@@ -104,7 +104,7 @@ def test_every_refusal_before_a_byte_is_written(start: Start, controller: Contro
     assert outcome.status == 2
     assert f"NOT READY: {len(CASES)} of {len(CASES) + 1} hosts. " in outcome.words
     records = outcome.certification.records
-    # Without a duration, it measures as long as the profile requires.
+    # Without a duration, a run measures for as long as the profile requires.
     assert outcome.certification.run["parameters"]["sweep_duration"] == 300
     assert records["good"]["reasons"][0].startswith("ready: 2 steps in about 11 min")
     assert {name: record["verdict"] for name, record in records.items() if record["verdict"]} == dict.fromkeys(

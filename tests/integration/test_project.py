@@ -46,7 +46,7 @@ def make(
 @pytest.mark.thorough
 @pytest.mark.usefixtures("machine")
 def test_make_certify_in_a_new_clone(clone: Path) -> None:
-    """It measures this machine's own disk, so the status may be 0, or 2 with reasons."""
+    """`make certify` measures this machine's own disk, so the status may be 0, or 2 with reasons."""
     done = make(clone, "certify", "ARGS=-e sweep_duration=1 -e sweep_warmup=0")
     certification = Certification((clone / "reports/latest").resolve())
     (record,) = certification.records.values()
@@ -144,7 +144,8 @@ def artifact(clone: Path) -> Path:
 
 @pytest.mark.thorough
 def test_the_artifact(artifact: Path) -> None:
-    """It contains what users and certification need, and nothing that is generated or needed only here."""
+    """The artifact contains everything that users and certification need, and nothing that is generated or only needed
+    for development."""
     with tarfile.open(artifact) as artifact:
         names = set(artifact.getnames())
     tops = {name.split("/")[0] for name in names}

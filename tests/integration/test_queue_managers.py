@@ -71,7 +71,7 @@ def slowed(thread: int) -> Iterator[None]:
 
 
 def slow_down(host: Host, queue_manager: str) -> None:
-    """From the warm-up on, until the tester ends."""
+    """Delay a queue manager's writes from the warm-up until the tester ends."""
     thread = 0
     while not thread:
         time.sleep(0.05)

@@ -30,7 +30,7 @@ ANSWERS = {
     "gate_fail_on": ["fail", "inconclusive", "error", "missing", "unreachable"],  # multiselect
     "workspace_owner": "",  # text without an answer
 }
-# As in each job of AWX, which also enables a callback of its own.
+# The same as in each job of AWX, which also enables its own callback.
 JOB_ENVIRONMENT = {
     "ANSIBLE_CALLBACKS_ENABLED": "indirect_instance_count,mqops.logdisk.report",
     "ANSIBLE_INVENTORY_UNPARSED_FAILED": "True",
@@ -48,8 +48,8 @@ MOST_EVENTS_OF_HOST = 15
 
 @pytest.fixture
 def runner_of(controller_of: Callable[[str], Controller], tmp_path: Path) -> Callable[..., Runner]:
-    """runner_of("2.16"): jobs of that ansible-core, in a private data directory of their own;
-    the project is a copy of the checkout."""
+    """runner_of("2.16"): jobs of that ansible-core, in a separate private data directory whose project is a copy of the
+    checkout."""
 
     def make(core: str, name: str = "private") -> Runner:
         controller = controller_of(core) if not (tmp_path / "work").exists() else made["controller"]

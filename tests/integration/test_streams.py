@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A database with its log on three hosts: each criterion is broken by its own cause, and is named."""
+"""A database with its log on three hosts: each host breaks another criterion for another reason, and the report names
+it."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -178,7 +178,7 @@ def test_a_power_cut(start: Start, file_system: str) -> None:
 
 
 def test_a_file_system_that_did_not_survive(start: Start) -> None:
-    """The host boots without it, and a second time as well."""
+    """If a file system does not survive a cut, the host boots without it, and can be booted again."""
     bed = start(HostSpec("h1", disk="cut", file_system="xfs"))
     host = bed["h1"]
     for _ in range(2):

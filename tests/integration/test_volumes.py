@@ -57,7 +57,7 @@ pytestmark = pytest.mark.usefixtures("machine")
 
 
 def install_queue_managers(host: Host) -> None:
-    """Give the host the files of its queue managers. One of them is running."""
+    """Give the host the files of its queue managers, one of which is running."""
     mqs_ini = host.root / "var/mqm/mqs.ini"
     mqs_ini.parent.mkdir(parents=True)
     for name, (mount_point, settings) in QUEUE_MANAGERS.items():
@@ -97,7 +97,7 @@ def test_a_frozen_volume_costs_its_neighbours_nothing(
     )
     host = bed["h1"]
     install_queue_managers(host)
-    # It publishes everything at once, so the window ends early.
+    # The stand-in publishes everything at once, so the window ends early.
     install_amqsrua(
         host.root / "opt/mqm/samp/bin/amqsrua",
         queue_manager="QM3",

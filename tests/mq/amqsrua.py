@@ -4,10 +4,10 @@
 """Stand-in for IBM MQ's sample program amqsrua: it replays a recording, and fails in the same ways.
 Runs on Python 3.6.
 
-The file of its own name with ``.json`` added says what to do: ``text``, what amqsrua printed; ``every_s``, how often a
+The file with the program's name plus ``.json`` controls it: ``text``, what amqsrua printed; ``every_s``, how often a
 publication comes; ``then``, what happens after the last one: a reason code, or ``hang``, or ``crash``, or empty for the
-end; ``refuse``, a reason code at once;
-and ``hang``, to say nothing at all. It only knows the queue manager ``queue_manager`` (QM1).
+end; ``refuse``, a reason code at once; and ``hang``, to print nothing at all. It only knows the queue manager
+``queue_manager`` (QM1).
 """
 
 import json

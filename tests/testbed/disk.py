@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Switching a host's file system under test: freezing it, and the slow disk's delays, errors, pauses and limit."""
+"""Controls a host's file system under test: freezes it, and sets the slow disk's delays, errors, pauses and limit."""
 
 import errno
 import fcntl

@@ -34,10 +34,10 @@ COMPILERS = ("usr/bin/*gcc*", "usr/bin/cc", "usr/bin/c89*", "usr/bin/c99*", "usr
 
 @dataclass
 class HostSpec:
-    """What a host is like. ``disk``: see host-init; ``character``: what a disk that is cut does, see cutdisk.py;
-    ``cache_blocks``: how many blocks of 4 KiB its cache holds; ``more``: mount points of further file systems, in
-    memory; ``image``: a container image instead of a Debian release; ``python``: "" for the release's own, "none",
-    "broken", or a version such as "3.6" for this machine's interpreter of that version (:func:`interpreter`);
+    """What a host is like. ``disk``: see host-init; ``character``: how a disk whose power is cut behaves, see
+    cutdisk.py; ``cache_blocks``: how many blocks of 4 KiB its cache holds; ``more``: mount points of further file
+    systems, in memory; ``image``: a container image instead of a Debian release; ``python``: "" for the release's own,
+    "none", "broken", or a version such as "3.6" for this machine's interpreter of that version (:func:`interpreter`);
     ``alone``: the host looks like a separate machine, so that a run can certify it, however busy this machine is; its
     disk is ``ram`` or ``slow``; ``tracing``: the host has tracefs and this machine's bpftrace."""
 
@@ -80,8 +80,8 @@ def default_size(disk: str, file_system: str) -> str:
 
 
 def interpreter(version: str) -> Path:
-    """The newest Python of a minor version below a version manager's directory. Its tree is complete in itself, so that
-    a host can be shown it in the same place."""
+    """The newest Python of a minor version below a version manager's directory. Its directory is self-contained, so a
+    host can have it in the same place."""
     base = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
     found = sorted(base.glob(f"{version}.*/bin/python{version}"), key=lambda path: int(path.parts[-3].split(".")[2]))
     if not found:
@@ -206,7 +206,7 @@ class Host:
         power.on(self.dir, self.net)
         self.is_linked = True
 
-    # Its file system, as seen from the machine
+    # The host's file system, as seen from the machine
 
     @property
     def pid(self) -> int:

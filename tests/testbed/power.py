@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The power of a host whose disk is cut: off, so that disk, network and host die at one instant, and on again."""
+"""Switches the power of a host off, so that its disk, network and processes die at the same instant, and on again."""
 
 import fcntl
 import signal

@@ -28,7 +28,7 @@ QUESTIONS = [
     for name, survey in SURVEYS.items()
     for question in survey["spec"]
 ]
-# Their names in infra.aap_configuration.
+# The names of the variables in infra.aap_configuration.
 KNOWN = {"credential_types", "notifications", "projects", "inventories", "templates", "workflows", "schedules"}
 NODES = {node["identifier"]: node for workflow in WORKFLOWS.values() for node in workflow["workflow_nodes"]}
 

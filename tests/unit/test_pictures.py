@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The pictures in the documentation that our programs draw are what the current code draws."""
+"""The pictures in the documentation that our programs draw are current."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ NAMES = sys.argv[2:]
 ATTEMPTS = 3
 # Failures that a busy machine cannot explain: the findings of sanitizers and valgrind.
 FINAL = re.compile(r"Sanitizer|runtime error|==\d+==")
-# Writers have separate descriptor tables, and ThreadSanitizer takes equal numbers for the same descriptor.
+# Writers have separate descriptor tables, and ThreadSanitizer mistakes equal numbers for the same descriptor.
 os.environ["TSAN_OPTIONS"] = "suppressions=" + os.path.join(os.path.dirname(HERE), "tsan.supp")
 
 

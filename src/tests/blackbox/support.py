@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the tests share: a place for each, temporary mounts, and tools that make system calls fail.
 
-A test is a function with @test or @root_test; it gets a Place of its own. run.py finds and runs them.
+A test is a function with @test or @root_test; it gets its own Place. run.py finds and runs them.
 """
 
 import contextlib
@@ -57,7 +57,7 @@ class Result:
 
 
 class Place:
-    """A directory of its own for one test: test files in dir, tables in tables."""
+    """The directory of a test, with test files in dir and tables in tables."""
 
     def __init__(self, name):
         self.path = os.path.join(BASE, name)
@@ -255,7 +255,7 @@ def contains(text, *parts):
 
 
 def consistent(result):
-    """The consistency checks between the tables of every run."""
+    """Checks that the tables of a run are consistent with each other."""
     run = result.run()
     equal(run["complete"], "1", "complete")
     with open(os.path.join(result.tables, "run.csv")) as file:

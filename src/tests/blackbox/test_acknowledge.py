@@ -1,6 +1,6 @@
 # Copyright (c) 2026 mqops contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""--acknowledge: what is promised before and after `ready`, counts that are never early, and files that survive."""
+"""--acknowledge: the promises before and after `ready`, counts that are never early, and files that survive."""
 
 import fcntl
 import os

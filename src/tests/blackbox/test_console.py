@@ -150,7 +150,7 @@ def monitor_replaces_the_live_line(place):
 
 @test
 def numbers_are_grouped_as_the_locale_does(place):
-    """Only on the screen: output for programs keeps its decimal points."""
+    """This applies only to the screen: output for programs keeps its decimal points."""
     write(
         place.path + "/numeric",
         'LC_NUMERIC\ndecimal_point "<U002C>"\nthousands_sep "<U00A0>"\ngrouping 3;2\nEND LC_NUMERIC\n',
@@ -222,7 +222,7 @@ def parent_and_output_gone(place):
 
 @test
 def pipe_that_nobody_reads(place):
-    """A full pipe as standard output: the run ends by its deadline, or by a signal, and has its tables."""
+    """If standard output is a full pipe, the run still ends at its deadline or on a signal, with all tables."""
     for end in ("deadline", "interrupted"):
         shutil.rmtree(place.tables, ignore_errors=True)
         reader, writer = os.pipe()
@@ -319,7 +319,7 @@ def slow_reader_gets_everything(place):
 
 @test
 def unwritable_screen(place):
-    """It is the only result if nothing else was requested."""
+    """Output on the screen is the only result if nothing else was requested."""
     command = [LOGDISK, "--dir=" + place.dir, "--bsize=4K", "--duration=1", "--runId=" + RUN_ID]
     for options, status in (([], 2), (["--csvFile=" + place.path + "/m.csv"], 0), (["--tables=" + place.tables], 0)):
         with open("/dev/full", "w") as full:

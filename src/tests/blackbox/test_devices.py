@@ -1,6 +1,6 @@
 # Copyright (c) 2026 mqops contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Block devices as places: which are refused, without changing a byte, and the content of a device after a test.
+"""Block devices as places: which ones are refused, without changing a byte, and the content of a device after a test.
 
 The names of /dev/disk/by-id are made in a mount namespace of each tester's own, where /dev is a tmpfs.
 """

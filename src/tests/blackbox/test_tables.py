@@ -88,7 +88,7 @@ def without_tables(result, *missing):
 
 @test
 def table_that_cannot_be_written_costs_no_other(place):
-    """A message reports this at once, while the run continues."""
+    """A message reports the missing table at once, while the run continues."""
     command = strace(place, "write:error=ENOSPC", calls="write") + ["-P", place.tables + "/histogram.csv"]
     process = subprocess.Popen(
         command + place.command("--bsize=4K,8K", "--duration=2"),

@@ -119,7 +119,7 @@ void test_full_buffer(void) {
     CHECK(full.size_min == BUFFER_BYTES && full.record_bytes == 1000 * BUFFER_BYTES);
 }
 
-// With the page rewritten the log has no gaps; without it every write ends in one.
+// If the last page is rewritten, the log has no gaps; otherwise, every write ends in a gap.
 void test_partial_pages(void) {
     struct commit_terms terms = {.buffer_bytes = BUFFER_BYTES, .puts = 1};
     uint64_t record = 2048 + MESSAGE_OVERHEAD_BYTES;
@@ -141,7 +141,7 @@ void test_partial_pages(void) {
     group_commit_next_file(&commits);
     CHECK(group_commit_write_bytes(&commits) == LOG_PAGE_BYTES);
     free(commits.groups);
-    // The rewritten page takes its part of the buffer.
+    // The rewritten page takes up a part of the buffer.
     terms.buffer_bytes = LOG_PAGE_BYTES;
     struct outcome small = simulate(&terms, 1, 2048, 4096);
     CHECK(small.size_max == LOG_PAGE_BYTES && small.record_bytes / record < 4096);

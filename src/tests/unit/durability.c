@@ -133,7 +133,7 @@ void test_documented_layout(void) {
     }
 }
 
-// As format_files writes them: parts one after the other, through all files of all queue managers.
+// Parts one after the other, through all files of all queue managers, as format_files writes them.
 void test_preformat_stamps(void) {
     static _Alignas(4096) unsigned char pool[FORMAT_PART_BYTES];
     struct mark mark = mark_with(4096, 2 * FORMAT_PART_BYTES + 8192, 2, 3);

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Distributions and stalls, against exact answers from the same samples.
+// Distributions and stalls, compared with exact results from the same samples.
 #include "figures/distribution.h"
 #include "figures/evidence.h"
 #include "figures/recorder.h"
@@ -260,7 +260,8 @@ static bool is_near(double value, double expected) {
     return fabs(value - expected) <= 1e-9 * fabs(expected);
 }
 
-// p99 of one writer whose shortest write took 200 us; the products are exact fractions, from the same rule.
+// p99 of one writer whose shortest write took 200 us. The expected values were computed with exact fractions by the
+// same rule.
 static const struct evidence_claim p99 = {.part = 1, .whole = 100, .writers = 1, .fastest_ns = 200000};
 
 void test_evidence(void) {

@@ -79,7 +79,7 @@ void test_streams_accepted(void) {
     close_streams(&w);
 }
 
-// The places that have no directories of their own take those of --dir.
+// Places without directories use those of --dir.
 void test_streams_directories(void) {
     static const struct { const char *line, *paths[4]; } cases[] = {
         {"--dir=/a", {"/a", "/a", "/x", "/a"}},
@@ -406,7 +406,7 @@ void test_arrivals(void) {
             worst, fmax(fabs(below - (double)i / OPERATIONS_DRAWN), fabs((double)(i + 1) / OPERATIONS_DRAWN - below)));
     }
     CHECK(worst < KOLMOGOROV / sqrt(OPERATIONS_DRAWN));
-    // Operations that are not due yet are not taken, and the same seed makes the same plan.
+    // Operations are not taken before they are due, and the same seed gives the same plan.
     CHECK(!arrival_take(&plan, before_ns, &due_ns));
     arrival_start(&plan, ARRIVAL_EXPONENTIAL, schedule, 5);
     uint64_t first_ns, again_ns;

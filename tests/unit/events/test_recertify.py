@@ -4,7 +4,7 @@
 
 """The rulebook in ansible-rulebook: notifications of Alertmanager arrive at the webhook, and jobs at a controller.
 
-A host is certified once per day, so each test has hosts of its own.
+A host is certified once per day, so each test has its own hosts.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Rulebook:
         return [job for job in self._awx.jobs[before:] if job.limit != last]
 
     def request_for(self, limit: str) -> dict:
-        """Return what was sent to start the job with this limit."""
+        """Return the data that was sent to start the job with this limit."""
         (body,) = [
             body for dummy, path, body in self._awx.requests if path.endswith("/launch/") and body["limit"] == limit
         ]

@@ -205,7 +205,7 @@ def test_a_second_call_that_fails_costs_only_the_volumes_that_it_is_for(director
 
 
 def inspected(directory, answers):
-    """Return what is known of a host with these workspaces, which are inspected but not created yet."""
+    """Return the known facts about a host with these workspaces, which are inspected but not created yet."""
     asked = {"allow": [], "may_ask_for_privilege": True}
     of_role = dict.fromkeys([f"tester_{name}" for name in probe.OF_ROLE], "")
     options = {**of_role, "tester_dir": "/t", "tester_volumes": planned()["volumes"], "tester_workspace": asked}

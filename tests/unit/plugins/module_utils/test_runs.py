@@ -105,7 +105,7 @@ def test_a_detached_process_has_a_session_of_its_own_and_only_the_lock(run, tmp_
     noise = os.open(str(tmp_path), os.O_RDONLY)
     os.set_inheritable(noise, True)
     lock = run.lock()
-    # It stops itself, so that it can be inspected.
+    # The process stops itself, so that it can be inspected.
     pid = _runs.detach(["/bin/sh", "-c", "kill -STOP $$", "sh", run.path], lock)
     try:
         assert os.WIFSTOPPED(os.waitpid(pid, os.WUNTRACED)[1])

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which queue manager and which source an observation takes, and what its collection returns."""
+"""The queue manager and the source that an observation uses, and the results that its collection returns."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def options(tmp_path):
 
 
 def started(options, *arguments, **changes):
-    """Start a tester, and return what the module answers for the volume."""
+    """Start a tester, and return the module's answer for the volume."""
     (volume,) = options["volumes"]
     return start.start_all({**options, **changes, "volumes": [{**volume, "arguments": list(arguments)}]})["log"][
         "error"

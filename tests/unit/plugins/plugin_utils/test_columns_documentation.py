@@ -49,7 +49,7 @@ def test_units_agree(printed):
 
 
 def test_units_follow_from_names(printed):
-    """Readers take a column's type from its name."""
+    """Readers derive a column's type from its name."""
     suffixes = {
         "bytes_per_s": "bytes/s",
         "_per_s": "1/s",

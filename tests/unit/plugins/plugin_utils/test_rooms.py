@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The rooms of plugin_utils import each other in one direction, and everything is imported by its full name."""
+"""The rooms of plugin_utils import each other in one direction only, and always by full names."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def imports_at_once(path):
 
 
 def room_of(module):
-    """Return the room of a module; the folder of a kind of run is a room of its own."""
+    """Return the room of a module; the folder of a kind of run counts as a separate room."""
     room, *rest = module.removeprefix(PREFIX).split(".")
     return f"_kinds/{rest[0]}" if room == "_kinds" and rest and (KINDS / rest[0]).is_dir() else room
 

@@ -29,7 +29,7 @@ SECOND = (
 
 @pytest.fixture
 def program(tmp_path, monkeypatch):
-    """program(what it does): a Source that calls it"""
+    """program(behaviour): a Source that calls a program with this behaviour"""
     for name in ("CHECK_S", "SILENT_S"):
         monkeypatch.setattr(amqsrua, name, LIMIT_S)
     monkeypatch.setenv("LC_ALL", "de_DE.UTF-8")

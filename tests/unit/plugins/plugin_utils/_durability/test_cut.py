@@ -99,7 +99,7 @@ def test_kept():
             2001,
             "the last acknowledgement came 2 s before it was known that the power was off",
         ),
-        # It was killed and failed, but its full time counts.
+        # The command was killed and failed, but its full time counts.
         (
             {"command": Command(True, None, problem="killed", ended_ns=LAST_NS + 120_000 * MS)},
             120_001,

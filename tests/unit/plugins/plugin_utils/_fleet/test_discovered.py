@@ -111,7 +111,7 @@ def test_block_sizes_go_up_to_the_largest_write_of_the_logger(buffer_pages, file
 
 
 def published(*sizes, source="amqsrua", **more):
-    """Return what a host answers about a queue manager that published these write sizes, 10 s apart."""
+    """Return a host's answer about a queue manager that published these write sizes, 10 s apart."""
     texts = [
         f"Publication received PutDate:20261122 PutTime:1700{number:02}00 Interval:10.000 seconds\nLog - physical "
         "bytes written 40960 4096/sec\n"

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Made-up certificates for the tests and benchmarks of the history: as they come from records, and as entries alone."""
+"""Made-up certificates for the tests and benchmarks of the history: complete ones made from records, and only their
+entries."""
 
 from __future__ import annotations
 
@@ -25,8 +26,8 @@ VERDICTS = {CERTIFIES: "pass", FAILS: "fail"}
 
 
 def certificate(run=RUN, host="db07", files=None, facts=(), **keys):
-    """Return the certificate of a measured host, which passes and certifies unless its tables or keys of its record
-    cause something else."""
+    """Return the certificate of a measured host, which passes and certifies unless the tables or the keys for its
+    record prevent that."""
     files = files or fabricate.tables(over=[])
     record = fabricate.judged(run, host, files)
     known = {

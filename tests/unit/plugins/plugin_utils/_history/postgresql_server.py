@@ -65,7 +65,7 @@ class Server:
 @contextlib.contextmanager
 def running_server(*options: str) -> Iterator[Server]:
     """Start a server with more options, such as fsync=off, and stop it afterwards.
-    It also ends if this process is killed."""
+    The server also ends if this process is killed."""
     binaries = os.path.dirname(sorted(glob.glob("/usr/lib/postgresql/*/bin/postgres"))[-1])
     owner = pwd.getpwnam("nobody") if os.geteuid() == 0 else pwd.getpwuid(os.geteuid())
     directory = tempfile.mkdtemp(prefix="logdisk-postgresql-")

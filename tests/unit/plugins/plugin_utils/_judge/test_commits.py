@@ -42,7 +42,7 @@ def test_a_limit_names_its_stream():
     part = judge(commits(over=[]), P99)
     assert part["verdict"] == "pass"
     assert judged_rows(part) == [("commit", 1, "pass"), ("commit", 60, "pass")]
-    # Without a stream, it judges the writes, as the hard limits do.
+    # Without a stream, a limit on latency_max judges the writes, like the hard limits.
     assert judged_rows(part, "latency_max") == [("log", 1, "pass"), ("log", 60, "pass")]
     assert judged_rows(judge(commits(over=[]), {**P99, "stream": "log"})) == [("log", 1, "pass"), ("log", 60, "pass")]
 

@@ -17,8 +17,8 @@ def facts(plain_us, sync_us, cache="write back", **others):
     return {**probe, "device_write_cache": cache, **others}
 
 
-# The medians of real disks: a kernel that believes "write through", and disks that answer a flush at once or do real
-# work.
+# The medians of real disks: one with a kernel that trusts "write through", and others that answer a flush at once or do
+# real work for it.
 @pytest.mark.parametrize(
     ("known", "said"),
     [

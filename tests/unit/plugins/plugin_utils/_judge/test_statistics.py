@@ -566,7 +566,7 @@ def test_a_broken_table_of_counts_is_refused(counts, over, sentence):
 def test_a_broken_table_of_times_is_refused():
     with pytest.raises(ValueError, match="Second 2 has 1011 ns"):
         statistics.share_of_time([1000, 1000], [0, 1011], P99, 1, alpha=0.05, judgements=1)
-    # The middle of a bucket may lie above the only operation in it.
+    # The middle of a bucket may be above the only operation in it.
     assert statistics.share_of_time([1000], [1004], P99, 1, alpha=0.05, judgements=1).value == 1
 
 

@@ -78,7 +78,7 @@ def variables_read(path):
 
 
 def variables_of_commands(path):
-    """Return the variables that a playbook reads from all hosts at once."""
+    """Return the variables that a playbook reads from all hosts together."""
     tasks = [
         node["mqops.logdisk.check_options"]
         for node in dictionaries(read(path))

@@ -43,7 +43,7 @@ def rendered(tmp_path_factory):
 
 @pytest.fixture(params=sorted(runs.KINDS))
 def of_each_kind(request, rendered):
-    """The rendered run of each kind in turn."""
+    """The rendered run of each kind, one after the other."""
     return rendered(request.param)
 
 

@@ -64,7 +64,7 @@ def test_what_is_packed_comes_back_and_twice_gives_the_same_bytes(run, tmp_path)
     (Path(run.path) / "hosts/link").symlink_to("/etc")
     packed = pack(run.path)
     os.utime(os.path.join(run.path, "run.json"), (1, 1))
-    assert pack(run.path) == packed and packed[4:8] == bytes(4)  # no time in the header
+    assert pack(run.path) == packed and packed[4:8] == bytes(4)  # the header contains no time
     fetched = unpack(packed, str(tmp_path / "elsewhere"), "run1")
     expected = files(run.path)
     del expected["hosts/.record.json.aside"]

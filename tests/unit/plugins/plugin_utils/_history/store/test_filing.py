@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""From run directories into the history: every judged volume once, whatever happens to one of them."""
+"""From run directories into the history: every judged volume is stored once, whatever happens to another one."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ def test_without_files_the_certificates_are_made_and_none_is_written(directory):
 
 
 def test_a_certificate_stays_as_it_was_made(directory, monkeypatch):
-    """A later version of this collection may make a different certificate from the same record. It must not be stored
-    in addition."""
+    """A later version of this collection may make a different certificate from the same record. That certificate must
+    not be stored in addition to the first."""
     made = certify(directory)
     monkeypatch.setattr(certificates, "FIGURES", ())
     assert certificates_of(directory) == made

@@ -164,7 +164,7 @@ def test_the_newest_entries_say_the_same_as_all(history):
 
 
 def test_what_befalls_a_clone_is_its_own(history):
-    """Two machines with the same identity, from their facts to their states."""
+    """Two machines that have the same identity: from their facts to their states."""
     facts = {"twin": "boot-a", "double": "boot-b"}
     twin, double = (made_up.certificate(host=host, facts={"boot_id": boot}) for host, boot in facts.items())
     assert twin.entry.volume_id == double.entry.volume_id

@@ -2,8 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The files for programs: each is accepted by the schema that it promises, or by the parser that reads it,
-for runs of every kind."""
+"""The files for programs: for runs of every kind, the promised schema or the parser that reads it accepts each file."""
 
 from __future__ import annotations
 
