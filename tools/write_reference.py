@@ -31,7 +31,7 @@ GENERATED = "<!-- Written by `make reference`: change {source} instead of this p
 
 PLAYBOOKS_HEAD = """# Playbooks
 
-The installed collection runs each playbook by its name, and so does a checkout in which `make setup` was run. In a
+If the collection is installed, or in a checkout after `make setup`, each playbook can be run by its name. In a
 checkout, and in a project of AWX, the path works as well:
 
 ```console
@@ -39,7 +39,7 @@ $ ansible-playbook -i hosts.yml mqops.logdisk.status
 $ ansible-playbook -i hosts.yml playbooks/status.yml
 ```
 
-[variables.md](variables.md) lists the options. A playbook that finds something wrong ends with status 2, see
+[variables.md](variables.md) lists the options. If a playbook finds something wrong, it ends with status 2: see
 [gate.md](gate.md#exit-status).
 """
 
@@ -47,13 +47,13 @@ VARIABLES_HEAD = """# Variables
 
 Set these variables in the inventory or with `-e`. `ansible-doc -t role mqops.logdisk.gate` (also `workspace`, `sweep`,
 `tester`, `observe`, `power_cut` and `claim`) prints the same descriptions. [playbooks.md](playbooks.md) has the
-variables of single playbooks. [Mistyped names](gate.md#mistyped-names) are found.
+variables of single playbooks. [Mistyped names](gate.md#mistyped-names) are detected.
 
 The following variables concern the whole run. They must be the same for all hosts under test, otherwise the run is
 refused: {run_wide}.
 
-`certify_hosts` is the host pattern of the hosts that a playbook is about, `all:!localhost` by default. Set it with
-`-e`: a variable of a host or group with another value refuses the run. `ansible_become` in the inventory does not
+`certify_hosts` is a host pattern that selects the hosts of a playbook, `all:!localhost` by default. Set it with `-e`:
+if a variable of a host or group has another value, the run is refused. `ansible_become` in the inventory does not
 change the user that the tester runs as; only `workspace_owner` does. As an extra variable, `ansible_become` is refused.
 """
 
@@ -71,31 +71,31 @@ ROLES = {
 
 LIMITS_HEAD = """# Ids of limits
 
-An id always names the same limit: one that is dropped is not used again. A hard limit has the same id in every profile.
-The ids do not count in the SHA-256 of a profile. `test_every_limit_of_a_shipped_profile_fails_the_row_that_breaks_it`
-tests each limit.
+An id always names the same limit: if a limit is dropped, its id is not used again. A hard limit has the same id in
+every profile. The SHA-256 of a profile does not include the ids.
+`test_every_limit_of_a_shipped_profile_fails_the_row_that_breaks_it` tests each limit.
 """
 
 CRITERIA = """
-Some [criteria](profiles.md#hard-failures) are part of every run, so no limit of a profile holds them. No waiver excuses
-them, and a profile that gives a limit or a waiver one of these ids is refused. `CUT-002` and `CUT-003` leave a volume
-`inconclusive`, the others fail it.
+Some [criteria](profiles.md#hard-failures) apply to every run, so they are not in the limits of a profile. No waiver
+excuses them, and a profile is refused if one of its limits or waivers has one of these ids. If `CUT-002` or `CUT-003`
+is not met, the volume is `inconclusive`. If another criterion is not met, the volume fails.
 
 | id | finding | criterion |
 | --- | --- | --- |
 | `IO-001` | `io_error` | no operation fails |
 | `IO-002` | `short_write` | every operation transfers all its bytes |
-| `IO-003` | `wrong_data` | what is read is what was written |
+| `IO-003` | `wrong_data` | data is read back as it was written |
 | `IO-004` | `hung` | every operation returns within the stall limit |
-| `CUT-001` | `power_cut`, lost | every write acknowledged before a [power cut](power_cut.md) is there after it |
+| `CUT-001` | `power_cut`, lost | every write acknowledged before a [power cut](power_cut.md) still exists after it |
 | `CUT-002` | `power_cut`, inconclusive | the cut took place, and would have shown a loss |
-| `CUT-003` | `too_few_cuts` | as many cuts were made as were asked for |
-| `CUT-004` | `power_cut`, torn | after the cut, no block holds parts of two writes |
-| `CUT-005` | `power_cut`, misdirected | no block holds a write that belongs elsewhere |
+| `CUT-003` | `too_few_cuts` | the requested number of cuts was made |
+| `CUT-004` | `power_cut`, torn | after the cut, no block contains parts of two writes |
+| `CUT-005` | `power_cut`, misdirected | no block contains a write that belongs elsewhere |
 | `CUT-006` | `power_cut`, unreadable | every block can be read |
 | `CUT-007` | `power_cut`, zeroed | no block is zeroed |
-| `CUT-008` | `power_cut`, corrupt | no block holds damaged or foreign data |
-| `CUT-009` | `power_cut`, metadata lost | every file and directory that was flushed is there, in full |
+| `CUT-008` | `power_cut`, corrupt | no block contains damaged or foreign data |
+| `CUT-009` | `power_cut`, metadata lost | every file and directory that was flushed still exists, in full |
 
 These tests check them: `test_a_tester_that_ends_early_names_its_criterion`, `test_power_cuts_name_their_criteria`,
 `test_each_kind_of_damage_has_a_criterion_of_its_own`.
@@ -106,12 +106,12 @@ QUANTITIES = {metrics.DURATION: "duration", metrics.RATE: "rate"}
 
 METRICS_HEAD = """# Metrics
 
-The figures that a [profile](writing_profiles.md#limits) can limit. *takes* is `max` or `min`, the one direction that
-makes sense (`below` is allowed wherever `max` is). *judged* says which rows a limit applies to:
+A [profile](writing_profiles.md#limits) can limit these figures. *takes* is `max` or `min`, whichever direction makes
+sense (`below` is allowed wherever `max` is). *judged* says which rows a limit applies to:
 
-* *each*: the rows of the single queue managers, and the row of all of them together;
-* *all*: only the row of all together;
-* *highest*: the same, at the highest load point that keeps all other limits. Such a limit has no `load_point`;
+* *each*: the rows of the single queue managers, and the row of all queue managers together;
+* *all*: only the row of all queue managers together;
+* *highest*: only that row, at the highest load point that keeps all other limits. Such a limit has no `load_point`;
 * *run*: the value of the whole run, from run.csv;
 * *target*, *capacity*: one value for the volume ([headroom](writing_profiles.md#headroom), [capacity](capacity.md)).
 
@@ -121,7 +121,7 @@ A limit on a metric of *run*, *target* or *capacity* cannot have a `stream`, a s
 
 NEXT_STEPS_HEAD = """# Next steps
 
-What the report says to do next, and whom to ask, for each cause. [causes.md](causes.md) explains how the causes are
+For each cause, the report says what to do next and whom to ask. [causes.md](causes.md) explains how the causes are
 found.
 """
 
@@ -134,24 +134,24 @@ NEXT_STEPS = {
 
 REPORT_JSON_HEAD = """# Keys of run.json and report.json
 
-[files.md](files.md) describes the other files of a run, and the parts of report.json that are those of record.json and
-verdict.json. [report.schema.json](report.schema.json) is the JSON Schema of report.json.
+[files.md](files.md) describes the other files of a run. It also describes record.json and verdict.json, of which some
+parts are in report.json. [report.schema.json](report.schema.json) is the JSON Schema of report.json.
 """
 
 REPORT_JSON = {
-    "run": ("run.json", "Also the key `run` of report.json."),
-    "cause": ("A cause", "An element of `causes` of report.json, see [causes.md](causes.md)."),
-    "host": ("A host", "An element of `hosts` of report.json: one volume of a host."),
+    "run": ("run.json", "report.json contains the same data under the key `run`."),
+    "cause": ("A cause", "Each element of `causes` in report.json describes one cause ([causes.md](causes.md))."),
+    "host": ("A host", "Each element of `hosts` in report.json describes one volume of a host."),
     "estimates": (
         "Estimates",
-        "They are never a verdict. `log_bytes_per_s`, `commits`, `distances` and `round_trips` exist in reports of up "
-        "to\n40 volumes, if there is a line.",
+        "Estimates are never a verdict. `log_bytes_per_s`, `commits`, `distances` and `round_trips` exist in reports "
+        "of up\nto 40 volumes, if a line could be fitted.",
     ),
     "observation": (
         "An observation of a live queue manager",
-        "record.json has it as well. `null` means that a figure is not known.",
+        "record.json also contains this object. `null` means that a figure is not known.",
     ),
-    "durability": ("Power cuts", "record.json has them as well. `null` means that a figure is not known."),
+    "durability": ("Power cuts", "record.json also contains this object. `null` means that a figure is not known."),
 }
 """The definitions of the schema whose keys are described, with their titles and introductions."""
 
