@@ -118,8 +118,8 @@ class ActionModule(ControllerAction):
             said.accepted.update(values.get(ACCEPTED) or ())
             for name in hostvars[host]:
                 said.hosts_by_name.setdefault(str(name), []).append(host)
-        # Plays on the controller read its variables, even if it is not under test.
-        # Other problems with them do not matter.
+        # Plays on the controller read the controller's variables, even if it is not under test. Other problems with
+        # these variables do not matter.
         if CONTROLLER not in options["hosts"]:
             own = evaluated([SELECTING, ACCEPTED], hostvars[CONTROLLER], None, [])
             said.selections[CONTROLLER] = own.get(SELECTING)
@@ -207,8 +207,8 @@ def given_by_command(names: Iterable[str], said: Said) -> dict[str, Any]:
 
 
 def of_all_hosts(problems: Mapping[str, list[str]]) -> dict[str, list[str]]:
-    """Return, by host, the problems that exist on every host. Problems on some hosts only are left to their own tasks,
-    which read the options that they need."""
+    """Return, by host, the problems that exist on every host. Problems that only some hosts have are left to the tasks
+    of these hosts, which read the options that they need."""
     under_test = {host: found for host, found in problems.items() if host != CONTROLLER} or problems
     common = set.intersection(*map(set, under_test.values())) if under_test else set()
     return {host: [problem for problem in found if problem in common] for host, found in under_test.items()}
@@ -246,7 +246,7 @@ def _is_nothing(value: Any) -> bool:
 
 
 def of_inventory(hostvars: Any, host: str) -> Mapping[str, Any]:
-    """Return the variables of a host as they would be without extra variables, not evaluated.
+    """Return the variables of a host, not evaluated, as they would be without extra variables.
     This process ends with the task."""
     manager = hostvars._variable_manager
     extra, manager._extra_vars = manager._extra_vars, {}

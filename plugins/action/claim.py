@@ -247,7 +247,8 @@ class ActionModule(ControllerAction):
         )
 
     def _wait(self, claim: Claim) -> State:
-        """Return the state of a test that has ended. Raises ClusterError if the API server does not answer for long."""
+        """Return the state of a test that has ended. Raises ClusterError if the API server does not answer for a long
+        time."""
         begin = answered = waiting_since = time.monotonic()
         while True:
             now = time.monotonic()
@@ -362,7 +363,8 @@ def named(found: Mapping[str, Any], claim: Claim) -> bool:
 
 
 def told_of(directory: RunDirectory, host: str, volume: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of the tester on a storage class: its job is started with it, and its order records it."""
+    """Return the options of the tester on a storage class, with which its job is started and which its order
+    records."""
     return {
         **volume["told"],
         **counted_for(profile_of(directory.run, host)),
@@ -401,7 +403,7 @@ def tables_of(log: str, claim: Claim, order: Mapping[str, Any]) -> dict[str, byt
             raise ClusterError(refusal(said, claim.size)) from error
         raise ClusterError(f"the tables cannot be taken from the log of the pod: {error}") from error
     differences: Sequence[str] = ()
-    with contextlib.suppress(TablesError):  # the record reports tables that cannot be read
+    with contextlib.suppress(TablesError):  # the record will report that these tables cannot be read
         differences = table_differences(dict(order), parse_tables(tables))
     if any(each.startswith("hash of the tester's sources") for each in differences):
         raise ClusterError(

@@ -127,8 +127,8 @@ class ActionModule(RemoteAction):
 
 
 def of_all_rounds(directory: RunDirectory, order: Mapping[str, Any], tables: dict[str, bytes]) -> dict[str, bytes]:
-    """Store the tables of a round of a search, and return the tables of all rounds so far, joined as if from one run.
-    Raises NotAccepted."""
+    """Store the tables of a round of a search, and return the tables of all rounds so far, joined as if they came from
+    one run. Raises NotAccepted."""
     host, volume, number = order["host"], order["volume"], order[SEARCH]["round"]
     try:
         directory.orders.write_round(order, number, tables)
@@ -154,8 +154,8 @@ def facts_of_order(directory: RunDirectory, host: str, volume: str) -> dict[str,
 def why_not_ordered(
     order: dict[str, Any], start: dict[str, Any], machine: dict[str, Any], tables: dict[str, bytes]
 ) -> str:
-    """Return how the answer of a host differs from its order, empty if it does not.
-    The record reports tables that cannot be read."""
+    """Return how the answer of a host differs from its order, empty if it does not. Tables that cannot be read are
+    reported in the record instead."""
     differences = machine_differences(order, start, machine)
     if differences:
         return (

@@ -38,8 +38,8 @@ PAGE = "comparison.html"
 
 
 class ActionModule(FleetAction):
-    """Runs only on the controller, once for all hosts. A task fails hosts unless the fleet is shown not to
-    have become worse."""
+    """Runs only on the controller, once for all hosts. A task then fails hosts, unless it is shown that the fleet has
+    not become worse."""
 
     kind = "comparison"
     argument_spec = {

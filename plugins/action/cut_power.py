@@ -55,7 +55,8 @@ class ActionModule(RemoteAction):
         }
 
     def _why_not(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> str:
-        """Return why the power must not be cut, after the time for which the tester is to write; empty if it may be."""
+        """Wait while the tester writes for the required time, and return why the power must not be cut; empty if it may
+        be."""
         started, after_s = self._own["started"], float(self._own["after_s"] or 10)
         files = files_of(
             RunDirectory.open(self._own["run_path"]),
@@ -90,7 +91,7 @@ class ActionModule(RemoteAction):
 
 
 def call(command: str, limit_s: float) -> dict[str, Any]:
-    """Run a command in the shell, and return the outcome. Processes that it leaves behind are not awaited."""
+    """Run a command in the shell, and return the outcome. Do not wait for processes that it leaves behind."""
     begin_ns = time.monotonic_ns()
     status, problem = None, ""
     with tempfile.TemporaryFile() as output:

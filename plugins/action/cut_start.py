@@ -61,7 +61,7 @@ class ActionModule(RemoteAction):
             raise AnsibleActionFail(str(error)) from error
         (self._layout,) = self._own["workspace"]["volumes"]
         if not self._task.check_mode:
-            stream_command(self._connection, [])  # refuse connections that cannot be witnessed first
+            stream_command(self._connection, [])  # first refuse connections that a witness cannot use
         marked = [*self._layout["run_directories"], *self._layout["paths"]]
         return {**arguments, "volume": self._layout["name"], "path": self._layout["path"], "marked": marked}
 

@@ -48,8 +48,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing.run_signatu
 
 
 class ActionModule(ControllerAction):
-    """Runs on the controller only, once for all hosts. It does not fail because of a verdict:
-    the role's tasks do, each for its host."""
+    """Runs on the controller only, once for all hosts. It does not fail because of a verdict. The role's tasks do that,
+    each for its own host."""
 
     argument_spec = {
         "run_path": {"type": "str", "required": True},
@@ -205,7 +205,7 @@ def hand_on(directory: RunDirectory, upload_url: str) -> tuple[Place, str, str]:
     """Keep and upload a run if it requests that; return where its report is, and why it could not be kept or
     uploaded.
 
-    upload_url is gate_upload_url as it is now, see ``send``.
+    upload_url is the present value of gate_upload_url, see ``send``.
     """
     unkept = keep_if_asked(directory.path, JUDGED, (directory.run.get("history") or {}).get("place", ""))
     url, unsent = send(directory, upload_url)

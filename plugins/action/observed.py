@@ -94,8 +94,8 @@ class ActionModule(RemoteAction):
         }
 
     def _polled(self, of_host: _OfHost, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        """Store the new samples of one observation. Return its state and, if that is unknown, the reason; or the
-        problem to state in its record."""
+        """Store the new samples of one observation. Return its state, with the reason if it is unknown, or with the
+        problem that its record must state."""
         answer: dict[str, Any] = {}
         for dummy in range(MOST_CALLS):
             answer = super().call({**arguments, "offset": of_host.size()}, task_vars)
@@ -175,8 +175,8 @@ class ActionModule(RemoteAction):
         return len(lines)
 
     def _show_end(self, volume: str) -> None:
-        """Show the results at the end: for a single host with histograms, for a few hosts without, for many hosts
-        nothing."""
+        """Show the results at the end: with histograms for a single host, without them for a few hosts, and nothing for
+        many hosts."""
         hosts = len(self._of_host[volume].directory.expected_hosts)
         self._say(volume, self._of_host[volume].final_lines(histograms=hosts == 1) if room_of(hosts) else [])
 

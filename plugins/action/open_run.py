@@ -124,7 +124,7 @@ class ActionModule(ControllerAction):
                 history=run["history"]["place"],
                 policy={},
             )
-            # Kept now, because a run that is killed later can no longer be kept.
+            # The run is stored now, because a run that is killed later can no longer be stored.
             warnings = [warning, keep_if_asked(directory.path, OPENED)]
         except (OSError, *USAGE_ERRORS) as error:
             return self.refusal(str(error), report_dir, task_vars)
@@ -205,7 +205,7 @@ def _user() -> str:
 
 
 def tried_history(history: Mapping[str, Any], report_dir: str, create: bool) -> str:
-    """Return why certificates could not be stored in the history now, empty if they could.
+    """Return why the history cannot store certificates at present, empty if it can.
     Raises HistoryError instead if the history is required.
 
     The history, which by default lies in the directory of reports, is made only on request.
@@ -247,8 +247,8 @@ def _asked(name: str, plans: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def stops_gate(asked: Any, kind: Kind) -> list[str]:
-    """Return the verdicts at which the gate stops. A run that never certifies is not stopped for that.
-    Raises PolicyError."""
+    """Return the verdicts at which the gate stops. The gate does not stop a run that never certifies because it does
+    not certify. Raises PolicyError."""
     fail_on = check_policy(asked)
     return list(fail_on) if kind.certifies else [verdict for verdict in fail_on if verdict != UNQUALIFIED]
 

@@ -144,7 +144,7 @@ class Folders(NamedTuple):
 
 
 def discovers(asked: Mapping[str, Any]) -> bool:
-    """Whether the queue managers of a host are to be found: not if its volumes are given."""
+    """Whether the queue managers of a host are to be discovered, which is not the case if its volumes are given."""
     return bool(asked["workspace_discover"] and not asked["workspace_volumes"])
 
 
@@ -206,7 +206,7 @@ def workspace_of(asked: dict[str, Any]) -> dict[str, Any]:
 
 def preliminary(asked: dict[str, Any]) -> dict[str, Any]:
     """Return the values of options for a plan that checks the variables of a host whose volumes are yet to be
-    discovered: one volume stands for them."""
+    discovered: one volume represents them all."""
     return {**asked, "sweep_queue_managers": [], "workspace_volumes": [], "workspace_volume": DEFAULT_VOLUME}
 
 

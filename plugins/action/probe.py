@@ -64,7 +64,7 @@ class ActionModule(RemoteAction):
             binaries = self._binaries(arguments, sources)
         except (SourcesError, BinaryError) as error:
             raise AnsibleActionFail(str(error)) from error
-        # A ready-made binary may be built from other sources, and reports their hash itself.
+        # A ready-made binary may have been built from other sources, so it reports their hash itself.
         self._source_hash = (
             "" if arguments.get("binary") and arguments.get("method") == "binary" else source_hash(sources)
         )

@@ -61,8 +61,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run_sources import 
 
 
 class ActionModule(ControllerAction):
-    """Runs only on the controller, once for all hosts. It does not fail because of a verdict: a task does that for
-    each host."""
+    """Runs only on the controller, once for all hosts. It does not fail because of a verdict. A task does that for each
+    host."""
 
     argument_spec = {
         "runs": {"type": "list", "elements": "str"},
@@ -170,8 +170,8 @@ class Choice:
     merges: bool
 
     def found(self, sources: RunSources) -> tuple[list[RunDirectory], list[str]]:
-        """Return the runs that measured something, and in sentences which ones they are and what was not found. Raises
-        OSError, for example if there is none."""
+        """Return the runs that measured something, and sentences that say which runs these are and what was not found.
+        Raises OSError, for example if there is none."""
         if self.names:
             runs, whose = [find(name, sources.report_dir, sources.place) for name in self.names], ""
         else:

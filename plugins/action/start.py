@@ -203,7 +203,7 @@ class _Order:
 
 
 def for_round(plan: dict[str, Any], number: int, load: int | None) -> dict[str, Any]:
-    """Return the plan of a volume for a round of its search: with another load point from the second one on.
+    """Return the plan of a volume for a round of its search: from the second round on, it has a different load point.
     Without a search, there is only one round."""
     if not plan.get("search"):
         return plan
@@ -212,7 +212,8 @@ def for_round(plan: dict[str, Any], number: int, load: int | None) -> dict[str, 
 
 
 def workload_facts(plan: dict[str, Any]) -> dict[str, Any]:
-    """Return the facts about a volume's workload for the record. The host's values under these names do not count."""
+    """Return the facts about a volume's workload for the record. Values that the host returns under these names are
+    ignored."""
     return {**{key: plan[key] for key in WORKLOAD_FACTS}, LOAD_TARGET: plan[LOAD_TARGET] or None}
 
 

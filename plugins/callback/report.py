@@ -56,7 +56,7 @@ _COLOURS = {
 
 
 class CallbackModule(CallbackBase):
-    """A thin adapter: it learns the run directories from events, and renders them at the end.
+    """A thin adapter, which learns the run directories from events and renders them at the end.
 
     The code that renders is imported only when it is needed. Ansible compiles the files of a collection again for
     each command, and a refused command would spend most of its time on that.
@@ -150,7 +150,7 @@ class CallbackModule(CallbackBase):
 
 
 def kind_at(path: str) -> Kind:
-    """Return the kind of a run. One that cannot be read counts as a test."""
+    """Return the kind of a run. A run that cannot be read counts as a test."""
     try:
         return RunDirectory.open(path).kind
     except RunDirectoryError:

@@ -4,8 +4,8 @@
 
 
 class ModuleDocFragment:
-    """Attributes and options of the modules that run on the controller only.
-    A module that changes something there describes its own check mode."""
+    """Attributes and options of the modules that run only on the controller. A module that changes something there
+    describes its own check mode."""
 
     DOCUMENTATION = r"""
 attributes:
@@ -26,7 +26,7 @@ options:
     required: true
 """
 
-    # Of the modules that report from the history, and return the hosts that are to fail.
+    # This part is for the modules that report from the history and return the hosts that are to fail.
     CONSULT = r"""
 attributes:
   check_mode:

@@ -82,7 +82,7 @@ class LookupModule(LookupBase):
                 known.get("groups", {}), self._loader, self._flatten(terms), known.get("ansible_limit"), sliced
             ).hosts
         except ExpectationError as error:
-            # With a limit, the play would be skipped silently.
+            # If there is a limit, the play would be skipped silently.
             if (
                 self.get_option("or_localhost")
                 and not known.get("ansible_limit")

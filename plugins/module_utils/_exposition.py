@@ -30,7 +30,7 @@ def type_of(line):
 
 
 def queue_manager_of(labels):
-    """Return the queue manager that labels name, None if they name none."""
+    """Return the queue manager that the labels name, None if they do not name one."""
     values = dict((label.lower().replace("_", ""), value) for label, value in _LABEL.findall(labels))
     for label in _QUEUE_MANAGER_LABELS:
         if label in values:

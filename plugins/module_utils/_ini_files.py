@@ -177,8 +177,8 @@ def why(error):
 
 
 def only(stanzas, name):
-    """Return the stanza of this name, checked; None if there is none. Raises IniError if a line of it is wrong or if
-    there are two."""
+    """Return the stanza with this name, after checking it; None if there is none. Raises IniError if a line of it is
+    wrong or if there are two."""
     found = [stanza for stanza in stanzas if stanza.named(name)]
     if len(found) > 1:
         raise found[1].error(

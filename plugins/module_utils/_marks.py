@@ -61,7 +61,7 @@ def write_mark(directory, content):
 def read_mark(directory):
     """Return the mark of ``directory`` (its path, or its descriptor), or None if it has none.
 
-    A symlink, a foreign or an oversized file is not a mark.
+    A symlink, a file that is not ours, or an oversized file is not a mark.
     """
     try:
         descriptor = _open_mark(directory, os.O_RDONLY | os.O_NONBLOCK)
@@ -83,10 +83,10 @@ def read_mark(directory):
 def remove_marked(directory, removable):
     """Remove the marked ``directory`` with the entries named in ``removable`` and its mark.
 
-    ``removable(name, descriptor)`` tells for each other entry of the directory, open as ``descriptor``, whether it may
-    be removed (files and empty directories only). Returns the entries that are left; if there are any, the directory
-    and its mark are kept. Raises MarkError if the directory is a symlink or has no mark, or if this user may not remove
-    it from its parent; then its mark is also kept.
+    For each other entry of the directory, which is open as ``descriptor``, ``removable(name, descriptor)`` says whether
+    it may be removed (files and empty directories only). Returns the entries that are left; if there are any, the
+    directory and its mark are kept. Raises MarkError if the directory is a symlink or has no mark, or if this user may
+    not remove it from its parent; then its mark is also kept.
     """
     above, name = os.path.split(directory.rstrip("/"))
     # A path may refer to something else at any time, so the directory is opened once, and everything else uses the

@@ -62,8 +62,8 @@ def look(path):
 
 
 def _facts_of(path):
-    """Return the facts of the volume below a path, with the birth time of the root directory of its file system, which
-    another file system with the same UUID does not share."""
+    """Return the facts of the volume below a path, including the birth time of the root directory of its file system,
+    which distinguishes it from another file system with the same UUID."""
     facts = _volume.facts_of(path)
     return dict(facts, filesystem_born_epoch_s=_birth.birth_of(facts["mount_point"]) if facts["mount_point"] else "")
 
@@ -98,7 +98,7 @@ def call(command, limit_s):
     try:
         said = process.communicate(timeout=limit_s)[1]
     except subprocess.TimeoutExpired:
-        # Its storage may hang, so it may never end.
+        # Its storage may hang, so the command may never end.
         process.kill()
         return None, "the tester had not ended after %d s, so it was killed" % limit_s
     return process.returncode, said[-SAID_MAX_BYTES:].decode("utf-8", "replace").strip()

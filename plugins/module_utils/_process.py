@@ -14,7 +14,7 @@ import time
 def detached(function, descriptors=()):
     """Call ``function`` in a process with its own session and no open files other than ``descriptors``; return its pid.
 
-    A reader of this program's output does not wait for that process. Everything that it needs must have been
+    A program that reads this program's output does not wait for that process. Everything that it needs must have been
     imported: the files of a module are removed when the module ends.
     """
     pid = os.fork()
@@ -39,7 +39,8 @@ def _keep_only(descriptors):
 
 
 def send(pid, number):
-    """Send a process a signal, if it has not ended and does not belong to another user; the caller checks again."""
+    """Send a process a signal, if it has not ended and does not belong to another user; the caller must check whether
+    it has ended."""
     with contextlib.suppress(OSError):
         os.kill(pid, number)
 

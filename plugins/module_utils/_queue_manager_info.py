@@ -4,8 +4,8 @@
 """The queue managers of a host with the settings of their recovery logs and the file systems that hold them.
 Only reads; needs no MQ library.
 
-Everything that may hang on a file system whose storage no longer answers is called with a time limit,
-for each queue manager on its own.
+Everything that may hang on a file system whose storage no longer answers is called with a time limit, separately for
+each queue manager.
 
 Private to this collection; it may change at any time.
 """

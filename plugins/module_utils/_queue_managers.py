@@ -105,8 +105,8 @@ def log_facts(names, mqs_ini=MQS_INI):
 
 
 def configured_log_paths(mqs_ini=MQS_INI):
-    """Return ``(paths, unknown)``: LogPath by queue manager name as far as this user may read it, and
-    one sentence for each item that could not be determined."""
+    """Return ``(paths, unknown)``: the LogPath of each queue manager by name, if this user may read it, and one
+    sentence for each item that could not be determined."""
     stanzas, unknown = _configured(mqs_ini)
     paths = {}
     for name, stanza in stanzas.items():
@@ -180,7 +180,7 @@ def open_log_devices():
 
 
 def queue_manager_files(directory):
-    """Return the entries of ``directory``, and of an ``active`` below it, that a queue manager owns."""
+    """Return the entries of ``directory``, and of an ``active`` below it, that belong to a queue manager."""
     found = []
     for path in (directory, os.path.join(directory, "active")):
         try:

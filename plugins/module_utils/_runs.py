@@ -120,8 +120,8 @@ class Run:
         self.create()
 
     def lock(self, patience_s=0):
-        """Return a descriptor that holds the lock of this state directory: one run at a time,
-        until its supervisor has cleaned up.
+        """Return a descriptor that holds the lock of this state directory. Only one run at a time has it, until its
+        supervisor has cleaned up.
 
         A process that inherits it keeps the lock. Raises RunError, which names the run that holds it; if this run
         itself holds it, only after ``patience_s`` seconds. The lock does not prevent two runs from using the same disk,
@@ -194,7 +194,7 @@ class Run:
         return processes_with((self.path, "--tables=" + self.tables_path))
 
     def state(self):
-        """Return ``absent``, ``running``, ``finished`` (tables complete) or ``dead`` (ended without)."""
+        """Return ``absent``, ``running``, ``finished`` (tables complete) or ``dead`` (ended without tables)."""
         if not self.exists():
             return "absent"
         if self.finished():
@@ -208,7 +208,7 @@ class Run:
     def ask_to_end(self, number=signal.SIGTERM):
         """Send the tester a signal; on SIGTERM it writes the tables of what it measured, and ends.
 
-        Its supervisor, which has the tester's arguments among its own, must outlive it.
+        Its supervisor, whose arguments include those of the tester, must outlive it.
         """
         supervisors = processes_with((self.path,))
         for pid in processes_with(("--tables=" + self.tables_path,)):
@@ -242,7 +242,7 @@ def terminate(runs, patience_s):
 
 
 def detach(arguments, lock):
-    """Start a program in a session of its own, with no open file but the descriptor ``lock``, and return its pid.
+    """Start a program in a session of its own, with no open files except the descriptor ``lock``, and return its pid.
 
     It and its children inherit the lock and hold it as long as any of them lives. The caller closes it.
     """

@@ -1,8 +1,8 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Calls that may hang in the kernel, for example on a file system whose storage no longer answers,
-each in a process of its own.
+"""Calls that may hang in the kernel, for example on a file system whose storage no longer answers. Each runs in its own
+process.
 
 Private to this collection; it may change at any time.
 """
@@ -36,8 +36,8 @@ def call_all(functions, limit_s, undo=None):
     try:
         texts = _read_all([descriptor for dummy, descriptor in children], deadline_s)
     finally:
-        # All processes are ended first. Otherwise one could still write an answer while another is awaited; that
-        # answer would be neither read nor undone.
+        # All processes are ended first. Otherwise, one process could still write an answer while we wait for another,
+        # and its answer would be neither read nor undone.
         for dummy, descriptor in children:
             os.close(descriptor)
         for pid, dummy in children:

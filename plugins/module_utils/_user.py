@@ -44,7 +44,7 @@ def why_other(promised, option="workspace_owner"):
     """Return why this process must not continue as the user it runs as; empty if that is the ``promised`` one,
     or if none is promised.
 
-    ``option`` is the option that names that user.
+    ``option`` is the option that names the promised user.
     """
     if promised in ("", name()):
         return ""

@@ -1,8 +1,8 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Facts that identify the volume below a directory, and facts about its disks that can change without making it
-another volume.
+"""Facts that identify the volume below a directory, and facts about its disks that can change although it remains the
+same volume.
 
 Everything is read without privilege. A fact that the system does not show is empty.
 

@@ -212,7 +212,7 @@ class Preflight:
             )
 
     def _space(self):
-        """Whether the test fits is for :func:`space_refusals`, because volumes may share a file system."""
+        """:func:`space_refusals` checks whether the test fits, because volumes may share a file system."""
         status = os.statvfs(self.existing)
         self.facts.update(
             filesystem_size_bytes=status.f_blocks * status.f_frsize,
@@ -240,7 +240,7 @@ class Preflight:
 
 
 def space_refusals(footprints, facts, reserve):
-    """Return for each path whose test does not fit there a sentence that says so.
+    """For each path whose test does not fit there, return a sentence that says so.
 
     ``footprints`` holds the bytes of the test files by the name of the volume and the path, ``facts`` holds the facts
     of each :class:`Preflight` in the same way. Tests that share free space must fit there together.
@@ -279,7 +279,7 @@ def _space_refusal(names, footprint_bytes, facts, reserve):
 
 
 def reserve_in_bytes(reserve, filesystem_size_bytes):
-    """Return ``reserve`` in bytes: an int is bytes, a float the share of the file system's size."""
+    """Return ``reserve`` in bytes: an int is bytes, and a float is a share of the file system's size."""
     return int(reserve * filesystem_size_bytes) if isinstance(reserve, float) else int(reserve)
 
 
@@ -297,7 +297,8 @@ def make(plan, run_id, owner, allow=()):
     """Make the directories of ``plan`` (from :func:`layout`), marked as ours, for the user ``owner``
     (empty: this user). If a step fails, everything created so far is removed. Raises WorkspaceError.
 
-    ``allow`` are the overrides of the preflight. The conditions may have changed since then, so they are checked again.
+    ``allow`` are the overrides of the preflight. The conditions may have changed since the preflight, so they are
+    checked again.
     """
     making = None
     try:

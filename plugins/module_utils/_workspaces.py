@@ -138,7 +138,7 @@ def why_none(p, volume, found):
 
 
 def unique(lists):
-    """Return the elements of all lists in their order, without those that are empty or repeated."""
+    """Return the elements of all lists in their order, without empty and repeated ones."""
     found = []
     for element in (element for each in lists for element in each):
         if element and element not in found:

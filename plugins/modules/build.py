@@ -11,8 +11,8 @@ description:
   - Compiles the tester with a single compiler call, from sources that are sent as one archive, or copies a
     ready-made binary to the host.
   - The name of the target directory contains a hash of the sources and flags, so that each version is built only once.
-  - The SHA-256 of the binary is stored beside it. If the binary is damaged or replaced, M(mqops.logdisk.probe) notices,
-    and the tester is built or copied again.
+  - The SHA-256 of the binary is stored beside it. If the binary is damaged or replaced, M(mqops.logdisk.probe) detects
+    this, and the tester is built or copied again.
   - A new binary is installed only if it runs on the host.
   - These are the options of the module. Tasks pass the results of earlier tasks to its action plugin, as the example
     shows.

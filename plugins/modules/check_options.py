@@ -95,8 +95,8 @@ given:
   type: dict
 options:
   description:
-    - The values of the options that differ from their defaults. C(common) contains those that all hosts have in
-      common, and C(hosts) contains the others by host. The lookup P(mqops.logdisk.option#lookup) completes them.
+    - The values of the options that differ from their defaults. C(common) contains the values that all hosts have in
+      common, and C(hosts) contains the other values by host. The lookup P(mqops.logdisk.option#lookup) completes them.
   returned: when nothing is wrong and O(meanings) is true
   type: dict
   sample: {common: {sweep_duration: 600}, hosts: {db01: {workspace_path: /mqlog}}}

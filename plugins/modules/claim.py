@@ -31,7 +31,7 @@ options:
     type: dict
     required: true
   source_dir:
-    description: Directory of the tester's sources, which the image must have been built from.
+    description: Directory of the tester's sources. The image must have been built from them.
     type: path
     required: true
   image:
@@ -52,7 +52,7 @@ options:
     type: str
     default: ReadWriteOnce
   fs_group:
-    description: Number of the group that may write to the volume. With V(none), the cluster chooses the group.
+    description: ID of the group that may write to the volume. With V(none), the cluster chooses the group.
     type: str
     default: "10001"
   pod:

@@ -8,7 +8,7 @@ DOCUMENTATION = r"""
 module: collect
 short_description: Collect the tables of a run and judge the host
 description:
-  - Reads the finished tables of a run that M(mqops.logdisk.start) started, of all its volumes.
+  - Reads the finished tables of all volumes of a run that M(mqops.logdisk.start) started.
   - The action plugin compares the tables, and the machine that answers, with the order that M(mqops.logdisk.start)
     recorded. If the tables differ from the order, or if they come from another machine, the volume gets the verdict
     error and its tables are kept on the host.
@@ -26,7 +26,7 @@ extends_documentation_fragment:
 options:
   volumes:
     description: Names of the volumes under test. If the option is left out, the action plugin collects the volumes that
-      the run directory expects of the host.
+      the run directory expects from the host.
     type: list
     elements: str
     default: []

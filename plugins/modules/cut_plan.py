@@ -35,7 +35,7 @@ volumes:
   type: list
   elements: dict
 cuts:
-  description: What is to be done to the host.
+  description: What the power cuts will do to the host.
   returned: if there is no problem
   type: dict
   sample: {count: 1, after_s: 10, command: virsh destroy db01, tests: "Destroying a guest tests ..."}

@@ -8,10 +8,10 @@ DOCUMENTATION = r"""
 module: cut_start
 short_description: Start writing before a power cut
 description:
-  - Refuses a host with a running queue manager, and one on which another run is measuring. Notes the boot ID of the
+  - Refuses a host with a running queue manager, and one on which another run is measuring. Records the boot ID of the
     host and which file system is mounted.
-  - The action plugin then starts the tester over a connection of its own, and a witness on the controller, which notes
-    the writes that the tester acknowledges. It returns when the tester has written its files completely.
+  - The action plugin then starts the tester over a connection of its own, and a witness on the controller, which
+    records the writes that the tester acknowledges. It returns when the tester has written its files completely.
   - Only the connection plugins P(ansible.builtin.ssh#connection), without passwords, and
     P(ansible.builtin.local#connection) can be used.
   - The test files are not unlinked, so they survive. M(mqops.logdisk.cut_check) and M(mqops.logdisk.cleanup) remove
@@ -104,7 +104,7 @@ number:
   returned: success
   type: int
 problem:
-  description: Why the tester does not write, empty if it does. The action plugin adds it.
+  description: Why the tester is not writing. Empty if it is. The action plugin adds it.
   returned: success, not in check mode
   type: str
 ready_epoch_s:

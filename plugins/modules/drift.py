@@ -9,8 +9,8 @@ module: drift
 short_description: Report which volumes drift from one certificate to the next
 description:
   - Compares the certificates of each volume with a control limit, looks for the times at which its figures changed,
-    and prints them together with anything else that changed at these times. Volumes that are unlike the others of their
-    class are named.
+    and prints them together with anything else that changed at these times. Volumes that differ from the other volumes
+    of their class are named.
   - If results of mqldt were imported for a volume, its throughput is examined in addition to O(figure).
   - Writes C(drift.json) and C(drift.html) to O(report_dir).
   - Uses the history only. No host is contacted.

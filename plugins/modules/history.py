@@ -9,7 +9,7 @@ module: history
 short_description: Keep the history of certificates
 description:
   - Imports the certificates of run directories and results of IBM's mqldt, revokes a certificate or a volume, and
-    removes what is old, in this order.
+    removes old entries, in this order.
   - At least one of O(import_runs), O(import_mqldt), O(revoke) and O(prune_before) is required.
   - A history can be rebuilt from run directories and mqldt's files at any time. Entries that it already has are not
     changed.

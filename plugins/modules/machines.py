@@ -10,8 +10,8 @@ short_description: Find inventory hosts that are the same machine
 description:
   - Compares the facts that M(mqops.logdisk.probe) found on each host. Two hosts are the same machine if their host
     name, their boot_id and their machine-id (if they have one) are equal.
-  - If two inventory names led to the same machine, one measurement would certify both, or each would
-    measure the load of the other.
+  - If two inventory names led to the same machine, one measurement would certify both names, or the measurement of each
+    would disturb the other.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:

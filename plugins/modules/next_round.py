@@ -32,8 +32,8 @@ options:
     elements: str
     required: true
   round:
-    description: Number of rounds so far. If it is V(0), no further round is decided, and volumes that climb together
-      are only judged together.
+    description: Number of rounds so far. If it is V(0), no further round is decided, and volumes that are searched
+      together are only judged together.
     type: int
     default: 0
 """

@@ -6,7 +6,7 @@
 DOCUMENTATION = r"""
 ---
 module: observe
-short_description: Start to observe a live queue manager in the background
+short_description: Start observing a live queue manager in the background
 description:
   - Finds the queue manager and its recovery log, chooses the source of the figures, and checks it. A problem with the
     source fails the task at once.
@@ -34,7 +34,7 @@ options:
     description:
       - Where the figures come from. The option C(observe_source) of the role P(mqops.logdisk.observe#role) describes
         the sources.
-      - V(auto) takes the first that can be used. Those that need the least privilege are tried first.
+      - V(auto) takes the first source that can be used. The sources that need the least privilege are tried first.
       - With O(calls) or O(command) it is V(bpftrace).
     type: str
     default: auto
@@ -65,7 +65,7 @@ options:
     type: str
     default: http://localhost:9157/metrics
   amqsrua:
-    description: Path of the program C(amqsrua). If empty, it is looked for in the installations of MQ.
+    description: Path of the program C(amqsrua). If empty, the program is searched for in the installations of MQ.
     type: str
     default: ""
   calls:

@@ -34,7 +34,7 @@ options:
     description:
       - V(poll) returns what the observation of O(volume) has written, and lets it continue. V(finish) does the same,
         but ends it.
-      - V(end) ends observations. Their samples are kept until they are collected or the lease is over.
+      - V(end) ends observations. The samples are kept until they are collected or the lease is over.
       - V(remove) ends observations and removes their state. If O(run_id) is empty, only those whose process has
         disappeared are removed.
     type: str

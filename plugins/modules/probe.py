@@ -9,7 +9,8 @@ module: probe
 short_description: Inspect a host before the tester is installed
 description:
   - Returns everything that the roles need to know about a host, in one call and without changing anything.
-  - Fails if another user could have installed or could change the tester that it finds. It does not run such a tester.
+  - Fails if the tester that it finds could have been installed or could be changed by another user. It does not run
+    such a tester.
   - Does not run a tester with an unexpected SHA-256 either, and reports it as not installed, so that it is built or
     copied again. This detects old, damaged and mixed-up binaries. It does not protect against somebody who has the
     rights of the tester's user on the host.
@@ -132,7 +133,7 @@ workspace:
   returned: success
   type: dict
 observed_s:
-  description: For how many seconds IBM MQ was asked.
+  description: For how many seconds figures were collected from IBM MQ.
   returned: success
   type: float
 called_s:

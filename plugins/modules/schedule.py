@@ -60,13 +60,13 @@ hosts:
     - The times of each host by its name, in seconds since the epoch by the controller's clock.
     - The host starts at C(start_epoch_s) and is expected to end at C(end_epoch_s). From C(give_up_epoch_s)
       on it is not polled again.
-    - C(refusal) is why the hosts cannot start at O(start_at). It is empty if they can.
+    - C(refusal) is the reason why the hosts cannot start at O(start_at). It is empty if they can.
   returned: success
   type: dict
   sample:
     db01: {start_epoch_s: 1795258013.4, end_epoch_s: 1795258480.4, give_up_epoch_s: 1795259080.4, refusal: ""}
 searching:
-  description: The hosts among O(hosts) that search for their capacity, whether or not they measure in this round.
+  description: The hosts among O(hosts) that search for their capacity, even if they do not measure in this round.
   returned: success
   type: list
   elements: str

@@ -45,8 +45,8 @@ options:
         default: []
       directories:
         description:
-          - The directories under test, one element per queue manager or place. Several directories of a place are one
-            element, with C(+) between them.
+          - The directories under test, one element per queue manager or place. If a place has several directories, they
+            are a single element, separated by C(+).
           - Empty if all places are devices.
         type: list
         elements: str
@@ -57,7 +57,7 @@ options:
         elements: str
         required: true
       run_directories:
-        description: The directories of this run, one in each of O(volumes[].paths), which contain
+        description: The directories of this run. There is one in each of O(volumes[].paths), and they contain
           O(volumes[].directories).
         type: list
         elements: str
@@ -161,9 +161,8 @@ PATIENCE_S = 60
 
 # Arguments: the state directory, 1 if a later round needs the directories, the run's directories and the paths that
 # this run created, each on a line of its own, and the tester's command. The directories are removed when the tester has
-# ended: a tester whose thread hangs in a write keeps them until the disk responds. A file system that hangs does not
-# keep the directories on others.
-# Relative file names are used only below directories that have our mark.
+# ended: a tester whose thread hangs in a write keeps them until the disk responds. If one file system hangs, the
+# directories on the others are still removed. Relative file names are used only below directories that have our mark.
 SUPERVISOR = r"""
 umask 077
 state=$1 keep=$2 runs=$3 made=$4

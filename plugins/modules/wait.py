@@ -9,7 +9,7 @@ module: wait
 short_description: Wait on the controller for a sweep
 description:
   - Sleeps until it is time to poll the hosts again, and shows the progress of the fleet. No connection or fork is held
-    meanwhile.
+    while it sleeps.
   - Returns at once if there is no host to wait for.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
@@ -82,7 +82,7 @@ look_at:
   type: list
   elements: str
 given_up:
-  description: The hosts that are not waited for any longer.
+  description: The hosts that the sweep no longer waits for.
   returned: success
   type: list
   elements: str

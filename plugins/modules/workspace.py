@@ -39,7 +39,7 @@ options:
         elements: str
         default: [QM1]
       expect_mount:
-        description: The mount point that each path must be on, or several with commas between them. If empty,
+        description: The mount point that each path must be on, or several, separated by commas. If empty,
           any mount point is accepted.
         type: str
         default: ""
@@ -74,7 +74,7 @@ options:
             elements: int
             default: []
       devices:
-        description: The places of the volume that are block devices. Nothing is done to them.
+        description: The places of the volume that are block devices. The module does not touch them.
         type: list
         elements: dict
         default: []

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The bases of the action plugins: of those that work only on the controller,
-and of those that call a module on a host."""
+"""The base classes of the action plugins: one for those that work only on the controller, and one for those that call a
+module on a host."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ class RemoteAction(ActionBase):
 
     If a connection fails, Ansible normally drops the host: no ``rescue`` runs for it, and its result does not contain
     our ``logdisk`` key. Here it becomes an ordinary failure with the verdict ``unreachable``, so that one ``rescue``
-    serves every way in which a host can fail.
+    handles every way in which a host can fail.
     """
 
     module_name = ""
@@ -161,8 +161,8 @@ class RemoteAction(ActionBase):
         return result
 
     def given(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        """Return the task's arguments one by one. A task that runs on every host passes on whole results instead,
-        because Ansible compiles each template anew for each host."""
+        """Return the task's arguments one by one. Tasks that run on every host pass on whole results instead, because
+        Ansible compiles each template anew for each host."""
         return arguments
 
     def prepare(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
@@ -196,9 +196,9 @@ class RemoteAction(ActionBase):
         return answer
 
     def _unknown_user(self, arguments: Mapping[str, Any]) -> str:
-        """Return a message if the module was to run as a user whom the host does not have, empty otherwise. Without
-        this check, the call fails with an error of sudo, chown or setfacl, which depends on the host and on
-        pipelining.
+        """Return a message if the module was meant to run as a user who does not exist on the host, and otherwise an
+        empty text. Without this check, the call fails with an error of sudo, chown or setfacl, which depends on the
+        host and on pipelining.
         """
         user = arguments.get("user")
         if not user or not self._connection.become:

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The base of the action plugins that use only the history, and the options that they share,
-as in the documentation's fragments."""
+"""The base of the action plugins that use only the history, and the options that they share (see the documentation
+fragments)."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ class HistoryAction(ControllerAction):
         return open_history(options["place"], create)
 
     def write_to(self, folder: str) -> bool:
-        """Whether files are to be written. Makes the folder for them, which a project that was just cloned lacks.
-        Raises OSError."""
+        """Whether files are to be written. Creates the folder for them, which does not exist in a project that was just
+        cloned. Raises OSError."""
         if not self._task.check_mode:
             os.makedirs(folder, exist_ok=True)
         return not self._task.check_mode

@@ -34,7 +34,7 @@ SILENT_S = 60
 MOST_BYTES = 64 << 10
 TICK_S = 0.5
 
-# amqsrua prints numbers as the locale writes them, and it buffers what it does not write to a terminal.
+# amqsrua prints numbers as the locale writes them, and it buffers its output unless it writes to a terminal.
 _ENVIRONMENT = dict(LC_ALL="C", LANG="C", TERM="dumb")
 _BEGIN = "Publication received"
 _REASON = re.compile(r"\b(MQ[A-Z0-9]+)\b.*\breason code +([0-9]{4})\b")

@@ -279,7 +279,7 @@ def _noticed():
     are all such ways."""
     events = os.path.join(_tracing(), "events")
     has_uring = os.path.isdir(os.path.join(events, "io_uring"))
-    # Kernels before 5.18 do not say which request is complete.
+    # Kernels before 5.18 do not report which request is complete.
     names_request = " req;" in _read(os.path.join(events, "io_uring/io_uring_complete/format"))
     has = {
         bpftrace_program.AIO: os.path.isdir(os.path.join(events, "syscalls/sys_enter_io_submit")),
@@ -339,7 +339,7 @@ def _own_operation(kind):
         directory = tempfile.mkdtemp(dir="/dev/shm" if os.path.isdir("/dev/shm") else None)
         descriptor = os.open(os.path.join(directory, "file"), os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_DSYNC, 0o600)
         stream = bpftrace_program.log_stream(places_of(directory), _noticed()[0])
-        # The open file keeps its directory, so nothing is left behind however this ends.
+        # The open file survives the removal of its directory, so nothing is left behind, however this ends.
         os.unlink(os.path.join(directory, "file"))
         os.rmdir(directory)
         try:

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The text of the program that bpftrace loads into the kernel.
 
-Nothing is printed per operation, and no count is ever cleared: a clear between reading and counting would lose
+Nothing is printed per operation, and no count is ever cleared: clearing it between reading and counting would lose
 operations. Nor is a key ever deleted from a map that is printed while in use: bpftrace ends if a key no longer exists
 when it is looked up. Each stream has these maps:
 
@@ -137,7 +137,7 @@ _LOG = """
 }
 """
 
-# Such writes are only noticed, because their caller does not wait for them here.
+# Such writes are only counted, because their caller does not wait for them in this call.
 # Of the writes that are submitted at once, only the first four are examined.
 _UNSEEN = {
     AIO: """

@@ -59,7 +59,8 @@ class Seconds:
         return [text for words in data.splitlines() for text in self._told(words.split(), now_ns)]
 
     def finish(self):
-        """Return the texts of what was read when the program had ended: bpftrace prints all maps then."""
+        """Return the texts for the data that was read after the program had ended, because bpftrace then prints all
+        maps."""
         if not self._end_ns:
             return []
         in_flight = dict(
@@ -97,7 +98,8 @@ class Seconds:
         return _text(kind, content)
 
     def _finished(self, number, late):
-        """Return the texts of the seconds up to ``number`` that were not read yet, from the maps as they are now."""
+        """Return the texts of the seconds up to ``number`` that have not been read yet, from the present content of the
+        maps."""
         texts = []
         # A slot holds only the values of its last use.
         for second in range(self._read + 1, number + 1):

@@ -31,7 +31,7 @@ def lines_of(command, end_monotonic, tick_s, environment=None, terminal=False):
     """Start ``command`` (a list) and yield its lines (text without line ends), and None at each tick.
 
     ``environment`` (a dict) is added to this process's. With ``terminal`` the command writes its lines to a terminal,
-    as programs do that collect what they write to a pipe until it is several KiB. Ends when the program has ended, or
+    for programs that buffer several KiB of output if they write to a pipe. Ends when the program has ended, or
     at ``end_monotonic``; then, or if the generator is closed, its whole process group is ended. Raises SourceError if
     the program cannot be started, fails or writes a line that is too long.
     """
@@ -104,7 +104,7 @@ class _Output:
 
     def lines(self, wait_s):
         """Wait up to ``wait_s`` seconds for output. Returns the lines that it completed. Raises SourceError."""
-        # Nothing is written when the process ends while another one holds its output open.
+        # If the process ends while another one holds its output open, nothing is written.
         wait_s = max(0, min(wait_s, LOOK_S))
         ready = select.select(self._open, [], [], wait_s)[0]
         return [line for descriptor in ready for line in self._read(descriptor)]
@@ -115,7 +115,7 @@ class _Output:
         return found + ([self._text(self._line)] if self._line else [])
 
     def ended(self):
-        """True if the process has ended and all that it wrote was read.
+        """True if the process has ended and everything that it wrote was read.
         A process that it left behind may keep its output open."""
         return has_ended(self._process) and not (self._open and select.select(self._open, [], [], 0)[0])
 

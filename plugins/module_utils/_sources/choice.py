@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The sources, and the choice of the one that observes.
+"""The sources, and the choice of the one that is used.
 
 Each is a class with ``check()``, ``samples()`` and ``of_averages``: whether it reads the rolling averages that MQ
 itself publishes, without privilege. Such a source also has ``check_limit_s``, the longest time that its check may take.

@@ -54,7 +54,7 @@ _OTHERS = (_STATUS, "_exporter_publications")
 
 
 class Source:
-    """``options``: ``queue_manager`` (empty: the only one of the endpoint), ``url`` and ``interval`` (seconds)."""
+    """``options``: ``queue_manager`` (empty for the only one of the endpoint), ``url`` and ``interval`` (seconds)."""
 
     of_averages = True
     check_limit_s = CHECK_S + LIMIT_S
@@ -184,7 +184,7 @@ def _listed(names):
 
 class _Answer:
     """The unchanged lines of an exposition that are about the logs of queue managers.
-    Only these are kept, however long the rest is."""
+    Only these are kept, regardless of how long the rest is."""
 
     def __init__(self):
         self.is_exposition = False
@@ -283,7 +283,7 @@ class _Get(threading.Thread):
         raise SourceError("%s: set observe_url to the address of the metrics, for example %s" % (said, DEFAULT_URL))
 
     def _take(self, response):
-        # None for a chunked answer, and for one that ends when the connection is closed.
+        # The length is None for a chunked answer, and for an answer that ends when the connection is closed.
         announced = response.length
         total, rest = 0, b""
         while True:
@@ -332,7 +332,7 @@ def _connection(url):
         )
     if parts.scheme not in ("http", "https") or not parts.hostname or not re.match(r"\A[!-~]+\Z", url):
         raise SourceError("observe_url is %s, but must be a URL such as %s" % (_shown(url), DEFAULT_URL))
-    # The waiting caller gives up earlier; this only ends the thread.
+    # The waiting caller gives up earlier. This time limit only ends the thread.
     limit_s = 2 * LIMIT_S
     path = (parts.path or "/") + ("?" + parts.query if parts.query else "")
     if parts.scheme == "http":

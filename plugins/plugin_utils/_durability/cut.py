@@ -133,7 +133,7 @@ def cut_of(
     """Return what a cut showed. It is kept only if a loss of more than ``blind_limit_ns`` of writing would
     have been seen."""
     seen, beyond = witnessed.seen, found_beyond(witnessed.seen, checked.rows)
-    # The newest write that is found may not have returned, but all before it had.
+    # The newest write that is found may not have returned, but all earlier writes had returned.
     sight = sight_of(seen, power_end_ns(command, witnessed), sum(max(0, writes - 1) for writes in beyond.values()))
     outcome, reason = outcome_of(command, witnessed, returned, checked)
     if outcome == KEPT:
@@ -192,7 +192,7 @@ def found_beyond(seen: Seen, rows: Sequence[Mapping[str, str]]) -> dict[int, int
 
 
 def why_blind(seen: Seen, sight: Sight, beyond: Mapping[int, int], limit_ns: int) -> str:
-    """Return why too long a loss at the end could have gone unnoticed; empty if it could not."""
+    """Return why a loss at the end that is too long could have gone unnoticed; empty if it could not."""
     if sight.visible_from_ns is None or seen.ready is None or len(beyond) != seen.ready.qm:
         return (
             "it is not known how short a loss at the end could have gone unnoticed, because the "
@@ -223,7 +223,8 @@ def why_blind(seen: Seen, sight: Sight, beyond: Mapping[int, int], limit_ns: int
 
 
 def why_no_cut(command: Command, witnessed: Witnessed, returned: Returned) -> str:
-    """Return why this was not a power cut of a host that was writing, or why that is unknown; empty if it was one."""
+    """Return why this was not a power cut of a host that was writing, or why that is unknown; empty if it was such a
+    cut."""
     return _why_not_writing(command, witnessed) or _why_not_cut(command, witnessed) or _why_not_back(command, returned)
 
 

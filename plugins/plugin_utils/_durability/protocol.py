@@ -6,7 +6,7 @@
 Nobody vouches for them.
 
 Only complete lines are used, and for each queue manager only its largest count.
-A lost line can only lower the claim.
+If a line is lost, fewer writes are claimed, never more.
 """
 
 from __future__ import annotations
@@ -187,8 +187,8 @@ def sight_of(seen: Seen, power_end_ns: int, unseen_writes: int) -> Sight:
     line.
 
     ``power_end_ns`` is the latest time at which the host had power, by the clock of the witness. ``unseen_writes`` is
-    how many more writes than were acknowledged are known to have returned. A tester that has reported its end does not
-    write any more, so a silence after that hides nothing.
+    the number of writes that are known to have returned, but were not acknowledged. A tester that has reported its end
+    no longer writes, so a silence after that cannot hide a loss.
     """
     if not seen.delays_ns or not seen.last_ns or not seen.acknowledged_writes:
         return Sight(None, None, None, None, None, None)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a cut command tests and what it does not. It is printed before a cut, and with the verdict."""
+"""What a cut command tests and what it does not. This is printed before a cut, and with the verdict."""
 
 from __future__ import annotations
 

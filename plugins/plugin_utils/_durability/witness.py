@@ -7,8 +7,8 @@ connection breaks.
 
 It runs beside the tasks that cut the power, so it outlives the task that starts it. It ends when its stream ends, on
 request, or when Ansible has ended. Its results are in the run directory. It writes there when the tester is
-ready, when the first write is acknowledged, and when the stream has ended, and never while it measures how late
-acknowledgements come.
+ready, when the first write is acknowledged, and when the stream has ended, and never while it measures the delay of
+acknowledgements.
 """
 
 from __future__ import annotations

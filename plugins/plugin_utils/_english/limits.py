@@ -33,7 +33,7 @@ _INSTEAD = "observe with observe_source: bpftrace, which sees each write"
 
 def sentence_of(judged: Judged, words: Words, tell: Callable[[Mapping[str, Any], Words], str]) -> str:
     """Return the sentence about a judgement, whether it passes or not.
-    ``tell`` makes the text of another finding that this one is about."""
+    ``tell`` makes the text of another finding, if this one is about that."""
     details = _details(judged)
     if (details.get("why") or {}).get("code") == NO_ROW:
         text = f"{judged['limit']}: no row to which it applies was measured{_rows_text(judged)}"
@@ -149,7 +149,8 @@ def _disturbance(details: Mapping[str, Any]) -> str:
 
 
 def _evidence(judged: Judged, words: Words) -> str:
-    """Return what was found and with which confidence, what it covers, and what an open question still needs."""
+    """Return the result and its confidence, what it covers, and, if the question is open, what is needed to decide
+    it."""
     return ": " + " ".join(part for part in (_found(judged), _outlook(judged)) if part)
 
 
@@ -202,7 +203,7 @@ def _counted_of(judged: Judged) -> str:
 
 
 def _add(text: str, more: str) -> str:
-    """Return a text with an addition: another sentence after evidence, another clause after a figure."""
+    """Return a text with an addition, which is another sentence after evidence, and another clause after a figure."""
     return f"{text} {more[0].upper()}{more[1:]}." if text.endswith(".") else f"{text}; {more}"
 
 
@@ -269,7 +270,8 @@ def _outlook(judged: Judged) -> str:
 
 
 def _coverage(judged: Judged) -> str:
-    """Return which slow phases a pass covers, how crowded ones count, and what it does not cover."""
+    """Return which slow phases a pass covers, how phases that crowd together count, and what the pass does not
+    cover."""
     longest = _units.format_duration(judged["episode_s"] * 1e9, 2)
     rare = (
         "Not covered: longer ones, and anything that occurs less often than once in "
@@ -301,13 +303,13 @@ def _limit_figure(judged: Judged) -> str:
 
 
 def _distinct(write: Callable[..., str], value: float, other: float) -> str:
-    """Write a figure with enough digits to distinguish it from the one that it is compared with."""
+    """Write a figure with enough digits to distinguish it from the figure that it is compared with."""
     texts = (write(value, digits) for digits in range(3, 13))
     return next((text for text in texts if value == other or text != write(other, 12)), str(value))
 
 
 def _where(judged: Judged, words: Words) -> str:
-    """Return which row it is, for people."""
+    """Return the name of the row, for people."""
     if judged["worker"] is None:
         return "in this run"
     count, load_point = f"({_units.format_count(judged['samples'])} {_counted_of(judged)})", _row_load(judged)

@@ -26,7 +26,8 @@ NOTHING_MEASURED = "nothing was measured"
 
 
 def told(judged: Mapping[str, Any], words: Words) -> dict[str, Any]:
-    """Return the judged part of a record with its sentences. A judgement that passes needs no details after that."""
+    """Return the judged part of a record with its sentences. After that, a judgement that passes no longer needs its
+    details."""
     findings = judged["findings"]
     judgements = []
     for judgement in judged["judgements"]:

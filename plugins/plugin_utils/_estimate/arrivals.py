@@ -50,7 +50,7 @@ def mean_commit_wait_ns(line: Line, load: Load, commits_per_s: float, variation:
 
 
 def _none_arrives(expected: float, variation_square: float) -> float:
-    """Return the probability that nothing arrives during a write, whose duration is taken to be gamma-distributed."""
+    """Return the probability that nothing arrives during a write, whose duration is assumed to be gamma-distributed."""
     return (
         math.exp(-expected)
         if variation_square < 1e-9

@@ -51,7 +51,8 @@ class Estimate:
 
     @property
     def difference(self) -> float | None:
-        """How much more than the estimate was measured, as a share of the estimate; None if nothing was measured."""
+        """By how much the measurement exceeds the estimate, as a share of the estimate; None if nothing was
+        measured."""
         return self.measured.commits_per_s / self.commits.commits_per_s - 1 if self.measured else None
 
     @property
@@ -150,7 +151,7 @@ def _buffer_bytes(tables: Tables, facts: Mapping[str, Any]) -> int:
 
 def _of_fewest_writers(rows: list[Row], tables: Tables) -> list[Row]:
     """Return the rows with the smallest number of queue managers that write at the same time:
-    each of them is alone with its log."""
+    each of them then has its log to itself."""
     fewest = min(map(tables.workers_of, rows))
     return [row for row in rows if tables.workers_of(row) == fewest]
 

@@ -32,8 +32,8 @@ NS_PER_KM = 10_000.0
 class Load:
     """Applications of one queue manager that commit as fast as they can.
 
-    remote_delay_ns is how much longer than the local write the storage takes until its remote side has
-    acknowledged the write.
+    remote_delay_ns is the additional time, after the local write, until the remote side of the storage has acknowledged
+    the write.
     """
 
     applications: int
@@ -54,7 +54,7 @@ class Commits:
     with its remote delay.
 
     buffer_limited says that the log buffer, rather than the number of applications, limits the rate. log_bytes_per_s
-    counts what commits add to the log.
+    counts the bytes that commits add to the log.
     """
 
     commits_per_s: float

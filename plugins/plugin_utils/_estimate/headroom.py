@@ -23,7 +23,7 @@ class NoHeadroom(Exception):
 class Headroom:
     """What a volume carries, compared with its required load. margin is how much more it carries, as a share of the
     required load, negative if it carries less. measured says that the commit workload measured it; otherwise it is an
-    estimate, to which the reservations apply. wait_ns is the estimated mean wait of a commit at the required rate,
+    estimate, and the reservations apply to it. wait_ns is the estimated mean wait of a commit at the required rate,
     None if the log cannot keep up with it or there is no estimate.
     """
 

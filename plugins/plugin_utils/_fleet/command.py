@@ -4,8 +4,8 @@
 
 """The variables that apply to a whole command, for example where its reports are, or which runs it compares.
 
-A template at the level of a play or under ``run_once`` has the variables of the first host of the play, which may be of
-another group. So these variables are read only here, from all hosts of the play, and each has one value.
+A template at the level of a play or under ``run_once`` has the variables of the first host of the play, which may
+belong to a different group. So these variables are read only here, from all hosts of the play, and each has one value.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@
 """What a certification of a host's queue managers looks like: the volumes under test,
 from what ``queue_manager_info`` found.
 
-There is one volume for each file system that holds recovery logs. The result is what ``workspace_volumes`` may hold,
-so that people can change it.
+There is one volume for each file system that holds recovery logs. The result has the form of ``workspace_volumes``, so
+that people can change it.
 """
 
 from __future__ import annotations
@@ -219,7 +219,7 @@ def _largest_write_bytes(group: Sequence[Log]) -> int:
 
 
 def _block_sizes(wanted_bytes: Sequence[int], largest_bytes: int) -> list[int]:
-    """Return the block sizes that MQ's logger can write, and the largest of them in any case."""
+    """Return the block sizes that MQ's logger can write, always including the largest of them."""
     sizes = [size for size in wanted_bytes if size <= largest_bytes]
     return sizes if largest_bytes in sizes else [*sizes, largest_bytes]
 
@@ -352,7 +352,7 @@ def _is_text(value: Any) -> bool:
 
 
 def _is_literal(value: Any) -> bool:
-    """Whether a text would stay the same as the value of a variable: text from a host is never evaluated on the
+    """Whether a text would be unchanged as the value of a variable, because text from a host is never evaluated on the
     controller."""
     return _is_text(value) and not _TEMPLATE.search(value)
 

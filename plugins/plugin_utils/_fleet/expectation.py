@@ -4,7 +4,8 @@
 
 """Which hosts a run is expected to certify, from the inventory, a pattern and a limit.
 
-Ansible itself only warns if a part of a pattern matches nothing; here a typo never makes the expectation smaller.
+Ansible itself only warns if a part of a pattern matches nothing; here, a typo never reduces the number of expected
+hosts.
 """
 
 from __future__ import annotations
@@ -32,8 +33,9 @@ class ExpectationError(Exception):
 
 @dataclass(frozen=True)
 class Expectation:
-    """``hosts`` are to be certified; ``left_out`` match the pattern, but the limit leaves them out. Both are sorted.
-    ``unmatched`` are the terms of the limit that match no host of the inventory slice, in their order."""
+    """``hosts`` are the hosts to be certified; ``left_out`` are hosts that match the pattern, but are left out by the
+    limit. Both are sorted. ``unmatched`` are the terms of the limit that match no host of the inventory slice, in their
+    order."""
 
     hosts: list[str]
     left_out: list[str]
@@ -57,7 +59,7 @@ def expectation(
     sliced: bool = False,
 ) -> Expectation:
     """Return the hosts to certify. Raises ExpectationError if there are none, or if a term of the pattern or the limit
-    matches no host. In a slice, a term of the limit may match hosts of another slice only.
+    matches no host. In a slice, a term of the limit may match only hosts of another slice.
 
     ``groups`` holds the host names of every group of the inventory (Ansible's magic variable of that name).
     """
@@ -80,8 +82,8 @@ def expectation(
 
 
 def check_slices(groups: Mapping[str, Sequence[str]], loader: Any, unmatched: Iterable[str]) -> None:
-    """Raise ExpectationError if a term of the limit that matched no host of any slice matches no host of the whole
-    inventory either."""
+    """Raise ExpectationError if a term of the limit matches no host of any slice, and no host of the whole inventory
+    either."""
     inventory = _inventory(groups, loader)
     for term in dict.fromkeys(unmatched):
         _check_term(inventory, "--limit of a slice", term)
@@ -162,8 +164,8 @@ def _check_term(inventory: InventoryManager, option: str, term: str) -> None:
 
 
 def _check_meaning(groups: Mapping[str, Sequence[str]], option: str, name: str) -> None:
-    """Raise ExpectationError if a name belongs to a host and to a group with other hosts: Ansible takes the group,
-    and leaves the host out."""
+    """Raise ExpectationError if a name belongs to a host and to a group with other hosts: Ansible uses the group, and
+    ignores the host."""
     if name in groups and name in groups.get("all", ()) and set(groups[name]) != {name}:
         raise ExpectationError(
             f"{option} names {name!r}, which is both a host and a group with other hosts, so it is not clear what is "

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Whether two names in the inventory are the same machine."""
+"""Whether two names in the inventory refer to the same machine."""
 
 from __future__ import annotations
 

@@ -4,12 +4,12 @@
 
 """The order for a host's measurement, and how the host's answer differs from it.
 
-The order is recorded twice when the tester is started: in full in the run directory on the controller, and its names in
-start.json on the host. The collected tables can then be compared with it, even if a different machine answers under the
-host's name by that time.
+The order is recorded twice when the tester is started: in full in the run directory on the controller, and only its
+names in start.json on the host. The collected tables can then be compared with it, even if a different machine answers
+under the host's name by that time.
 
-This detects mix-ups: other addresses, a second name for a machine, old tables, another tester. It cannot detect a
-forgery by somebody who has the rights of the tester's user on the host.
+This detects mix-ups such as changed addresses, a second name for a machine, old tables, or a different tester. It
+cannot detect a forgery by somebody who has the rights of the tester's user on the host.
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ def _step_differences(order: Mapping[str, Any], tables: Tables) -> Iterator[str]
     ordered = {(size, load) for load in loads for size in sizes}
     measured = {(row["block_size_bytes"] if size_key else None, row["load_point"]) for row in tables.results}
     # A tester that was stopped early reports that, and is judged accordingly.
-    # A tester that ended above a limit only left out the last loads.
+    # If a tester ended above a limit, only the last loads are missing.
     if stopped_above(tables.run):
         ordered = {(size, load) for load in loads[: len({load for dummy, load in measured})] for size in sizes}
     if ended_early(tables.run):
@@ -182,8 +182,8 @@ def _step_differences(order: Mapping[str, Any], tables: Tables) -> Iterator[str]
 
 
 def _row_differences(order: Mapping[str, Any], tables: Tables) -> Iterator[str]:
-    """Return the ordered streams that the steps lack, and the streams that were not ordered. A limit on rows that
-    are missing would judge nothing."""
+    """Return the ordered streams that the steps lack, and the streams that were not ordered. A limit on missing rows
+    would not judge anything."""
     ordered = dict(row for key, text in order["texts"].items() if key.startswith("stream_") for row in _rows_of(text))
     loads = {row["step"]: row["load_point"] for row in tables.results}
     rows = {

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """The outcome of a run, for pipelines: a verdict, wrong usage, or an internal error.
-Every failed task ends in the same exit status."""
+Every failed task leads to the same exit status."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ def write_outcome(report_dir: str, content: dict[str, Any]) -> None:
 
 @dataclass(frozen=True)
 class Place:
-    """Where the report of a run is: its directory, and as far as it is known the URL of its archive and whether the
-    history keeps it."""
+    """Where the report of a run is: its directory and, if known, the URL of its archive and whether the history keeps
+    it."""
 
     path: str
     url: str = ""
@@ -84,7 +84,8 @@ def artifacts(task_vars: Mapping[str, Any], kind: str, content: Mapping[str, Any
 
 
 def told_to_workflows(outcome: Mapping[str, Any], verdict: Mapping[str, Any], place: Place) -> dict[str, Any]:
-    """Return the outcome of a run with what a notification needs. Sentences have at most MOST_REASON_BYTES in all."""
+    """Return the outcome of a run with the data that a notification needs. All sentences together have at most
+    MOST_REASON_BYTES."""
     part = MOST_REASON_BYTES // 4
     qualifications = dict.fromkeys(
         host["qualification"] for host in verdict["hosts"] if not host["certified"] and host["qualification"]

@@ -122,7 +122,7 @@ def of_tester(asked: Mapping[str, Any], discover: bool = False) -> dict[str, Any
 
 
 def _start_offsets_s(lengths_s: Sequence[float], order: str) -> list[float]:
-    """Return how long after the first start each volume starts, from how long each takes."""
+    """Return the delay of each volume's start after the first start, from the duration of each."""
     if order == TOGETHER:
         return [0.0] * len(lengths_s)
     return list(itertools.accumulate((length_s + VOLUME_GAP_S for length_s in lengths_s[:-1]), initial=0.0))
@@ -172,17 +172,17 @@ def make_plan(
     min_duration_s: float = 0,
     workload: Workload = _LOG,
 ) -> dict[str, Any]:
-    """Return the plan of a sweep from the role's ``variables`` by name, its ``sweep_options``,
-    what the profile asks for, and the workload.
+    """Return the plan of a sweep from the role's ``variables`` by name, its ``sweep_options``, the requirements of the
+    profile, and the workload.
 
-    Without load points, a workload of streams uses its own; otherwise all queue managers write together. Without a
-    duration, each row is measured for ``min_duration_s``. The plan holds ``told`` (the options of the tester by option,
-    without directories), ``places`` (the names of those of the workload, if it has any), ``streams`` (their operations
-    by name), ``queue_manager_bytes`` and ``footprint_bytes`` (the files of one queue manager or of all places, and of
-    all queue managers), ``search`` (the parameters of a search for the capacity, None if there is none; everything else
-    is for one round), ``steps``, ``sweep_duration`` (seconds per row), ``planned_s`` (the steps alone),
-    ``certify_s`` (the same, with at least ``min_duration_s`` for each row), ``format_s`` (an estimate), ``deadline_s``
-    and the other values that the run needs as numbers. Raises OptionError.
+    If no load points are given, a workload of streams uses its own; otherwise all queue managers write together.
+    If no duration is given, each row is measured for ``min_duration_s``. The plan holds ``told`` (the options of the
+    tester by option, without directories), ``places`` (the names of those of the workload, if it has any), ``streams``
+    (their operations by name), ``queue_manager_bytes`` and ``footprint_bytes`` (the files of one queue manager or of
+    all places, and of all queue managers), ``search`` (the parameters of a search for the capacity, None if there is
+    none; everything else is for one round), ``steps``, ``sweep_duration`` (seconds per row), ``planned_s`` (the steps
+    alone), ``certify_s`` (the same, with at least ``min_duration_s`` for each row), ``format_s`` (an estimate),
+    ``deadline_s`` and the other values that the run needs as numbers. Raises OptionError.
     """
     values = tester_options.read(variables)
     deadline_s = values.pop("deadline", 0)
@@ -246,7 +246,7 @@ Steps = tuple[list[int], list[int], list[int]]
 
 
 def _steps_of_the_log(values: dict[str, Any], queue_managers: int, loads: list[int]) -> Steps:
-    """Return the steps and complete the values. Raises OptionError."""
+    """Return the steps, and fill in the missing values. Raises OptionError."""
     if loads and values.get("qm"):
         raise OptionError(f"sweep_queue_managers and {LOADS} both name load points: leave one of them out")
     variable = LOADS if loads else "sweep_queue_managers"

@@ -103,7 +103,7 @@ def fleet_line(statuses: Mapping[str, Mapping[str, Any]], left_s: float, passed_
     """Return the fleet's progress as one line. ``statuses`` holds the last status of each host,
     which is untrusted and may be old;
     ``left_s`` is the time to the expected end, and ``passed_share`` the share of the planned time that has passed. If a
-    host has several volumes, volumes are counted."""
+    host has several volumes, the volumes are counted instead of the hosts."""
     volumes = {(host, name): volume for host, status in statuses.items() for name, volume in status["volumes"].items()}
     several = len(volumes) > len(statuses)
     done = sum(volume["state"] in ENDED for volume in volumes.values())
@@ -162,7 +162,7 @@ def show(
     first: bool,
 ) -> None:
     """Sleep for ``sleep_s`` seconds and show the fleet's progress: one line that is rewritten every second if a person
-    watches, otherwise plain lines.
+    is watching, otherwise plain lines.
 
     Return early if the controller was killed, because this worker has its own session and would continue to sleep.
     """

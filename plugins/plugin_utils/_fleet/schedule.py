@@ -80,7 +80,7 @@ def time_table(
     """Return when each host starts, when it is expected to end, and when it is given up. ``hosts`` is as for
     start_times, with each host's ``deadline_s``, and ``ends_early`` if its sweep may end before its time.
 
-    The first host starts at the instant ``start_at``, or without one as soon as all hosts can.
+    The first host starts at the instant ``start_at``, or, if it is not set, as soon as all hosts can.
     """
     return {
         name: {
@@ -128,9 +128,9 @@ def next_poll_s(
     """Return how long to wait before the next poll: ``interval_s`` until the expected end, then shorter, and longer
     again as time passes.
 
-    Half of MAX_POLLS serve the time until the expected end, the other half what comes after it; then the wait lasts
-    until the last host is given up. If a sweep that began at ``began_epoch_s`` may end early, the first EARLY_POLLS are
-    for that: most broken limits show within the first minutes.
+    Half of MAX_POLLS are used until the expected end, and the other half after it; then the wait lasts until the last
+    host is given up. If a sweep that began at ``began_epoch_s`` may end early, the first EARLY_POLLS are used for that,
+    because most broken limits show within the first minutes.
     """
     late_s = now - expected_end_epoch_s - COLLECT_SLACK_S
     if polls_left <= 1:

@@ -22,7 +22,7 @@ WAY_OUT = (
 
 
 def other_selections(asked: Any, said: Mapping[str, Any]) -> list[str]:
-    """Return a sentence for each pattern other than the one that a play was ``asked`` for.
+    """Return a sentence for each pattern that differs from the one in ``asked``, which the play was started with.
     ``said`` holds the value of each host's variable. An empty value means that none is set. Raises ValueError if a
     pattern cannot be read.
     """

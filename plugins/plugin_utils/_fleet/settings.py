@@ -74,7 +74,7 @@ def one_value(name: str, values: Mapping[str, Any], read: Callable[[Any], Any], 
     """Return the one value of a variable; ``read`` reads the value of each host. Raises SettingsError,
     which names the remedy, if they differ.
 
-    Inventories and surveys write the same value in several ways, and so do templates.
+    Inventories, surveys and templates may write the same value in different ways.
     """
     hosts_by_value: dict[str, list[str]] = {}
     found: dict[str, Any] = {}

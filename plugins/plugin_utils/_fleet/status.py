@@ -37,7 +37,7 @@ def host_status(host: str, run_id: str, answer: Mapping[str, Any]) -> dict[str, 
 
 
 def unanswered(known: Mapping[str, Any], reason: str) -> dict[str, Any]:
-    """Return the status of a host that did not answer: what has not ended is unknown."""
+    """Return the status of a host that did not answer: the state of volumes that have not ended is unknown."""
     volumes = {
         name: volume if volume["state"] in ENDED else {**volume, "state": UNKNOWN}
         for name, volume in known["volumes"].items()

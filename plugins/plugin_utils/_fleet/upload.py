@@ -35,8 +35,8 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 
 
 def check_url(text: str) -> str:
-    """Return what gate_upload_url names, empty for nothing. Raises UploadError, whose message does not show it:
-    it may contain a secret."""
+    """Return the URL that gate_upload_url contains, empty if there is none. Raises UploadError, whose message does not
+    show it: it may contain a secret."""
     url = text.strip()
     if url and not _URL.match(url):
         raise UploadError(
@@ -47,8 +47,8 @@ def check_url(text: str) -> str:
 
 
 def target(url: str, run_id: str) -> str:
-    """Return the URL of the archive of a run: the one that was named,
-    or a file of its own below it if it ends with a slash."""
+    """Return the URL of the archive of a run: the configured URL or, if that ends with a slash, a separate file below
+    it."""
     return f"{url}{urllib.parse.quote(run_id)}.tar.gz" if url.endswith("/") else url
 
 

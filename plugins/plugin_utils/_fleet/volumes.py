@@ -169,7 +169,7 @@ def _check_together(volumes: list[dict[str, Any]], host_owner: str) -> None:
 
 
 def _own_paths(volume: Mapping[str, Any]) -> list[str]:
-    """Return the paths of a volume in the list. One with places but no path may consist of its places alone."""
+    """Return the paths of a volume in the list. A volume with places but no path may consist of its places alone."""
     own = [] if volume["places"] and "path" not in volume["sets"] else [volume["path"]]
     return [*own, *(path for paths in volume["places"].values() for path in paths)]
 

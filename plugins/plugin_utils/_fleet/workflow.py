@@ -4,8 +4,8 @@
 
 """The runs of a workflow of AWX, from the artifacts of its jobs and the job that each run names.
 
-The slices of a job share a workflow job of their own. The node that merges them knows the enclosing workflow job, and
-learns the other one from the runs that the artifacts name. Artifacts of jobs are untrusted.
+The slices of a job have a workflow job of their own, which they share. The node that merges them knows the enclosing
+workflow job, and learns the other one from the runs that the artifacts name. Artifacts of jobs are untrusted.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _opened(directory: RunDirectory) -> datetime.datetime:
 
 
 def described(directory: RunDirectory) -> str:
-    """Return which run it is, in a few words."""
+    """Return a description of the run, in a few words."""
     hosts, job = len(directory.expected_hosts), _job_of(directory).get("id")
     of_job = f"job {printable(str(job))}, " if job else ""
     return f"{directory.run['run_id']} ({of_job}{hosts} host{'' if hosts == 1 else 's'})"

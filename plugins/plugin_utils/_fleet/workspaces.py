@@ -43,7 +43,7 @@ def layout(
     ready: list[dict[str, Any]], owner: str, allow: Sequence[str], wanting: Sequence[str] = ()
 ) -> dict[str, Any]:
     """Return what later tasks need to know: the volumes that are ``ready`` (see volume_layout), and the names of those
-    that are ``wanting`` privilege. ``owner`` is the user as whom the tester runs, and ``allow`` the option
+    that are ``wanting`` privilege. ``owner`` is the user that the tester runs as, and ``allow`` is the option
     workspace_allow."""
     return {
         "volumes": ready,

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Looks up in the history, before a run is judged, which facts count against its volumes, and which volumes the
-previous run measured instead."""
+"""Before a run is judged, looks up in the history which facts count against its volumes, and which volumes the previous
+run measured that this run did not."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ def note_what_was_known(directory: RunDirectory) -> None:
 
 
 def _standing(directory: RunDirectory, folder: str, record: HostRecord, history: History) -> str:
-    """Return the fact that counts against a volume although this run passes, empty if there is none: wrong data, if
-    the run did not read everything back."""
+    """Return the fact that counts against a volume although this run passes, empty if there is none. This is wrong
+    data, if the run did not read everything back."""
     identity = identity_of_record(record)
     if identity is None or record.verdict not in GOOD:
         return ""

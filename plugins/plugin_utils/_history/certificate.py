@@ -4,7 +4,7 @@
 
 """The certificate of one judged volume of one run. docs/files.md describes every field.
 
-A certificate follows from the run directory alone, so making it again at any time gives the same one. Its text is
+A certificate depends only on the run directory, so it is the same whenever it is made again. Its text is
 canonical, and the SHA-256 of the text is its identity.
 """
 
@@ -255,7 +255,7 @@ class Certificate:
 @dataclass(frozen=True)
 class Entry:
     """What the history needs to find a certificate: the fields that decide its state and which other certificates it
-    belongs with.
+    belongs to.
 
     volume_id is None if it is not known which volume it was. valid_from and valid_until (the last day) are None unless
     it certifies. parameters identifies the parameters of the sweep. limits_verdict is the verdict without a comparison.
@@ -370,7 +370,7 @@ def certificate_of(run: Mapping[str, Any], record: HostRecord, tables: Tables | 
 
 
 def effect_of(record: HostRecord) -> str:
-    """Return what a record does to the validity of its volume."""
+    """Return the effect of a record on the validity of its volume."""
     if record.verdict == FAIL:
         return FAILS
     return CERTIFIES if record.verdict in GOOD and record.certified else ATTEMPT
@@ -425,7 +425,7 @@ def _parameters(run: Mapping[str, Any], record: HostRecord, tables: Tables | Non
 
 
 def _rows(record: HostRecord, tables: Tables) -> list[dict[str, Any]]:
-    """Return for each step the figures of all workers together, and what the limits say about them."""
+    """Return, for each step, the figures of all workers together, and what the limits say about them."""
     judged: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for judgement in record.judgements:
         if judgement.get("worker") == ALL_WORKERS:

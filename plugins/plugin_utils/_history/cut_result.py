@@ -42,7 +42,7 @@ class CutResult:
         return self.judged_at, self.run_id, self.sha256
 
     def valid_until(self, valid_days: int) -> datetime.date:
-        """The last day on which cuts that were kept count. A loss has none."""
+        """The last day on which cuts without a loss count. A loss has none."""
         return datetime.date.fromisoformat(self.judged_at[:10]) + datetime.timedelta(days=valid_days)
 
 
@@ -57,7 +57,7 @@ def newest_kept(results: Iterable[CutResult], valid_days: int, day: datetime.dat
 
 
 def standing_loss(results: Sequence[CutResult], wanted: int = 0) -> CutResult | None:
-    """Return the newest loss among the results of a volume, oldest first, that counts; None if there is none.
+    """Return the newest loss that counts, from the results of a volume, oldest first; None if there is none.
 
     A loss counts until a later run keeps everything in at least as many cuts, and in as many as are required.
     """

@@ -126,7 +126,7 @@ def why_incomparable(content: Content, other: Content, figure: str = LATENCY_MEA
 
 def changes(before: Content, after: Content) -> list[Change]:
     """Return what is known to have changed from one certificate of a host's volume to another: the volume, its
-    environment, and what measured and judged it."""
+    environment, and the tester and profile that measured and judged it."""
     facts = (
         (name, _fact(before, name), _fact(after, name)) for name in (_CAPACITY, *_IDENTITY, *ENVIRONMENT, *_VERSIONS)
     )

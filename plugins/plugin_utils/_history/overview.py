@@ -91,7 +91,8 @@ def host_states(lines: Sequence[Status], expected: Iterable[str], problems: Coll
 
 
 def _wanted(plan: Iterable[Planned], named: Iterable[str]) -> list[tuple[str, str]]:
-    """Return the names of the volumes that must be certified, each with its mount point, empty if any will do."""
+    """Return the names of the volumes that must be certified, each with its mount point, empty if any mount point is
+    accepted."""
     planned = [(each.volume, each.mount_point) for each in plan]
     known = {volume for volume, dummy in planned}
     return [*planned, *((printable(volume), "") for volume in named if printable(volume) not in known)]

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The volumes planned by runs that measure to certify: the newest plan of a host is what must be certified.
+"""The volumes planned by runs that measure to certify: the volumes in the newest plan of a host must be certified.
 
 A preflight, a quick look, an observation and a run of power cuts plan nothing,
-and a merged run has the plans of the runs that it comes from.
+and a merged run has the plans of the runs that it was merged from.
 """
 
 from __future__ import annotations

@@ -169,7 +169,7 @@ def _machines(volume_id: str, disk_id: str | None, entries: list[Entry]) -> Iter
 
 
 def _boots_by_host(entries: Iterable[Entry]) -> dict[str, set[str]]:
-    """Return the boot IDs seen under each inventory name; an empty one says nothing."""
+    """Return the boot IDs seen under each inventory name; an empty boot ID is ignored."""
     found: dict[str, set[str]] = {}
     for entry in entries:
         found.setdefault(entry.host, set()).update({entry.boot_id} - {""})
@@ -248,7 +248,7 @@ def fleet_status(
 
 @dataclass(frozen=True)
 class _Fleet:
-    """The data from which the states of all volumes follow."""
+    """The data that determines the states of all volumes."""
 
     revoked: Collection[str]
     today: Today
@@ -292,8 +292,8 @@ class _Fleet:
             )
 
     def state_of_unplaced(self, host: str, volume: str, attempt: Entry) -> Status:
-        """Return the state of a name whose volume was never identified: failed if writes were lost on a volume that
-        was not identified either."""
+        """Return the state of a name whose volume was never identified: failed if writes were lost on a volume that was
+        also not identified."""
         loss = standing_loss(self.cuts.of(host, volume, None, None))
         return Status(host, volume, attempt.profile, FAILED if loss else NONE, None, attempt, loss=loss)
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which certificates a volume is compared with, and which ones count with this run.
+"""Which certificates a volume is compared with, and which ones are counted together with this run.
 
 A baseline consists of the certificates that count as normal: those made without a comparison, and those accepted by
 hand. A certificate that was compared with a baseline never becomes part of a baseline, so that neither a slow decline

@@ -81,8 +81,8 @@ class HostChange:
     smallest change that would have been named with a probability of 80 %. error, bound, p_value and smallest_named are
     None if it is not known how much the host's runs differ. runs_needed is the number of runs that each side needs for
     a decision if the change stays as it is; after_needed is the number that is needed after the change if none are
-    added before it. Both are None if the host is decided or if no number of runs decides. reason says why nothing is
-    known.
+    added before it. Both are None if the result of the host is decided, or if no number of runs can decide it. reason
+    says why nothing is known.
     """
 
     host: str
@@ -141,9 +141,9 @@ def compare_class(
     eight hosts are in every run, these hosts show how much runs differ, and the other hosts are not compared.
     Otherwise, the own runs of each host show it. Runs of earlier periods, which are in neither set, add to this
     estimate; only runs of the same period are compared with each other. margin is the change that matters: 0.1 is 10 %.
-    If no host changed, one is named with a probability of at most alpha times share: the share of a class is its part
-    of the hosts that are compared at the same time, so that alpha holds for the whole fleet. Raises ValueError if a
-    host or run has other rows, or a figure is not above 0.
+    If no host changed, one is named with a probability of at most alpha times share: the share of a class is its
+    fraction of all hosts that are compared at the same time, so that alpha holds for the whole fleet. Raises ValueError
+    if a host or run has different rows, or if a figure is not above 0.
     """
     rows = _common_rows([*before, *after, *(run for period in earlier for run in period)])
     hosts = [
@@ -346,7 +346,7 @@ def _noises_of_class(hosts: Sequence[_Host], nights: Sequence[Sequence[Mapping[s
     degrees = [sum(len(runs) - 1 for runs in own) for own in sets]
     if not any(degrees):
         return []
-    bias = len(hosts) / (len(hosts) - 1)  # each host is part of the median that is subtracted
+    bias = len(hosts) / (len(hosts) - 1)  # because each host contributes to the median that is subtracted
     squares = [[math.fsum(column) for column in zip(*map(_squares, own))] for own in sets]
     spreads = [[Spread(bias * square / max(1, count), count) for square in row] for row, count in zip(squares, degrees)]
     means = moderated([row[0] for row in spreads], len(hosts))

@@ -2,13 +2,13 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Detects when the figures of a volume changed over its certificates.
+"""Detects when the figures of a volume changed in the course of its certificates.
 
 Figures are given in the order of their certificates, and higher means worse (a rate is given as its reciprocal). Their
 logarithms are compared. A margin is the change that matters: 0.1 is 10 %. From ten certificates on, change points say
 when the figures moved (E-divisive, Matteson and James, arXiv 1306.4933; with a t-test in place of permutations, arXiv
-2301.03034). They are only shown: if neighbouring certificates are correlated, up to a third of histories have false
-ones. The part that can fail the gate is in nights.py.
+2301.03034). They are only shown and never judged: if neighbouring certificates are correlated, up to a third of
+histories have false ones. The part that can fail the gate is in nights.py.
 """
 
 from __future__ import annotations

@@ -200,8 +200,7 @@ def _by_volume(
 def _read_volume(
     reading: _Reading, label: str, before: Sequence[tuple[Entry, Content]], after: Sequence[tuple[Entry, Content]]
 ) -> None:
-    """Add a volume to what was read: all certificates that can be compared with the newest one that can be
-    compared at all."""
+    """Add a volume to what was read, with all certificates that can be compared with the newest comparable one."""
     reference = next(
         (
             (entry, content)
@@ -301,7 +300,7 @@ def _compare(
 
 def _runs_of(volumes: Sequence[_Volume], side: str) -> list[dict[str, Rows]]:
     """Return the runs of one side of a class. Runs without a host in common count as one:
-    a fleet is often measured in parts, or a host once more.
+    a fleet is often measured in parts, or a host is measured once more.
 
     A run of few hosts, for example of a single host that was measured twice, would leave no host that took part in
     every run, so it is not used.
@@ -384,7 +383,7 @@ def _class_outcome(change: ClassChange, margin: float) -> str:
 
 
 def _moved(change: ClassChange) -> bool:
-    """Whether the hosts of a class that are not worse moved beyond chance, all together."""
+    """Whether the hosts of a class that are not worse, taken together, moved by more than chance explains."""
     return (
         bool(change.shift)
         and change.lower_bound is not None

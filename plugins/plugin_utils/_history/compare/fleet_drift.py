@@ -122,9 +122,9 @@ def fleet_drift(
     margin: float,
     since: Mapping[str, datetime.date] | None = None,
 ) -> dict[str, Any]:
-    """Return how the volumes of some hosts drift. Raises HistoryError.
+    """Return the drift of the volumes of some hosts. Raises HistoryError.
 
-    Certificates that were revoked, or judged before a host's day in since, are ignored.
+    Certificates are ignored if they were revoked, or if they were judged before the host's day in since.
     """
     read = [
         _read(history, entries, figure)

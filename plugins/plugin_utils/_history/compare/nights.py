@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The certificates of a class of similar volumes, night by night: which volume was slower than usual,
-and on which nights the whole class was.
+"""The certificates of a class of similar volumes, night by night: which volume was slower than usual, and on which
+nights the whole class was slower.
 
 A night that is slow for all volumes says nothing about a single one. The common change is subtracted before a volume is
 compared with its own usual certificates, and such a night is one finding about the fleet. Figures are logarithms, and
@@ -36,7 +36,7 @@ Row = Hashable
 
 class Figure(NamedTuple):
     """The logarithm of a figure, and the change points of its row that it lies between, so that a permanent change is
-    not taken for scatter."""
+    not mistaken for scatter."""
 
     value: float
     segment: int = 0
@@ -74,8 +74,8 @@ class Common:
 
 @dataclass(frozen=True)
 class FleetNight:
-    """By how much the volumes of a class have become slower than usual on a night, all together, beyond which limit,
-    and whether that makes it a finding."""
+    """By how much the volumes of a class have become slower than usual on a night, taken together, the limit for this,
+    and whether the night is a finding."""
 
     change: float
     limit: float
@@ -102,7 +102,7 @@ class Watched:
 
 
 def watch(nights: Sequence[Night], *, margin: float) -> Watched:
-    """Return what is said about a class after some nights, oldest first. margin is the change that matters,
+    """Return the results for a class after some nights, oldest first. margin is the change that matters,
     as a share."""
     state, watched = _State(math.log1p(margin)), Watched()
     for number, night in enumerate(nights):
@@ -135,7 +135,7 @@ def watch(nights: Sequence[Night], *, margin: float) -> Watched:
 
 
 def is_slow(change: float, nights: Sequence[float], delta: float) -> tuple[float, bool]:
-    """Return the limit of what the volumes of a class have in common on a night, from earlier usual nights,
+    """Return the limit for the change that the volumes of a class have in common on a night, from earlier usual nights,
     and whether it is exceeded."""
     count = len(nights)
     if count < FEWEST_EARLIER:
@@ -152,7 +152,7 @@ def control_limit(common: Common, earlier: int, delta: float) -> float:
 
 
 def _middle(off: Mapping[Volume, Mapping[Row, float]]) -> float | None:
-    """Return what the volumes of a night have in common, None if they are too few."""
+    """Return the change that the volumes of a night have in common, None if there are too few volumes."""
     return median(fmean(rows.values()) for rows in off.values()) if len(off) >= FEWEST_ALIKE else None
 
 

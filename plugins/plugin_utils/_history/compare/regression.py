@@ -399,7 +399,7 @@ class _Fleet:
 
 
 def _slim(content: Content) -> Content:
-    """Return the part of a certificate that a comparison needs, because a fleet has many certificates."""
+    """Return only the part of a certificate that a comparison needs, because a fleet has many certificates."""
     kept = ("source", "method_version", "disturbances", "limits_verdict", "verdict", "parameters")
     rows = [{name: row.get(name) for name in (*ROW_KEYS, LATENCY_MEAN, THROUGHPUT)} for row in content["rows"]]
     return {**{key: content[key] for key in kept if key in content}, "rows": rows}
@@ -441,7 +441,7 @@ def _where(change: HostChange, figure: str) -> str:
 
 
 def _outlook(change: HostChange) -> str:
-    """Return how many more runs should decide it."""
+    """Return how many more runs should be enough to decide the comparison."""
     if change.after_needed:
         more = change.after_needed - change.runs_after
         return f": {more} more run{'' if more == 1 else 's'} should tell"

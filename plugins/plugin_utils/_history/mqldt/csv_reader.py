@@ -79,7 +79,7 @@ class _Titles:
 def parse_mqldt(content: bytes) -> list[MqldtRun]:
     """Return the runs of a file in their order, at least one. Raises MqldtError.
 
-    Titles begin a run. So does a block size that the run already has,
+    Titles begin a run. A block size that the run already has also begins a new run,
     because runs are also appended without their titles.
     """
     if len(content) > MAX_BYTES:
@@ -166,7 +166,7 @@ def _read_row(line: int, fields: Sequence[str], titles: _Titles) -> Row:
 
 
 def _check_row(line: int, titles: _Titles, row: Row) -> None:
-    """Refuse a row that contradicts itself: a digit was lost or added. Fill in the number of writes if the first
+    """Refuse a row that contradicts itself: then a digit was lost or added. Fill in the number of writes if the first
     version of mqldt wrote the row."""
     block_size, total = row[BLOCK_SIZE], row[BYTES]
     writes = row.setdefault(WRITES, total // block_size)

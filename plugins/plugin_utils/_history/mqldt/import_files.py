@@ -4,9 +4,8 @@
 
 """From CSV files of IBM's mqldt into the history. docs/mqldt.md says which figures count.
 
-An imported entry is an attempt: nothing judged it, so it changes no state. It follows from the figures, the
-host, the volume and the date alone, not from the file around them, so that a file to which runs were
-appended can be imported again.
+An imported entry is an attempt: nothing judged it, so it changes no state. It depends only on the figures, the host,
+the volume and the date, not on the rest of the file, so that a file to which runs were appended can be imported again.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ def import_mqldt(
     """Store the runs of files of mqldt, each file as a whole.
 
     Returns a sentence for each file that was stored, and one for each that could not be. Raises HistoryError, and
-    MqldtError if dates are for several files.
+    MqldtError if dates are given for several files.
     """
     if origin.dates and len(paths) > 1:
         raise MqldtError(
@@ -97,7 +96,7 @@ def certificates_of_file(name: str, content: bytes, origin: Origin, today: datet
 
 
 def _host_at_end(text: str, hosts: Collection[str]) -> str:
-    """Return the longest name of a host of the inventory that text ends with."""
+    """Return the longest name of a host in the inventory with which text ends."""
     for place in range(len(text)):
         if (place == 0 or text[place - 1] in _SEPARATORS) and text[place:] in hosts:
             return text[place:]

@@ -109,7 +109,7 @@ def refuse_other_content(written: Certificate, made: Certificate | None) -> None
 
 
 def _same_rows(ours: list[Mapping[str, Any]], theirs: list[Mapping[str, Any]]) -> bool:
-    """Whether rows have the same figures, as far as both have them."""
+    """Whether rows have the same figures, where both have a figure."""
     by_key = {tuple(row.get(name) for name in ROW_KEYS): row for row in ours}
     found = [(by_key.get(tuple(row.get(name) for name in ROW_KEYS)), row) for row in theirs]
     return len(ours) == len(theirs) and all(

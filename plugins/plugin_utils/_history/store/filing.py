@@ -53,7 +53,7 @@ def store(place: str, certificates: list[Certificate], remembered: Remembered | 
     Raises HistoryError.
 
     The run created the history when it was opened. It is not created here: if it has disappeared, for example because a
-    file system is not mounted, a new one would hide that.
+    file system is not mounted, creating a new one would hide that.
     """
     with open_history(place) as history:
         if remembered:
@@ -65,7 +65,7 @@ def _certificates(directory: RunDirectory, check: bool = False) -> tuple[dict[st
     """Return the certificates by the folder of their record, and the problems of the other records.
 
     A merged run has no certificates, because those of its records belong to the runs that they come from.
-    Only a run of a kind that certifies has any.
+    Only a run of a kind that certifies has certificates.
     """
     found: dict[str, Certificate] = {}
     problems = []

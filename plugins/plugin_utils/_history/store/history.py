@@ -94,8 +94,8 @@ OPENED, STARTED, JUDGED = range(3)
 
 @dataclass(frozen=True)
 class KeptRun:
-    """A run directory that the history keeps: how far the run was, when it was opened,
-    and the job that it belongs to, as far as known.
+    """A run directory that the history keeps: the stage of the run, when it was opened, and, if known, the job that it
+    belongs to.
 
     Values that come from the run are untrusted text.
     """
@@ -190,7 +190,7 @@ class History(abc.ABC):
 
     def store(self, certificates: Iterable[Certificate]) -> int:
         """Store certificates, all or none of them; return how many the history did not have yet."""
-        # In a fixed order, so that two writers of the same certificates cannot deadlock.
+        # They are stored in a fixed order, so that two writers of the same certificates cannot deadlock.
         ordered = sorted(certificates, key=lambda certificate: certificate.sha256)
         rows = [dataclasses.astuple(certificate.entry) for certificate in ordered]
         contents = [(certificate.sha256, certificate.text) for certificate in ordered]
@@ -358,7 +358,7 @@ class History(abc.ABC):
         return len(wanted)
 
     def revocations(self) -> dict[str, Revocation]:
-        """Return what was revoked, by the SHA-256 of the certificate."""
+        """Return the revocations, by the SHA-256 of the certificate."""
         with self._reported("cannot be read"):
             rows = self._execute("SELECT sha256, revoked_at, revoked_by, reason FROM logdisk_revocations").fetchall()
         return {row[0]: Revocation(*row) for row in rows}
@@ -384,7 +384,8 @@ class History(abc.ABC):
         run_id, created_at, job_id, workflow_job_id = (printable(str(text or "")) for text in texts)
         with self._reported("cannot be written"), self._transaction():
             self._execute(_KEEP, (sha256, run_id, stage, utc_now(), created_at, job_id, workflow_job_id, archive))
-            # After adding, so that two controllers that keep a run at the same time do not remove each other's archive.
+            # This is done after adding, so that two controllers that keep a run at the same time do not remove each
+            # other's archive.
             self._execute(
                 "DELETE FROM logdisk_kept_runs WHERE run_id = ? AND stage <= ? AND sha256 <> ?", (run_id, stage, sha256)
             )

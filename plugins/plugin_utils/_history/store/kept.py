@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Run directories that the history keeps: for a job whose own directory is deleted."""
+"""Run directories that the history keeps, for jobs whose own directory is deleted."""
 
 from __future__ import annotations
 

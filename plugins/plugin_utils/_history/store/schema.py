@@ -33,8 +33,8 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         """,
         "CREATE INDEX logdisk_certificates_name ON logdisk_certificates (host, volume, judged_at)",
         "CREATE INDEX logdisk_certificates_volume ON logdisk_certificates (volume_id, judged_at)",
-        # Separate from the searched columns, so that a search of all certificates reads only a small part of the
-        # history.
+        # This is separate from the searched columns, so that a search of all certificates reads only a small part of
+        # the history.
         "CREATE TABLE logdisk_contents (sha256 {text} PRIMARY KEY, content {text} NOT NULL)",
         """
         CREATE TABLE logdisk_revocations (
@@ -45,7 +45,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         )
         """,
         # Triggers that protect the tables from a faulty program, or from a mistake at an SQL prompt. Entries are
-        # deleted if they are pruned; revocations never.
+        # deleted if they are pruned; revocations are never deleted.
         "CREATE TRIGGER logdisk_certificates_kept BEFORE UPDATE ON logdisk_certificates {refuse}",
         "CREATE TRIGGER logdisk_contents_kept BEFORE UPDATE ON logdisk_contents {refuse}",
         "CREATE TRIGGER logdisk_revocations_kept BEFORE UPDATE ON logdisk_revocations {refuse}",

@@ -58,7 +58,7 @@ class SqliteHistory(History):
             yield
             self._connection.execute("COMMIT")
         except BaseException:
-            with contextlib.suppress(sqlite3.Error):  # a full disk has already rolled it back
+            with contextlib.suppress(sqlite3.Error):  # if the disk is full, it has already been rolled back
                 self._connection.execute("ROLLBACK")
             raise
 

@@ -66,9 +66,9 @@ def prune(history: History, report_dir: str, before: datetime.date) -> tuple[int
     """Remove the entries that were judged before a day, and the run directories below report_dir and in the history
     that are older and have no entry left.
 
-    Returns how many entries, which runs, and how many kept ones were removed. Entries that decide a state are kept, and
-    so are their runs and those below report_dir that the history does not know. Raises HistoryError and
-    RunDirectoryError.
+    Returns how many entries were removed, which run directories, and how many run directories in the history. Entries
+    that decide a state are kept, and so are their runs and those below report_dir that the history does not know.
+    Raises HistoryError and RunDirectoryError.
     """
     old = [
         directory
