@@ -39,7 +39,7 @@ HERE, THERE = "this checkout", "the other commit"
 
 @contextmanager
 def checked_out(commit: str) -> Iterator[Path]:
-    """A directory with the files of a commit, whose collection can be resolved."""
+    """A directory with the files of a commit, in which Ansible finds the collection."""
     with tempfile.TemporaryDirectory(prefix="logdisk-compare-", dir="/var/tmp") as temporary:
         archive, tree = Path(temporary, "tree.tar"), Path(temporary, "tree")
         subprocess.run(["git", "archive", f"--output={archive}", commit], cwd=PROJECT, check=True)

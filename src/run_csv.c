@@ -290,7 +290,7 @@ static void put_storage(struct csv *csv, const struct run *run) {
         text_printf(&mount_options, "%s,%s", mount->options, mount->super_options);
     }
     csv_text(csv, "filesystem_type", "text", mount->type);
-    bool sized = run->workspace.size_bytes > 0;         // a device has no file system
+    bool sized = run->workspace.size_bytes > 0;         // a block device under test has no file system
     csv_integer_if(csv, "filesystem_size_bytes", "bytes", sized, run->workspace.size_bytes);
     csv_integer_if(csv, "filesystem_free_bytes", "bytes", sized, run->workspace.free_bytes);
     csv_text(csv, "mount_point", "text", mount->point);

@@ -1,9 +1,9 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Which write each sector of an acknowledged run holds, according to the sector's own stamp. Writes of a queue manager
-// are numbered from 1; 0 stands for the preformat. Write w goes to position (w - 1) mod R of the queue manager's ring,
-// where R is the number of positions, which is also the number of writes in a pass.
+// Determines which write each sector of an acknowledged run belongs to, by the sector's own stamp. Writes of a queue
+// manager are numbered from 1; 0 stands for the preformat. Write w goes to position (w - 1) mod R of the queue
+// manager's ring, where R is the number of positions, which is also the number of writes in a pass.
 #pragma once
 
 #include "cut/mark.h"

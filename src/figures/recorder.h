@@ -116,7 +116,7 @@ struct round_figures {
     bool partial;                       // cut short: the last round of a step that ended early
 };
 
-// Where finished rows go; called by the main thread only.
+// The receiver of finished rows, which only the main thread calls.
 struct recorder_sink {
     void *context;
     const struct stream_step *stream;   // the stream of the recorder: measure/worker.h

@@ -98,7 +98,7 @@ struct device_lock {
     char problem[128];          // why other testers may not have been found; empty: the search was complete
 };
 
-// What the name of such a socket contains.
+// The parts of such a socket's name.
 struct lock_name {
     struct block_number disk;
     char run_id[OPTIONS_RUN_ID_MAX + 1];                // empty: the run has no ID

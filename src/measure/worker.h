@@ -42,7 +42,7 @@ struct step_plan {
     atomic_uint finished;               // how many workers have finished
 };
 
-// What completed in one of the equal parts of a step.
+// The operations that completed in one of the equal parts of a step.
 struct batch_sums {
     uint64_t operations, latency_sum_ns;
 };
@@ -91,8 +91,8 @@ static inline bool stream_counts_workers(const struct stream_step *stream, enum 
     return operation == OPERATION_WRITE && !stream_is_described(stream->stream) && stream->workers > 1;
 }
 
-// Where a worker counts what took longer than the thresholds in a second. The worker adds while it may add to the
-// second's slots, and main takes and clears it when every worker has passed them.
+// Where a worker counts the operations of a second that took longer than the thresholds. The worker adds while it may
+// add to the second's slots, and main takes and clears it when every worker has passed them.
 static inline struct distribution_over *figures_over(const struct figures *figures, const struct stream_step *stream,
                                                      uint32_t second) {
     return &figures->over[second % RECORDER_PENDING * stream->over->count];

@@ -71,7 +71,7 @@ struct tables {
 
 // Creates the directory (mode 0700) if its parent exists, refuses if a table exists in it, and creates all tables.
 bool tables_open(struct tables *tables, const char *path, enum tables_kind kind, struct failure *failure);
-// Removes what tables_open made.
+// Removes everything that tables_open created.
 void tables_discard(struct tables *tables);
 
 void tables_add(struct tables *tables, enum table table, const struct table_row *row);

@@ -36,7 +36,7 @@ static uint128 sum_of_floors(uint128 count, uint128 factor, uint128 offset, uint
     return sum;
 }
 
-// Operations first to end - 1 that have been due for at least that long.
+// How many of the operations first to end - 1 have been due for at least that long.
 static uint64_t waiting_at_least(const struct schedule *schedule, uint64_t first, uint64_t end, uint64_t instant_ns,
                                  uint64_t wait_ns) {
     uint64_t before = wait_ns <= instant_ns ? schedule_due_before(schedule, instant_ns - wait_ns + 1) : 0;

@@ -53,7 +53,8 @@ void group_commit_next_file(struct group_commit *commits);
 // The write has ended. Returns how far the place of the next write moved.
 uint64_t group_commit_advance(struct group_commit *commits);
 
-// Commits whose last byte the write held. Release them with as many calls as necessary; then they return.
+// The number of commits whose last byte was in the write. Take all of them, in as many calls as necessary, and then
+// return their applications.
 uint64_t group_commit_done(struct group_commit *commits);
 // Takes at most that many commits, all of one instant, from the front. At least that many commits must be waiting.
 struct commit_group group_commit_take(struct group_commit *commits, uint64_t most);

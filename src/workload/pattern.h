@@ -1,7 +1,7 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Where the next operation goes, in files of one size that follow one another.
+// Patterns determine the place of the next operation, in files of one size that follow one another.
 //
 // Ring, like MQ's log: sequential inside a file. A write that would cross the file's end goes to the next file instead
 // and leaves the tail unwritten. The first file follows the last. Varying: the same for writes of any size, placed by

@@ -7,9 +7,9 @@
 // constant), so no two of 2^64 stamps are equal, even across workers. Pools differ by seed and worker. The bytes of
 // write number n of a step can be generated again afterwards (payload_expect): --verify compares with them.
 //
-// With passes (payload_start_passes), each place has the same window in every pass over the files, and in pass p (from
-// 0) all its bytes but the stamps are those of the pool XOR p mod 256. So a block of another pass differs from it in
-// every byte, and no mixture of the two can be taken for either of them. The pool is changed once per pass.
+// With passes (payload_start_passes), each place has the same window in every pass over the files. In pass p (from 0),
+// all bytes except the stamps are those of the pool XOR p mod 256. So a block of another pass differs in every byte,
+// and a mixture of the two cannot be mistaken for either of them. The pool is changed once per pass.
 #pragma once
 
 #include "base/standard.h"

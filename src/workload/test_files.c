@@ -47,7 +47,7 @@ void workspace_file_path(const struct workspace *workspace, uint32_t place, uint
 }
 
 // Records what the thread does next with a test file or, for NO_FILE, with its directory. Returns the path, which is
-// valid until the next activity. The offset is the one in the descriptor.
+// valid until the next activity. The offset counts from the start of the descriptor.
 static const char *begin_activity(struct workspace *workspace, const char *call, uint32_t place, uint32_t file,
                                   uint64_t offset_bytes) {
     struct activity *activity = &workspace->activity;

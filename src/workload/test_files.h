@@ -21,7 +21,7 @@
 // a part of preformatting; each part, even the short last one of a file, uses up the stamps of this many bytes
 #define FORMAT_PART_BYTES ((size_t)1 << 20)
 
-// What the preparing thread is doing, for a report while it hangs.
+// The current activity of the preparing thread, to report it if the thread hangs.
 struct activity {
     const char *call;                   // NULL: nothing that could hang
     char file[PATH_MAX];

@@ -13,7 +13,7 @@ from fake_awx.api import ASK_FIELDS, Awx, Item, listed
 
 
 class Job(NamedTuple):
-    """What a job runs with."""
+    """The parameters of a job."""
 
     template: str
     limit: str

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the API of AWX refuses, and its messages: rules of schedules, surveys, their answers, prompts, credentials,
-and messages of notifications.
+"""The input that AWX's API refuses, and its messages: rules for schedules, surveys, their answers, prompts,
+credentials, and messages of notifications.
 
 Every function returns AWX's error message, or nothing if AWX would accept the input. Each names the place in the source
 of AWX 24.6.1 that it restates.

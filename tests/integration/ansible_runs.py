@@ -60,7 +60,7 @@ def first_of(cases: Iterable[object]) -> list[object]:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a run of a playbook ended. ``screen`` is all that it printed."""
+    """The result of a playbook's run. ``screen`` is everything that it printed."""
 
     status: int
     screen: str

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What all integration tests share: hosts to run against, and versions of ansible-core to run."""
+"""Fixtures of all integration tests: hosts to run against, and versions of ansible-core to run."""
 
 import fcntl
 import os

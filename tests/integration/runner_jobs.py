@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Jobs as AWX starts them with ansible-runner, and what AWX reads from them afterwards."""
+"""Jobs as AWX starts them with ansible-runner, and the data that AWX reads from them afterwards."""
 
 import json
 import os
@@ -27,7 +27,7 @@ PROGRESS = "logdisk: "
 
 @dataclass(frozen=True)
 class Job:
-    """What a job left in its artifacts."""
+    """The artifacts of a job."""
 
     private: Path
     ident: str
@@ -47,7 +47,7 @@ class Job:
 
     @cached_property
     def output(self) -> str:
-        """What the page of the job shows."""
+        """The content of the job's page."""
         return re.sub(r"\x1b\[[0-9;]*m", "", (self.artifacts / "stdout").read_text()).replace("\r\n", "\n")
 
     @cached_property
@@ -94,12 +94,11 @@ class Job:
         return sum(event["event_data"].get("host") == host for event in self.events)
 
     def lines_with(self, hosts: int) -> int:
-        """How many lines the job would print if it had that many hosts like its last one,
-        without those of the progress."""
+        """How many lines, without progress, the job would print if it had that many hosts like its last one."""
         lines = [line for line in self.lines if not line.startswith(PROGRESS)]
         about = [found[1] or found[2] for line in lines if (found := OF_ONE_HOST.match(line))]
         names = sorted(set(about) - {"localhost"})
-        # What is done once for all hosts is done on the first one.
+        # Tasks that run once for all hosts run on the first one.
         return len(lines) + (hosts - len(names)) * about.count(names[-1])
 
 

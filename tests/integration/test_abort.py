@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A certification that ends before its testers start leaves nothing behind,
-or something that the clean-up removes when told to."""
+"""A certification that ends before its testers start leaves nothing behind, or only files that the clean-up can
+remove."""
 
 import os
 import re

@@ -19,7 +19,7 @@ TEMPLATES = {template["name"]: template for template in data.load()["controller_
 
 
 class End(NamedTuple):
-    """How the job of a template ends if nothing was measured before."""
+    """The end of a template's job if nothing was measured before."""
 
     failed_hosts: set[str]
     said: str

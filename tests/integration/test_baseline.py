@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A host whose disk becomes slower than before is named, although it keeps all its limits, and its certificate ends."""
+"""A host whose disk has become slower is named although it keeps all its limits, and its certificate ends."""
 
 import datetime
 import json

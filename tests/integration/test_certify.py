@@ -21,7 +21,7 @@ def test_three_hosts(start: Start, controller: Controller, tmp_path: Path) -> No
     bed = start(HostSpec("good", variables=COMPILE), HostSpec("slow", disk="slow"), "dead")
     bed["slow"].set_delay_ms(SLOW_MS)
     bed["dead"].link_down()
-    # A median that every disk of these tests keeps.
+    # A limit on the median that every disk of these tests keeps.
     profile = {**PROFILE, "limits": [*PROFILE["limits"], {"metric": "latency_p50", "below": "9 s"}]}
     outcome = controller.run(
         "certify", "-i", str(bed.inventory(tmp_path / "hosts.yml", variables={**QUICK, "gate_profile": profile}))

@@ -100,8 +100,8 @@ def test_one_write_too_early(start: Start, tester: Path, tmp_path: Path) -> None
 
 
 def write_until_cut(host: Host, tester: Path, directory: Path, seed: int, settled: bool = False) -> str:
-    """What the witness has when the host is back. settled: before the cut, the disk hangs until every write that has
-    returned is acknowledged."""
+    """The lines that the witness has when the host is back. settled: before the cut, the disk hangs until every write
+    that has returned is acknowledged."""
     shutil.copy(tester, host.root / "root/logdisk")
     kept = directory / "acknowledged"
     with kept.open("wb") as stream, (directory / "log").open("wb") as log:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a power cut can show is limited: a cut does not count as kept if its command silenced a dishonest disk before it
-cut the power, whatever the size of the disk's cache. Commands that are as slow as real ones never make a cut of an
-honest disk inconclusive.
+"""A power cut cannot show everything: it does not count as kept if its command silenced a dishonest disk before it cut
+the power, whatever the size of the disk's cache. Commands that are as slow as real ones never make a cut of an honest
+disk inconclusive.
 
 The witness is the real one, over SSH and a network that fails. The figures of these tests are in docs/power_cut.md.
 """
@@ -50,8 +50,8 @@ ENOUGH_S = 120.0
 
 @dataclass(frozen=True)
 class Course:
-    """What happens to a host, in seconds from the start of its cut command: it loses its network, its power,
-    and the command ends."""
+    """The course of a cut, in seconds from the start of its command: when the host loses its network, when it loses its
+    power, and when the command ends."""
 
     cut_s: float
     ended_s: float

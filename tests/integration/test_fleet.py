@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A fleet in trouble: hosts that die, hang and come back while they measure, and a controller that is lost."""
+"""A fleet with problems: hosts that die, hang and come back while they measure, and a controller that is lost."""
 
 import json
 import os

@@ -157,8 +157,8 @@ def test_a_host_has_its_own_profile(start: Start, controller: Controller, tmp_pa
 def test_a_part_of_what_is_expected(
     controller: Controller, tmp_path: Path, arguments: tuple[str, ...], env: dict[str, str]
 ) -> None:
-    """The command would silently leave out tasks or hosts, so it ends before its first play, with another status than
-    for a verdict."""
+    """The command would silently leave out tasks or hosts, so it ends before its first play, with a status other than
+    that of a verdict."""
     inventory = tmp_path / "hosts.ini"
     inventory.write_text("h1 ansible_host=192.0.2.1\nh2 ansible_host=192.0.2.2\n")
     outcome = controller.certify(inventory, *arguments, env=env)

@@ -37,7 +37,7 @@ def history(server: postgresql_server.Server) -> str:
 
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
-    """What a credential and an execution environment with psycopg provide."""
+    """The environment that a credential and an execution environment with psycopg provide."""
     return {**postgresql_driver(tmp_path), "JOB_ID": "1"}
 
 

@@ -366,7 +366,7 @@ def test_log_writes_are_those_of_the_tester(observe, tmp_path, tester):
     observer = observe(log_path=str(log.parent), duration_s=30)
     observer.wait_for("base")
     start = int(time.time()) + 10
-    # Writes of 1 MiB take long enough for 2 % of them to be more than a probe costs.
+    # 2 % of the time of a 1 MiB write is more than the cost of a probe.
     sizes = ["--bsize=1M", "--fileSize=8M", "--numFiles=4", "--reserve=0", "--shareDevice"]
     options = [f"--dir={log}", f"--tables={tables}", "--duration=8", f"--startAt={start}", *sizes]
     subprocess.run([tester, *options], check=True, stdout=subprocess.DEVNULL)

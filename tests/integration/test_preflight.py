@@ -80,7 +80,8 @@ CASES = {
 
 
 def prepare(bed: Bed, inventory: Path, allow: bool = False) -> Path:
-    """Give each host a reason against a test there; allow: also the option that overrides it. The inventory."""
+    """Give each host a reason to refuse a test there and, with allow, the option that overrides the refusal. The
+    inventory."""
     for name, case in CASES.items():
         if name in bed.hosts:
             bed.ssh(bed[name], case.prepare or "true")

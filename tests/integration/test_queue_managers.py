@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Several queue managers on one host: one with a slow path to the disk fails by name, and no other does; many healthy
-ones pass.
+"""Several queue managers on one host: if one has a slow path to the disk, it fails by name and no other does. Many
+healthy ones pass.
 
 All queue managers of a volume have one file system, so one of them is slowed down at its source: strace delays only
 the writes of its thread.

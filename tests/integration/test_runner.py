@@ -119,7 +119,7 @@ def test_a_healthy_fleet_worked_on_elsewhere(
     (outcome,) = job.artifact_data.values()
     assert outcome["hosts"] == {"h1": "pass", "h2": "pass", "h3": "pass"}
     assert len(summaries(job.output)) == 1
-    # What is done once for all hosts is done on the first one.
+    # Tasks that run once for all hosts run on the first one.
     print(
         f"{len(job.events)} events of at most {job.largest_event} characters, {job.events_of('h3')} of each host; "
         f"{job.lines_with(20)} lines for 20 hosts"

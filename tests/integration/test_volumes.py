@@ -227,8 +227,8 @@ def test_a_log_that_is_not_mounted_is_not_certified_on_another_disk(
 def test_volumes_on_one_disk_are_measured_together_or_in_turn(
     start: Start, controller: Controller, tmp_path: Path
 ) -> None:
-    """The testers of one run do not refuse each other. If volumes are measured together, their records name each other;
-    in turn, one starts when the other has ended."""
+    """The testers of one run do not refuse each other. If volumes are measured together, their records name each other.
+    If they are measured in turn, one starts when the other has ended."""
     volumes = [{"name": name, "path": f"/fut/{name}"} for name in ("a", "b")]
     bed = start(
         HostSpec("both", variables={"workspace_volumes": volumes}),

@@ -1,8 +1,8 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What one queue manager publishes about its log through each source, modelled on the published programs.
-tests/fixtures/observe/README.md names the places.
+"""The publications of one queue manager about its log through each source, modelled on the published programs (see
+tests/fixtures/observe/README.md).
 
 ``gets`` are the publications that have arrived at each GET since the one before, in order: none, one or several.
 """
@@ -19,7 +19,7 @@ OVERRIDE_C_TYPE = "counter"
 
 @dataclass(frozen=True)
 class Publication:
-    """What MQ publishes of the class DISK, type Log, every 10 s."""
+    """The data of class DISK, type Log, that MQ publishes every 10 s."""
 
     physical_bytes: int
     latency_us: int

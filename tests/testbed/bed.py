@@ -166,7 +166,7 @@ class Bed:
         return {"ANSIBLE_SSH_CONTROL_PATH_DIR": str(self.settings.state / "cp")}
 
     def ssh(self, host: Host, *command: str) -> str:
-        """What a command prints on a host."""
+        """The output of a command on a host."""
         return run("ssh", *self.ssh_options(host), f"{host.spec.user}@{host.address}", *command)
 
     def ssh_options(self, host: Host) -> list[str]:

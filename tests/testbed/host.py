@@ -34,7 +34,7 @@ COMPILERS = ("usr/bin/*gcc*", "usr/bin/cc", "usr/bin/c89*", "usr/bin/c99*", "usr
 
 @dataclass
 class HostSpec:
-    """What a host is like. ``disk``: see host-init; ``character``: how a disk whose power is cut behaves, see
+    """The properties of a host. ``disk``: see host-init; ``character``: how a disk whose power is cut behaves, see
     cutdisk.py; ``cache_blocks``: how many blocks of 4 KiB its cache holds; ``more``: mount points of further file
     systems, in memory; ``image``: a container image instead of a Debian release; ``python``: "" for the release's own,
     "none", "broken", or a version such as "3.6" for this machine's interpreter of that version (:func:`interpreter`);

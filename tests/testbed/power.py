@@ -81,7 +81,7 @@ def on(directory: Path, net: str) -> None:
 
 
 def set_link(interface: str, *, up: bool) -> None:
-    """What `ip link set` does, without the milliseconds that a process takes to start."""
+    """Does the same as `ip link set`, without the milliseconds that a process needs to start."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
         request = struct.pack(INTERFACE_REQUEST, interface.encode(), 0)
         flags = struct.unpack(INTERFACE_REQUEST, fcntl.ioctl(control, SIOCGIFFLAGS, request))[1]

@@ -1,6 +1,6 @@
 # Copyright (c) 2026 mqops contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is refused before the first byte, and with which message."""
+"""Everything that is refused before the first byte is written, and the messages."""
 
 import os
 import resource

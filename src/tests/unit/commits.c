@@ -1,7 +1,7 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// The model of commits against closed forms, with writes whose duration is given.
+// The model of commits compared with closed forms, for writes of a given duration.
 #include "workload/group_commit.h"
 #include "check.h"
 

@@ -212,7 +212,7 @@ static struct stream_step *two_workers(void) {
     return &step;
 }
 
-// Five rounds of given means, as a run of 60 s would leave them.
+// Five rounds with the given means, as after a run of 60 s.
 static struct result with_rounds(const uint64_t means_ns[5]) {
     struct stream_step *step = two_workers();
     struct recorder *recorder = stream_recorder(step);

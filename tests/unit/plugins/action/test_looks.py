@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which hosts are polled and when, and what a poll does."""
+"""Which hosts are polled, when, and what a poll does."""
 
 from __future__ import annotations
 

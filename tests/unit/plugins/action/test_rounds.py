@@ -75,7 +75,7 @@ class Fleet:
         return plugin, {"inventory_hostname": host}
 
     def start(self, host, loads):
-        """Order a round of a host, and return the module's arguments."""
+        """Order a round on a host, and return the module's arguments."""
         layouts = [
             {"name": name, "path": f"/{name}", "directories": [f"/{name}/r/{qm}" for qm in QUEUE_MANAGERS]}
             for name in self.volumes

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a host answers for one of its volumes concerns that volume alone."""
+"""A host's answer about one of its volumes affects only that volume."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ PROJECT = Path(__file__).resolve().parents[4]
 
 
 def rows(text):
-    """Yield the cells of every row of the tables that have a column of tests."""
+    """Yield the cells of every row in the tables that have a column for tests."""
     for table in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
         lines = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in table.splitlines()]
         if "tested by" in lines[0][-1]:

@@ -18,7 +18,7 @@ def postgresql():
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def place(request, tmp_path, monkeypatch):
-    """What gate_history would be."""
+    """The value for gate_history."""
     if request.param == "sqlite":
         return str(tmp_path / "history.sqlite")
     monkeypatch.setenv("LOGDISK_HISTORY_PASSWORD", postgresql_server.PASSWORD)

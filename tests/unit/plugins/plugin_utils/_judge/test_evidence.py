@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which test decides which row, from which tables, and the sentences about it.
+"""Which statistical test decides each row, from which tables, and the sentences about the result.
 The tests themselves are in test_statistics.py."""
 
 from __future__ import annotations

@@ -153,7 +153,7 @@ class Browser:
         self.call("Input.dispatchKeyEvent", type="keyUp", **known)
 
     def picture(self, path, selector=None):
-        """Write a picture of the whole page, or of the part with a selector, as PNG."""
+        """Write a PNG picture of the whole page, or of the part that a selector selects."""
         box = self.run(
             f"(() => {{ const box = document.querySelector({json.dumps(selector or 'html')}).getBoundingClientRect(); "
             "return [box.x + scrollX, box.y + scrollY, box.width, box.height]; })()"

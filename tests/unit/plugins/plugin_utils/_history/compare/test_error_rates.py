@@ -89,7 +89,8 @@ def compared(
     ],
 )
 def test_fleets_of_twenty_hosts(deviation, before, after, non_inferior, all_named):
-    """In unchanged fleets, hardly any host is named worse; if three hosts became 30 % slower, all of them are named."""
+    """In unchanged fleets, hardly any host is named as worse. If three hosts became 30 % slower, all three are
+    named."""
     name = f"{deviation:.0%}, {before} v {after}"
     rng, fleets = random.Random(name), 100
     unchanged = [compared(rng, 20, deviation, before, after, 0.0) for _ in range(fleets)]
