@@ -20,7 +20,7 @@ class Absences:
         self._without: dict[str, list[str]] = {}
 
     def take_in(self, record: HostRecord) -> None:
-        """Note which queue managers a volume was tested for, or which one is not there."""
+        """Record which queue managers a volume was tested for, or which one is absent."""
         kind = kind_named(record.kind)
         if kind.tests_storage or kind is CHECK_MODE:
             self._tested.update(map(str, record.worker_names))

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Limits on figures that MQ's own statistics do not contain, because they are rolling averages."""
+"""Limits on figures that MQ's own statistics do not contain, because these statistics are rolling averages."""
 
 from __future__ import annotations
 

@@ -20,8 +20,8 @@ _INDEPENDENT = 0.3
 
 @dataclass(frozen=True)
 class Blocks:
-    """How to cut the seconds: offsets, and how long a block is. The blocks are not resolved if even the longest ones
-    are not independent."""
+    """How to cut the seconds into blocks: the offsets, and the length of a block. The blocks are not resolved if even
+    the longest ones are not independent."""
 
     cuts: list[int]
     block_s: int
@@ -32,9 +32,9 @@ def choose_blocks(spare: Sequence[int]) -> Blocks:
     """Return the shortest blocks for which the excesses of neighbours are not correlated, and are not correlated for
     any longer blocks either.
 
-    spare is how far each second is below the allowed value, negative if it is above. Only excesses count: a slow drift
-    far below the limit must not lengthen the blocks. All longer blocks are also checked, so that isolated peaks
-    that occur in clusters do not count as independent.
+    spare says how far each second is below the allowed value; it is negative if the second is above. Only excesses
+    count: a slow drift far below the limit must not lengthen the blocks. All longer blocks are also checked, so that
+    isolated peaks that occur in clusters do not count as independent.
     """
     seconds, running = len(spare), running_sums(spare)
     if min(spare) >= 0:

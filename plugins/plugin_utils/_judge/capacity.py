@@ -66,7 +66,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Capacity:
-    """The load points of a run in rising order, and what a load point counts."""
+    """The load points of a run in rising order, and the unit that a load point counts."""
 
     load_unit: str
     points: tuple[Point, ...]
@@ -126,7 +126,7 @@ class Capacity:
 
 
 def text_of_load(load: float, load_unit: str) -> str:
-    """Write a load for people, in the unit of the load points: "80 BSU"."""
+    """Write a load for people, with the unit of the load points: "80 BSU"."""
     return f"{load:g} {load_unit}" if load % 1 else Words("", "", load_unit, load_unit).load_text(int(load))
 
 
@@ -169,10 +169,10 @@ def counting(
     judgements: Sequence[dict[str, Any]], capacity: Capacity, target: float | None, is_search: bool
 ) -> list[dict[str, Any]]:
     """Return the judgements that count for the verdict of the volume.
-    Those of other load points only explore the limits of the volume.
+    The judgements of other load points only explore the limits of the volume.
 
-    With a target, those up to it count. Without one, all of them do if the load points were given. If they were
-    searched for, those up to the capacity count; if none passed, those of the lowest load point.
+    If there is a target, the load points up to it count. If there is none, all of them count if the load points were
+    given. If they were searched for, those up to the capacity count; if none passed, those of the lowest load point.
     """
     if target is None and not is_search:
         return list(judgements)

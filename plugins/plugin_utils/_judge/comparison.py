@@ -24,7 +24,7 @@ UNUSABLE = "its comparison.json cannot be used, so what it says about the baseli
 
 
 def can_be_compared(record: HostRecord) -> bool:
-    """Whether there is anything to compare: a host that was not measured has a verdict of its own."""
+    """Whether there is anything to compare, because a host that was not measured already has a verdict."""
     return kind_named(record.kind).tests_storage and record.verdict in (*GOOD, FAIL, INCONCLUSIVE)
 
 
@@ -37,7 +37,7 @@ def judged_with(record: HostRecord, comparison: Mapping[str, Any] | None) -> Hos
     """Return a record that its limits have judged, after judging it also by the comparison: the worse of the two
     verdicts counts.
 
-    A comparison that does not exist proves nothing, so the host is inconclusive without one.
+    Without a comparison, the host is inconclusive.
     """
     if not can_be_compared(record):
         return record

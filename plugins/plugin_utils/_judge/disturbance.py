@@ -41,13 +41,12 @@ processes, transfers by others, and a tester that was frozen."""
 
 _FROZEN = _Sign(FREEZE, "oversleep_max_ns", 0.5e9)
 
-# Well above the values that the test itself causes: on two idle processors its own wake-ups make 0.006 of
-# run_queue_wait_share and 0.25 of psi_cpu_some_share.
-# The test does not cause throttling: without a quota, or with one that is large enough, it is exactly 0. With a quota
-# that is too small, every thread stands still until the next period, up to 0.1 s later. From 0.01 of the time on, that
-# alone, like steal, can explain the slowest 1 % of the time-weighted writes, the p99.
-# The kernel counts a thread that a quota holds back as one that is waiting for a processor. So if there is a quota,
-# such waiting does not prove that there was other work.
+# These are well above the values that the test itself causes: on two idle processors, its own wake-ups cause a
+# run_queue_wait_share of 0.006 and a psi_cpu_some_share of 0.25. The test does not cause throttling: without a quota,
+# or with one that is large enough, it is exactly 0. With a quota that is too small, every thread stands still until the
+# next period, up to 0.1 s later. If it affects at least 0.01 of the time, throttling alone, like steal, can explain the
+# slowest 1 % of the time-weighted writes, and so the p99. The kernel counts a thread that a quota holds back as one
+# that is waiting for a processor. So if there is a quota, such waiting does not prove that there was other work.
 _SIGNS = (
     _Sign(STEAL, "cpu_steal_share", 0.01),
     _Sign(QUOTA, "cpu_throttled_share", 0.01),
@@ -65,7 +64,7 @@ def disturbances(tables: Tables) -> list[dict[str, Any]]:
     If a step ended early, a disturbance of this step alone also counts, because the step may be a small part of the
     run.
 
-    The waiting for I/O (psi_io_some_share) is not a sign: the test itself causes it.
+    Waiting for I/O (psi_io_some_share) does not show a disturbance, because the test itself causes it.
     """
     found: dict[str, float] = {}
     for sign in _SIGNS:
@@ -83,8 +82,8 @@ def disturbances(tables: Tables) -> list[dict[str, Any]]:
 def freeze_behind(
     tables: Tables, step: float | None, longest_ns: float | None, limit_ns: float
 ) -> list[dict[str, Any]]:
-    """Return the freeze without which a step's slowest write would not have reached a limit on the longest stall;
-    empty if the disk alone exceeded it.
+    """Return the freeze that made a step's slowest write reach a limit on the longest stall; empty if the write would
+    have exceeded it even without the freeze.
 
     While the tester is frozen (SIGSTOP, a virtual machine that migrates) no write can return, so a freeze is part of
     the latency of the write in flight.

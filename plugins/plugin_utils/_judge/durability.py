@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """The verdict on the power cuts of a volume. A loss is a fail that nothing excuses: no profile has a limit on it, so
-no waiver can cover it. Cuts without a loss bound the chance of a loss, but never exclude one.
+no waiver can cover it. Cuts without a loss limit the chance of a loss, but never exclude a loss.
 """
 
 from __future__ import annotations
@@ -144,13 +144,13 @@ def chance_bound(cuts: int, confidence: float = CONFIDENCE) -> float:
     1 - ``confidence``.
 
     That is 1 - (1 - confidence)^(1/n), which is a little below 3/n at 95 %.
-    It holds for cuts that are independent and alike.
+    This holds for cuts that are independent and similar.
     """
     return -math.expm1(math.log1p(-confidence) / cuts)
 
 
 def claim_of(cuts: Sequence[Mapping[str, Any]]) -> str:
-    """Return what cuts that were all kept prove, and what they could not have shown."""
+    """Return what cuts without any loss prove, and what they could not have shown."""
     number = len(cuts)
     percent = percent_upwards(100 * chance_bound(number))
     text = (
@@ -162,8 +162,8 @@ def claim_of(cuts: Sequence[Mapping[str, Any]]) -> str:
 
 
 def why_not_certifying(cuts: int, wanted: int) -> str:
-    """Return why that many cuts without a loss certify nothing under a profile that requires ``wanted`` of them (0: no
-    number); empty if they are enough."""
+    """Return why this number of cuts without a loss does not certify anything under a profile that requires ``wanted``
+    of them (0 if it does not require any number); empty if they are enough."""
     if wanted:
         return "" if cuts >= wanted else f"too few, the profile asks for {_units.format_count(wanted)}"
     bound = chance_bound(cuts)
@@ -205,7 +205,8 @@ def losses_of(cuts: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def torn_notes(cuts: Iterable[Mapping[str, Any]], block_size_bytes: Any) -> list[Finding]:
-    """Return a note if a write was torn in flight, which is no loss, but says whether MQ may rely on whole writes."""
+    """Return a note if a write was torn in flight, which is not a loss, but shows whether MQ may rely on whole
+    writes."""
     numbers = [cut["number"] for cut in cuts if any(row.get("in_flight") == "torn" for row in cut["rows"])]
     if not numbers:
         return []

@@ -110,7 +110,7 @@ def fails_above(profile: Profile, host: str, plan: Mapping[str, Any]) -> dict[st
     of the volume with it.
 
     These are limits that can be broken for good at any time: percentiles of the latency, which the evidence of the
-    seconds decides, and the longest write. Each fails the volume for certain if it is broken.
+    seconds decides, and the longest write. Each of these certainly fails the volume if it is broken.
     """
     limits = [limit for limit in profile.limits if _ends_step(limit, profile, host)][:MOST_LIMITS]
     if not limits:

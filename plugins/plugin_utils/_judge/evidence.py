@@ -42,8 +42,8 @@ _RATIOS = {
 
 @dataclass(frozen=True)
 class Confidence:
-    """The required confidence of a judgement: a pass at 1 - alpha; a fail at 1 - alpha over the number of judgements on
-    the host, so that a good host rarely fails.
+    """The required confidence of a judgement: 1 - alpha for a pass, and 1 - alpha/n for a fail, where n is the number
+    of judgements on the host, so that a good host rarely fails.
 
     A row of one worker among several counts as a separate judgement if it is tested.
     """
@@ -67,8 +67,8 @@ def confidence_of(profile: Profile, tables: Tables) -> Confidence | None:
 
 
 def planned_tests(profile: Profile, sizes: Sequence[int], load_points: Sequence[int]) -> int:
-    """Return how many rows of a sweep of the log the tests of a profile decide, with one step for each size and load
-    point."""
+    """Return the number of rows in a sweep of the log that the tests of a profile decide, with one step for each size
+    and load point."""
     tested = [limit for limit in profile.limits if has_test(limit)]
     return sum(
         limit.applies_to(row) * rows
@@ -249,7 +249,7 @@ def _over(row: Row, tables: Tables, seconds: list[Row], over_ns: int, column: st
     for over in tables.over_of(row):
         if over["over_ns"] == over_ns:
             found[over["second"]] = found.get(over["second"], 0) + int(over[column])
-    # An absent row means that nothing was above the threshold, so no row must get lost.
+    # If a row is absent, nothing was above the threshold, so no row may get lost.
     if row["worker"] == ALL_WORKERS and set(found) != {
         second["second"] for second in seconds if (second["latency_max_ns"] or 0) > over_ns
     }:

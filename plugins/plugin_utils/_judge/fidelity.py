@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Whether the steps of a workload of streams did what the workload asks for: its shares of reads, sizes,
+"""Whether the steps of a workload of streams did what the workload requires: its shares of reads, sizes,
 operations and capacity.
 
 Rates are not checked here: a rate that is too low fails as a load that cannot be sustained.

@@ -90,8 +90,8 @@ def host_entry(record: HostRecord) -> dict[str, Any]:
 
 
 def lacks_verdict(record: HostRecord, check_mode: bool) -> bool:
-    """Whether a record needs a verdict and has no valid one. Its kind decides whether it needs one; in check mode no
-    record does."""
+    """Whether a record needs a verdict, but does not have a valid one. Its kind decides whether it needs one; in check
+    mode no record does."""
     if record.verdict is None:
         return not check_mode and kind_named(record.kind).needs_verdict
     return record.verdict not in WORST_FIRST
@@ -135,8 +135,8 @@ def _fleet_problems(hosts: list[dict[str, Any]], check_mode: bool) -> list[Findi
 
 
 def _wrong_fails_expected(run: Mapping[str, Any], hosts: list[dict[str, Any]]) -> float | None:
-    """Return the largest number of measured hosts that may fail by chance, each at the confidence of its profile,
-    None if that is not more than one."""
+    """Return the largest number of measured hosts that may fail by chance, each at the confidence of its profile; None
+    if the number is not more than one."""
     measured = [host["profile"] for host in hosts if host["verdict"] in (*GOOD, FAIL, INCONCLUSIVE)]
     profiles = profiles_by_sha256(run)
     expected = round(

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The suspicion that a synchronous write flushes nothing. Only a power cut decides that,
+"""The suspicion that a synchronous write does not flush anything. Only a power cut decides that,
 so this is a note and never a verdict."""
 
 from __future__ import annotations

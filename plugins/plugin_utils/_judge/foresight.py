@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Notes, before anything is measured, on what a sweep can neither decide nor certify."""
+"""Notes, made before anything is measured, about what a sweep can neither decide nor certify."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ def _streams_of(plan: Mapping[str, Any]) -> dict[str, list[str]]:
 
 
 def _without_stream(limit: Limit, plan: Mapping[str, Any]) -> Finding | None:
-    """Return a note if a limit cannot be judged because the workload has no rows for it, None if it can. Limits of
-    every run are left out."""
+    """Return a note if a limit cannot be judged because the workload has no rows for it, None if it can. Limits that
+    apply to every run are left out."""
     streams = _streams_of(plan)
     if (
         limit.metric.scope in ONCE

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The verdict on a host, which is the worst of its judgements and of how the tester ended,
-with the findings that it rests on."""
+"""The verdict on a host, which is the worst of its judgements and of the verdict on how the tester ended, with the
+findings that it is based on."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ def judge_host(
 
 
 def _is_same(one: Finding, other: Finding) -> bool:
-    """Whether two findings are about the same row of the same limit, or are the same."""
+    """Whether two findings are about the same row of the same limit, or are equal."""
     return one == other or (one["kind"] == other["kind"] and "limit" in one and row_of(one) == row_of(other))
 
 
@@ -215,7 +215,7 @@ def _load(value: Any) -> float | None:
 
 
 def _judge_ending(status: int, tables: Tables, profile: Profile, kind: str) -> Finding | None:
-    """Return a finding about a tester that did not measure to its end, None if it did.
+    """Return a finding about a tester that did not measure to its end, None if it measured to its end.
     ``kind`` is the kind of the record."""
     if status == 0:
         return finding_of_early_end(tables)
@@ -290,7 +290,7 @@ def _without_confidence(tables: Tables, profile: Profile) -> _Why:
 
 
 def _uncovered_episodes(judgements: list[dict[str, Any]], tables: Tables, profile: Profile) -> _Why:
-    """Return the pass that covers only shorter slow phases than the profile requires, None if there is none."""
+    """Return the pass that covers only slow phases shorter than the profile requires, None if there is none."""
     covered = [
         judgement for judgement in judgements if judgement["verdict"] == PASS and judgement.get("episode_s") is not None
     ]

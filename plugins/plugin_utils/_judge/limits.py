@@ -138,7 +138,7 @@ def _as_it_stands(limit: Limit, row: Row) -> Comparison:
 @dataclass(frozen=True)
 class Case:
     """The input for judging a host: its record so far, its tables, the profile,
-    the confidence asked for (None for none) and the day of waivers.
+    the requested confidence (None if none is required), and the day that decides which waivers are valid.
 
     deviations holds, by step number, the differences from the workload's requirements.
     """
@@ -261,7 +261,7 @@ def _of_averages(limit: Limit, record: HostRecord) -> Comparison:
 
 
 def _leave_open(judgement: dict[str, Any], deviations_of_step: list[dict[str, Any]] | None) -> dict[str, Any]:
-    """Return the judgement of a step that did something other than its workload asks for: it cannot pass."""
+    """Return the judgement of a step that did something other than its workload requires, so that it cannot pass."""
     if deviations_of_step and judgement["verdict"] in GOOD:
         judgement["verdict"] = INCONCLUSIVE
         judgement["details"]["deviations"] = deviations_of_step
@@ -382,7 +382,8 @@ def _waive(judgement: dict[str, Any], case: Case) -> dict[str, Any]:
 
 
 def _excusable(limit: Limit) -> bool:
-    """Whether a disturbance can have broken the limit: slow operations, but not a figure of the disturbance itself."""
+    """Whether a disturbance can have broken the limit. It can if the limit is about slow operations, but not if it is
+    about a figure of the disturbance itself."""
     return limit.metric.bound == "max" and limit.metric.scope not in ONCE and not limit.hard
 
 
@@ -436,8 +437,8 @@ def worker_name(worker: int | str | None, names: list[Any], workers: int) -> str
 
 
 def _claim(limit: Limit, row: Row, case: Case, comparison: Comparison) -> dict[str, Any]:
-    """Return the claim of a judgement beyond its figure: nothing if ``claim`` is absent,
-    or what its evidence or the seconds of the row show."""
+    """Return what a judgement claims in addition to its figure: nothing if ``claim`` is absent, otherwise what its
+    evidence or the seconds of the row show."""
     if limit.metric.of_responses:
         return {"claim": "without_confidence"}
     if comparison.within_chance:

@@ -116,7 +116,7 @@ def merged(batches: Sequence[int], seconds: int) -> list[int]:
 
 
 def _for_a_pass(deviations: Sequence[float], side: int, quantile: float) -> float:
-    """Return how many standard errors the limit must be away for a pass,
+    """Return how many standard errors away the limit must be for a pass,
     if the parts are more lopsided towards the limit than away from it."""
     count, variance = len(deviations), math.fsum(deviation**2 for deviation in deviations) / len(deviations)
     if not variance:
@@ -127,7 +127,7 @@ def _for_a_pass(deviations: Sequence[float], side: int, quantile: float) -> floa
 
 
 def _reserve(total_x: float, total_y: float, question: Question) -> float:
-    """Return how much more standstill would break the limit, as a share of the measured time."""
+    """Return how much additional standstill would break the limit, as a share of the measured time."""
     if question.most_x is not None:
         return (question.limit * total_y - total_x) / question.most_x
     return total_x / total_y / question.limit - 1 if question.limit > 0 else math.inf

@@ -78,7 +78,7 @@ def merge_runs(
 
 
 def _with_tables(source: RunDirectory, folder: str) -> tuple[HostRecord, dict[str, bytes]]:
-    """Return the record in a folder and its tables; if a table cannot be trusted, an error and no tables."""
+    """Return the record in a folder and its tables; if a table cannot be trusted, return an error and no tables."""
     record = judged_record(source, folder)
     try:
         return record, source.records.tables(record)
@@ -103,8 +103,8 @@ def _newest_records(sources: list[RunDirectory]) -> list[tuple[RunDirectory, str
     """Return the folder of every record with the run that has its newest one; sources are sorted, the oldest run first.
 
     The age of a record that cannot be read is unknown. It counts as old as its run, and no record of an older run
-    replaces it, because that could be a pass. A record also does not replace the missing record of a later run that was
-    meant to measure the same volume.
+    replaces it, because the older record could be a pass. A record also does not replace the missing record of a later
+    run that was meant to measure the same volume.
     """
     lost = {
         volume_folder(*volume): str(source.run.get("created_at", ""))

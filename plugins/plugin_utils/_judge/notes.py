@@ -55,7 +55,7 @@ def unsteady_notes(tables: Tables) -> list[Finding]:
 
 
 def confidence_notes(profile: Profile) -> list[Finding]:
-    """Return a note if a pass does not have the profile's confidence in every figure."""
+    """Return a note if not every figure of a pass has the profile's confidence."""
     if profile.confidence is None or not any(limit.metric.of_responses for limit in profile.limits):
         return []
     return [finding(AS_THEY_STAND, None)]

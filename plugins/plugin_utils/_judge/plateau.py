@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The suspicion that a volume ran out of a burst allowance: from one second on, its rate is lower and as steady as
-only a limiter makes it."""
+"""The suspicion that a volume ran out of a burst allowance: from some second on, its rate is lower, and so steady that
+only a limiter can be the cause."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Plateau:
 
 
 def find_plateau(rates: Sequence[int]) -> Plateau | None:
-    """Return the plateau that the rates of whole seconds end in, None if they end in none.
+    """Return the plateau at the end of the rates of whole seconds, None if there is none.
 
     Two constants are fitted by least squares. The second at the knee belongs to neither,
     because the rate falls within it.
@@ -49,7 +49,7 @@ def find_plateau(rates: Sequence[int]) -> Plateau | None:
         count, total = end - first, sums[end] - sums[first]
         return (
             count * (squares[end] - squares[first]) - total * total
-        ) / count  # whole numbers up to here, so nothing is lost by cancellation
+        ) / count  # these are whole numbers up to here, so cancellation does not lose any digits
 
     knee = min(range(1, len(rates) - 1), key=lambda second: residual(0, second) + residual(second + 1, len(rates)))
     before, after = statistics.fmean(rates[:knee]), statistics.fmean(rates[knee + 1 :])

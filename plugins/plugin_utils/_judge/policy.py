@@ -26,7 +26,8 @@ def given_policy(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def policy_with(recorded: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the policy that a run recorded with the command's overrides, and the values that they replaced."""
+    """Return the policy that a run recorded, after applying the command's overrides, and the values that these
+    replaced."""
     known = {**recorded, "fail_on": _fail_on(recorded), "report_only": bool(recorded.get("report_only"))}
     replaced = {key: known[key] for key, value in given.items() if value != known[key]}
     return {**known, **given, **({INSTEAD_OF: replaced} if replaced else {})}

@@ -51,7 +51,7 @@ class Range:
         return (self.min is None or value >= self.min) and (self.max is None or value <= self.max)
 
     def as_dict(self) -> dict[str, int]:
-        """Return the ends that are not open."""
+        """Return the ends of the range that are not open."""
         return {end: value for end, value in (("min", self.min), ("max", self.max)) if value is not None}
 
     def text(self, write: Callable[[int], str]) -> str:
@@ -104,7 +104,7 @@ class Limit:
 
     @property
     def is_counted(self) -> bool:
-        """Whether the tester can count what is over the limit."""
+        """Whether the tester can count the operations that are over the limit."""
         return self.stream != COMMITS and not self.metric.of_responses
 
     @property
@@ -155,7 +155,7 @@ class Limit:
         return value >= self.value if self.strict else value > self.value
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the limit as load_profile reads it."""
+        """Return the limit in the form that load_profile reads."""
         bound = "below" if self.strict else self.bound
         result: dict[str, Any] = {
             **({"id": self.id} if self.id else {}),
@@ -194,11 +194,11 @@ class Waiver:
     limit_id: str = ""
 
     def excuses(self, metric: str, limit_id: str) -> bool:
-        """Whether it is about a limit on a metric with an id."""
+        """Whether it covers a limit with this metric and id."""
         return self.limit_id == limit_id if self.limit_id else self.metric == metric
 
     def as_dict(self) -> dict[str, str]:
-        """Return the waiver as load_profile reads it."""
+        """Return the waiver in the form that load_profile reads."""
         named = {"owner": self.owner} if self.owner else {}
         about = {"id": self.limit_id} if self.limit_id else {"metric": self.metric}
         return {"host": self.host, **about, **named, "until": self.until.isoformat(), "reason": self.reason}
@@ -261,7 +261,8 @@ class Profile:
         }
 
     def _qualifies(self) -> dict[str, Any]:
-        """Return the policy of qualification as it is read; values that require nothing are left out."""
+        """Return the policy of qualification in the form in which it is read; values that require nothing are left
+        out."""
         workload = "" if self.workload == MQ_LOG else self.workload
         asked = {
             "workload": workload,

@@ -8,12 +8,12 @@ would have to be.
 A share test bets on each block of seconds that the limit is kept (or broken). If it is not, the product of the gains is
 at most 1 on average, so it exceeds 1/alpha with a probability of at most alpha (Markov; Waudby-Smith and Ramdas, arXiv
 2010.09686). The bets are fixed beforehand. Blocks grow until the excesses of neighbours are no longer correlated
-(blocks.py): disks are slow in bursts, and a burst must not count as several witnesses. If they are correlated however
-long the blocks are, nothing passes, and a fail needs the square of the evidence.
+(blocks.py): disks are slow in bursts, and a burst must not count as several witnesses. If they are correlated
+regardless of the length of the blocks, nothing passes, and a fail needs the square of the evidence.
 
-A pass is given at alpha, a fail at alpha over the number of judgements: a host passes only if all its
-judgements do, but one fail is enough to fail it. Counts and times stay integers until the gain is formed,
-and products are sums of logarithms.
+A pass needs evidence at alpha, and a fail at alpha divided by the number of judgements: a host passes only if all its
+judgements do, but one fail is enough to fail it. Counts and times remain integers until the gain is calculated, and
+products are calculated as sums of logarithms.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def share_of_operations(
     own, unit = part_of or (1, 1)  # operations are counted in this many parts, so that all numbers are whole
 
     def most(block_s: int) -> tuple[int, int]:
-        slow = -(-101 * block_s * _SECOND_NS // (100 * limit_ns))  # 1.01 for the width of a bucket
+        slow = -(-101 * block_s * _SECOND_NS // (100 * limit_ns))  # the factor 1.01 allows for the width of a bucket
         return unit * writers * slow, unit * writers * (block_s * _SECOND_NS // latency_min_ns + 1)
 
     _check_seconds(operations, over)
@@ -186,25 +186,26 @@ def move_back(time_ns: Sequence[int], slow_ns: Sequence[int], writers: int) -> t
 
 
 def rare_second_share(seconds: int, alpha: float) -> float:
-    """Return the upper bound for the share of seconds that do something that none of the measured seconds did."""
+    """Return the upper bound for the share of seconds in which something happens that did not happen in any measured
+    second."""
     return -math.expm1(math.log(alpha) / seconds)
 
 
 def seconds_to_pass(allowed_share: Fraction | str | float, limit_over_mean: float, alpha: float) -> int:
-    """Return the fewest seconds in which a share of operations can pass, without one over the limit,
-    if the limit is this many times the mean latency."""
+    """Return the fewest seconds in which a share of operations can pass, if none is over the limit and the limit is
+    this many times the mean latency."""
     share = _fraction(allowed_share)
     return _clean_seconds(float(share / (1 - share)) * limit_over_mean / 1.01, alpha)
 
 
 def seconds_to_pass_time(allowed_share: Fraction | str | float, alpha: float) -> int:
-    """Return the fewest seconds in which a share of time can pass, without one operation over the limit."""
+    """Return the fewest seconds in which a share of time can pass, if no operation is over the limit."""
     share = _fraction(allowed_share)
     return _clean_seconds(float(share / (1 - share)), alpha)
 
 
 def _clean_seconds(gain: float, alpha: float) -> int:
-    """Return the fewest seconds that pass if each brings this gain."""
+    """Return the smallest number of seconds that is enough for a pass if each contributes this gain."""
 
     def log_evidence(seconds: int) -> float:
         return _log_evidence([seconds * math.log1p(stake * gain) for stake, dummy in _PASS_BETS], _PASS_BETS)
@@ -218,7 +219,7 @@ def _check_seconds(total: Sequence[float], part: Sequence[float]) -> None:
 
 
 def _fraction(share: Fraction | str | float) -> Fraction:
-    """Return a share as it is written: 0.01 is 1/100 here, not the binary number next to it."""
+    """Return a share exactly as it is written: 0.01 becomes 1/100, not the nearest binary number."""
     exact = Fraction(str(share))
     if not 0 < exact < 1:
         raise ValueError(f"The allowed share {share} must be above 0 and below 1.")
@@ -252,7 +253,7 @@ def _share_test(
     part, whole, seconds = share.numerator, share.denominator, len(total)
     spare = [
         part * count - whole * slow for count, slow in zip(total, over)
-    ]  # what may still be over, times the denominator
+    ]  # what may be over in addition, multiplied by the denominator
     blocks = choose_blocks([second // unit for second in spare])  # parts of an operation would only make it slow
     spare_of_blocks, total_of_blocks, over_of_blocks = (
         sums_between(blocks.cuts, running_sums(values)) for values in (spare, total, over)
@@ -297,7 +298,7 @@ def _share_test(
 
 
 def _crowded(spare: Sequence[int]) -> int:
-    """Return the greatest excess within any stretch of a crowd's length."""
+    """Return the greatest excess within any stretch that has the length of a crowd."""
     running = running_sums([max(0, -second) for second in spare])
     return max(end - start for start, end in zip(running, running[_CROWD_S:] or running[-1:]))
 

@@ -111,12 +111,12 @@ class Kind:
 
     @cached_property
     def opening(self) -> Opening:
-        """What it expects of the hosts when a run is opened."""
+        """What it expects from the hosts when a run is opened."""
         return self._facet("opening")
 
     @cached_property
     def memory(self) -> Memory:
-        """What it asks the history for, and what it stores there."""
+        """What it reads from the history, and what it stores there."""
         return self._facet("memory")
 
     @cached_property

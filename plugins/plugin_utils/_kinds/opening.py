@@ -18,7 +18,7 @@ class Opening:
         """Raise SettingsError if such a run cannot be made with these plans."""
 
     def volumes(self, plan: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """Return the volumes that a host is expected to report, as volumes.json notes them."""
+        """Return the volumes that a host is expected to report, in the form in which volumes.json stores them."""
         from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import noted_of
 
         return noted_of(plan["volumes"])

@@ -33,7 +33,7 @@ _MIB, _GIB = 1 << 20, 1 << 30
 
 
 class ManifestError(ValueError):
-    """A test that cannot be described; the message names the option."""
+    """A test for which no objects can be made; the message names the option."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def claim_size(footprint_bytes: int) -> str:
 
 
 def job_of(claim: Claim) -> dict[str, Any]:
-    """Return the job. Raises ManifestError if ``pod`` would change what the test itself sets."""
+    """Return the job. Raises ManifestError if ``pod`` would change values that the test itself sets."""
     reserved = sorted(set(claim.pod) & set(_RESERVED_OF_POD))
     if reserved:
         raise ManifestError(f"claim_pod must not set {', '.join(reserved)}: the playbook sets it")

@@ -22,7 +22,7 @@ WITH_TABLES = (0, 3, 4)
 """Statuses with which the tester has printed its tables. With 2 it may have."""
 _REFUSED = 2
 _LONGEST = 500
-# Kubernetes retries these for ever, so an administrator must act.
+# Kubernetes retries these forever, so an administrator must act.
 _IMAGE_MISSING = (
     "ErrImagePull",
     "ImagePullBackOff",
@@ -46,7 +46,7 @@ Object = Mapping[str, Any]
 @dataclass(frozen=True)
 class Seen:
     """The objects of a test as the API server returned them, unchecked.
-    ``waited_s`` is how long nothing has been running."""
+    ``waited_s`` is the time for which nothing has been running."""
 
     job: Object
     claim: Object  # empty if it was not requested

@@ -4,8 +4,8 @@
 
 """Variances of similar things, each estimated from few values and drawn towards the common estimate (Smyth 2004).
 
-How far they are drawn depends on how much they differ beyond chance. If they do not, all have the same variance; if
-they differ much, each keeps its own.
+How far they are drawn depends on how much they differ beyond chance. If they do not differ, all have the same variance;
+if they differ much, each keeps its own.
 """
 
 from __future__ import annotations

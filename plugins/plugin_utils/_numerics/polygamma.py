@@ -33,7 +33,8 @@ def trigamma(x: float) -> float:
 
 
 def inverse_trigamma(value: float) -> float:
-    """Return where the second derivative has a value above 0 (Newton's method, which approaches from below)."""
+    """Return the argument at which the second derivative has a given value above 0 (Newton's method, which approaches
+    from below)."""
     x = 0.5 + 1 / value
     while True:
         at = trigamma(x)

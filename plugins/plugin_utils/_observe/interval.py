@@ -38,10 +38,10 @@ FACTS = {
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The parts of the request for an observation that reading and the tables need.
+    """The parts of the request for an observation that are needed for reading samples and making tables.
 
-    A source that watches one queue manager says so with its name; ``calls`` are the MQI calls watched, in the order
-    given, empty for the log alone. The thresholds are the ones of over.csv, rising; only an exact source counts them.
+    A source that watches one queue manager needs its name; ``calls`` are the watched MQI calls in the given order,
+    empty if only the log is watched. The thresholds are the ones of over.csv, rising; only an exact source counts them.
     """
 
     queue_manager: str
@@ -57,9 +57,9 @@ class Options:
 class Interval:
     """One interval of one stream. The source determines its length, which is about observe_interval.
 
-    ``start_epoch_s`` is the wall clock of the host since 1970 and ``elapsed_s`` the length on its monotonic clock,
-    above 0. ``operations`` and ``bytes`` are counts for this interval alone. The latencies are for one operation,
-    except that ``latency_sum_ns`` is the sum of all. Only the log has ``write_size_mean_bytes``.
+    ``start_epoch_s`` is the wall clock of the host since 1970 and ``elapsed_s``, which is above 0, is the length by its
+    monotonic clock. ``operations`` and ``bytes`` are counts for this interval alone. The latencies are for one
+    operation, except that ``latency_sum_ns`` is the sum of all. Only the log has ``write_size_mean_bytes``.
     """
 
     start_epoch_s: float
@@ -96,8 +96,8 @@ class Second:
 
 @dataclass(frozen=True, slots=True)
 class Over:
-    """How many operations of a second took longer than a threshold, at least one, as the tester counts them:
-    whole buckets of the histogram."""
+    """How many operations of a second took longer than a threshold, at least one. They are counted as the tester counts
+    them, by whole buckets of the histogram."""
 
     second: int
     stream: str
@@ -137,8 +137,8 @@ class Observation:
     Only an exact source (bpftrace) fills ``seconds``, ``histograms``, ``over``, ``maxima`` and ``stalls``.
     ``histograms`` has, by stream and batch (1 to 30, equal parts of the time), the operations by upper bound in ns of
     the tester's own buckets. ``facts`` are numbers and names (FACTS lists those that are used here), and ``problems``
-    are sentences about what is missing or doubtful. ``elapsed_ns`` is the observed time, ``start_epoch_s`` when it
-    began. ``ending`` says why it ended early, empty if it did not.
+    are sentences about what is missing or doubtful. ``elapsed_ns`` is the observed time, and ``start_epoch_s`` is the
+    time at which it began. ``ending`` says why it ended early, empty if it did not.
     """
 
     source: str

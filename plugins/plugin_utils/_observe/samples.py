@@ -48,7 +48,8 @@ class Samples:
 
 
 def read_samples(content: bytes) -> Samples:
-    """Return the samples of a file that may still be growing: a last line without an end is left for the next time."""
+    """Return the samples of a file that may still be growing: a last line without a line end is left for the next
+    time."""
     problems = []
     if len(content) > MOST_BYTES:
         problems.append(f"The observer sent {len(content)} bytes; only the first {MOST_BYTES} are read.")

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How near the log is to its limit: one write is outstanding at a time, so the share of time with a write in flight
+"""How close the log is to its limit: one write is outstanding at a time, so the share of time with a write in flight
 cannot exceed 1.
 
-From what MQ publishes it is (physical bytes per second / write size) x write latency,
+From the figures that MQ publishes, it is (physical bytes per second / write size) x write latency,
 an estimate from rolling averages that may exceed 1.
 """
 

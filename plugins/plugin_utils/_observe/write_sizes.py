@@ -32,7 +32,7 @@ class WriteSizes:
 
 
 def read_write_sizes(queue_manager: str, observed: Any) -> WriteSizes:
-    """Return what ``_sources/window.py`` of the host answered about a queue manager."""
+    """Return the answer of ``_sources/window.py`` on the host about a queue manager."""
     answer = as_dict(observed)
     observation = _averages(queue_manager, answer)
     if observation is None:
@@ -48,7 +48,7 @@ def read_write_sizes(queue_manager: str, observed: Any) -> WriteSizes:
 
 
 def _averages(queue_manager: str, answer: Mapping[str, Any]) -> Observation | None:
-    """Return the averages in an answer; None if it has none. The discovery asks only sources of averages."""
+    """Return the averages in an answer; None if it has none. The discovery only uses sources of averages."""
     source, samples = SOURCES.get(str(answer.get("source"))), answer.get("samples")
     if source is None or not isinstance(samples, list):
         return None

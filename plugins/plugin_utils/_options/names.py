@@ -27,8 +27,8 @@ def meant_by(name: str) -> str:
     """Return the name that was probably meant by a given one, empty if the given one is one of our names or is not
     similar to any of them.
 
-    One letter may be wrong, missing, extra or exchanged with its neighbour,
-    and two in names of LONG_NAME letters or more.
+    One letter may be wrong, missing, superfluous or swapped with its neighbour, and two letters in names of LONG_NAME
+    letters or more.
     """
     if name in known_names() or (name.startswith(OF_AWX) and not name.startswith(SET_UP_AWX)):
         return ""
@@ -63,8 +63,8 @@ def warnings(users: Mapping[str, list[str]], accepted: Iterable[str]) -> dict[st
 
 
 def distance(one: str, other: str) -> int:
-    """Return how many letters must be changed, added, removed or exchanged with their neighbour to make one
-    text the other."""
+    """Return how many letters must be changed, added, removed or swapped with their neighbour to turn one text into the
+    other."""
     before: list[int] = []
     row = list(range(len(other) + 1))
     for i, letter in enumerate(one, start=1):
@@ -82,7 +82,7 @@ def _most_wrong(name: str) -> int:
 
 
 def _without_letters(text: str) -> set[str]:
-    """Return what remains of a text without up to two of its letters.
+    """Return what remains of a text after removing up to two of its letters.
     Similar texts have such a remainder in common."""
     once = {text, *(text[:i] + text[i + 1 :] for i in range(len(text)))}
     return once | {each[:i] + each[i + 1 :] for each in once for i in range(len(each))}

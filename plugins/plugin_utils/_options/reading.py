@@ -83,7 +83,7 @@ def _check(name: str, value: Any, spec: Mapping[str, Any]) -> None:
 
 
 def _read(spec: Mapping[str, Any], value: Any) -> Any:
-    """Return a value of the type that an argument spec names."""
+    """Return a value as the type that an argument spec names."""
     if spec["type"] == "list":
         return [_TYPES[spec["elements"]](each) for each in read_list(value)]
     return _TYPES[spec["type"]](value)

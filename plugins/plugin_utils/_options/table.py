@@ -160,7 +160,7 @@ class Option:
 
 @cache
 def options() -> dict[str, Option]:
-    """Return every option of the roles by name. Required variables, which only playbooks set, are not among them."""
+    """Return every option of the roles by name. Required variables, which only playbooks set, are not included."""
     compared = {"sweep_mode", *(each.variable for each in tester_options.ALL if each.compared)}
     found = {}
     for role, (specs, defaults) in _parsed().items():

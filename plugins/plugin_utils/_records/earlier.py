@@ -97,8 +97,8 @@ def _cause(judgement: Mapping[str, Any], record: HostRecord) -> str:
 
 
 def _was_proven(judgement: Mapping[str, Any]) -> bool:
-    """Whether a limit was broken beyond chance according to its evidence: only then did a disturbance leave it
-    undecided."""
+    """Whether a limit was broken beyond chance according to its evidence: a disturbance can only have left it undecided
+    in this case."""
     evidence, confidence = judgement.get("log_evidence"), judgement.get("confidence")
     if evidence is not None and confidence:
         return evidence >= -math.log1p(-confidence)

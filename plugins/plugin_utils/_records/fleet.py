@@ -50,7 +50,7 @@ def fleet_verdict(run: Mapping[str, Any], records: Iterable[HostRecord]) -> dict
 
 
 def with_verdict(record: HostRecord, check_mode: bool) -> HostRecord:
-    """Return a record; one that lacks a verdict is an error."""
+    """Return a record; if it needs a verdict and has none, it becomes an error."""
     if not lacks_verdict(record, check_mode):
         return record
     why = finding(NO_VERDICT, ERROR)
@@ -59,7 +59,7 @@ def with_verdict(record: HostRecord, check_mode: bool) -> HostRecord:
 
 
 def missing_hosts(directory: RunDirectory) -> list[HostRecord]:
-    """Return the records of the expected volumes of hosts for which none has been filed."""
+    """Return records for the expected volumes of hosts for which none has been filed."""
     unclaimed = set(directory.run.get("unclaimed_hosts") or [])
     return [
         missing(directory.run, host, volume, UNCLAIMED if host in unclaimed else NEVER_REPORTED)

@@ -146,7 +146,7 @@ def skipped(run: Mapping[str, Any], host: str, volume: str, stage: str, reason: 
 
 
 def missing(run: Mapping[str, Any], host: str, volume: str, cause: str = NEVER_REPORTED) -> HostRecord:
-    """Return the record of an expected host's volume that it never reported. A preflight measures nothing,
+    """Return the record of an expected host's volume that the host never reported. A preflight measures nothing,
     so nothing is missing there."""
     if (run.get("controller") or {}).get("check_mode"):
         return replace(blank(run, host, volume, CHECK_MODE.name, {}), qualification=NOTHING_MEASURED)

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The record of a volume whose queue manager was observed. A profile judges it only if it says so,
-and it never certifies."""
+"""The record of a volume whose queue manager was observed. A profile judges an observation only if the profile says so,
+and the observation never certifies."""
 
 from __future__ import annotations
 

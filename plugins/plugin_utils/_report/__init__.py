@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The report of a run directory: every format from one model, written aside and renamed."""
+"""The report of a run directory: every format is made from one model, written under a temporary name, and renamed."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def render(run_directory: RunDirectory) -> dict[str, str]:
 
 
 def finish(run_directory: RunDirectory) -> None:
-    """Judge and render a run that the gate did not reach; nothing if the report is complete. Raises OSError."""
+    """Judge and render a run that did not reach its gate; does nothing if the report is complete. Raises OSError."""
     if os.path.lexists(os.path.join(run_directory.path, SUMMARY)):
         return
     if run_directory.verdict() is None:

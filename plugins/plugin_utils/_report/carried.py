@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The load that the volumes of a run carry, a line for each: their capacity, and their margin over the required
+"""The load that the volumes of a run carry, with a line for each volume: the capacity, and the margin over the required
 load."""
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def headroom_lines(model: Model) -> list[str]:
 
 
 def headroom_text(host: Host) -> str:
-    """Return the margin of a volume and where it comes from, or why it is not known."""
+    """Return the margin of a volume and its source, or why it is not known."""
     if not host.headroom:
         return f"margin not known, because {host.no_headroom}"
     return f"margin {_units.format_ratio(host.headroom.margin)}, {host.headroom.text}"

@@ -57,7 +57,7 @@ class ShownEstimates:
 
 
 def shown_estimates(host: Host) -> ShownEstimates | None:
-    """Return the estimates of a volume, None if its latencies follow no line."""
+    """Return the estimates of a volume, None if its latencies do not follow a line."""
     basis = host.basis
     if basis is None or basis.line is None:
         return None

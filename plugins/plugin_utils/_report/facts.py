@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Facts as people read them: grouped by what they are about, named, with units, and with a hint if a value says
+"""Facts in the form that people read: grouped by subject, named, with units, and with a hint if a value says
 something about a queue manager's log."""
 
 from __future__ import annotations
@@ -53,8 +53,7 @@ class ShownFact:
 def grouped_facts(
     facts: Mapping[str, Any], workspace: Mapping[str, Any], tester: Mapping[str, Any]
 ) -> list[tuple[str, list[ShownFact]]]:
-    """Return the groups that have a fact with their facts, known ones first;
-    those with nothing in them are left out."""
+    """Return the groups with their facts, known groups first; empty groups are left out."""
     known = {
         **facts,
         **{f"workspace_{key}": value for key, value in workspace.items()},
@@ -72,7 +71,7 @@ def grouped_facts(
 
 
 def _unknown(name: str) -> Fact:
-    """Return a title for a fact made from its name alone: a newer tester may have unknown facts."""
+    """Return a title made from the name of a fact alone, because a newer tester may have unknown facts."""
     prefixes = {
         "filesystem_": FILE_SYSTEM,
         "mount_": FILE_SYSTEM,
@@ -95,15 +94,15 @@ def _text(value: Any) -> str:
 
 
 def _number(value: Any) -> int | None:
-    """Return a fact as a whole number that is not negative, None if it is not one;
-    those from the tester's tables are text."""
+    """Return a fact as a whole number that is not negative, None if it is not one; facts from the tester's tables are
+    text."""
     if isinstance(value, str):
         return int(value) if _DIGITS.match(value) else None
     return value if fits(value, _WHOLE) else None
 
 
 def _real(value: Any) -> float | None:
-    """Return a fact that is a number, None if it is not one that could be true."""
+    """Return a fact as a number, None if it is not a possible number."""
     return float(value) if fits(value, _REAL) else None
 
 
@@ -130,7 +129,8 @@ def _offset(value: Any) -> str:
 
 
 def _choice(**texts: str) -> Callable[[Any], str]:
-    """Return a function that writes a value by a table of texts; a value that is not in it is written as it is."""
+    """Return a function that looks up the text of a value in a table; a value that is not in the table is written
+    unchanged."""
     return lambda value: texts.get(f"v{value}", _text(value))
 
 

@@ -185,8 +185,8 @@ def shown_series(host: Host, found: Iterable[Series], most: int = MOST_LINES) ->
 
 
 def judged_series(host: Host) -> set[SeriesKey]:
-    """Return the streams and operations that the limits of a profile judge; limits of every run are ignored, because
-    they judge nearly all."""
+    """Return the streams and operations that the limits of a profile judge; limits that apply to every run are ignored,
+    because they judge nearly all streams."""
     own = (
         (limit, span)
         for limit, span in zip(host.limits, host.spans, strict=True)
@@ -196,8 +196,8 @@ def judged_series(host: Host) -> set[SeriesKey]:
 
 
 def shown_loads(host: Host, found: Iterable[int]) -> list[int]:
-    """Return the load points for which charts of a kind are drawn: those around the capacity,
-    and some of the others."""
+    """Return the load points for which a kind of chart is drawn: the ones around the capacity, and some of the
+    others."""
     ordered = sorted({*found})
     capacity = host.climbed
     around = {capacity.highest_passed, capacity.lowest_not_passed}.intersection(ordered) if capacity else set()

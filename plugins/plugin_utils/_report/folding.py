@@ -23,7 +23,8 @@ _NUMBERED = re.compile(r"([^./]*?)([0-9]{1,18})([^0-9./]*(?:[./].*)?)\Z", re.DOT
 
 
 def fold_names(names: Iterable[str], most: int = SHOWN_NAMES) -> str:
-    """Write names in a natural order, consecutive numbers as a range, and count those for which there is no room."""
+    """Write names in a natural order, with consecutive numbers as a range, and count the names for which there is no
+    room."""
     groups = _groups(sorted(set(names), key=natural))
     shown = [_group_text(group) for group in groups[:most]]
     left = sum(map(len, groups[most:]))
@@ -47,7 +48,7 @@ def shorten(text: str, longest: int = LONGEST_NAME) -> str:
 
 
 def brief(text: str, most: int = LONGEST_NAME) -> str:
-    """Return a text of at most that many characters: a longer one without its middle."""
+    """Return a text of at most that many characters; a longer text loses its middle."""
     if len(text) <= most:
         return text
     end = (most - 1) // 2
@@ -92,7 +93,7 @@ def _parts(name: str) -> tuple[str, int | None, str]:
 
 
 def _groups(names: list[str]) -> list[list[str]]:
-    """Return names in order, those with consecutive numbers together if they are enough for a range."""
+    """Return names in order; names with consecutive numbers are combined if there are enough of them for a range."""
     runs: list[list[str]] = []
     for name in names:
         if runs and _follows(runs[-1][-1], name):
@@ -106,7 +107,7 @@ def _follows(earlier: str, later: str) -> bool:
     first, second = _NUMBERED.match(earlier), _NUMBERED.match(later)
     if not first or not second or (first[1], first[3]) != (second[1], second[3]):
         return False
-    # db9 and db10 follow one another, and so do db09 and db10, but not db09 and db010.
+    # db9 and db10 are consecutive, and so are db09 and db10, but not db09 and db010.
     return second[2] == str(int(first[2]) + 1).zfill(len(first[2]))
 
 

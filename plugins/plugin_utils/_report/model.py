@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The model of a report: everything that the renderers show, read once from a run directory and not judged again."""
+"""The model of a report: everything that the renderers show, which is read once from a run directory and not judged
+again."""
 
 from __future__ import annotations
 
@@ -408,7 +409,8 @@ class Model:
 
     @property
     def gate_statement(self) -> str:
-        """What was merged and what the gate did, empty if it accepted a run without exceptions that is not merged."""
+        """What was merged and what the gate did; empty if the run was not merged and the gate accepted it without
+        exceptions."""
         return " ".join(filter(None, (self._merge_statement, self._policy_statement, self._gate_statement)))
 
     @property
@@ -459,7 +461,7 @@ class Model:
 
     @property
     def expectation(self) -> str:
-        """How many hosts were expected, and which ones of the inventory the limit left out."""
+        """How many hosts were expected, and which hosts of the inventory the limit left out."""
         expected, left_out = self.run.get("expected_hosts") or [], self.run.get("left_out_hosts") or []
         text = f"{format_count(len(expected))} host{'' if len(expected) == 1 else 's'}"
         if not left_out:
@@ -623,7 +625,7 @@ class _Reader:
         host.method = "" if host.of_kind.is_live else _method(tables)
         host.basis = None if host.of_kind.is_live else basis_of(tables, record.facts)
         _add_headroom(host)
-        if not host.of_kind.is_live:  # its problems are listed with its notes
+        if not host.of_kind.is_live:  # the problems of the observation are listed with its notes
             host.notes.extend(
                 f"The tester warns: {with_variables(value)}"
                 for key, value in tables.run.items()

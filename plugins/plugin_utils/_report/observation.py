@@ -70,7 +70,7 @@ def _writes_text(host: Host, figures: Mapping[str, Any]) -> str:
 
 
 def certificate_text(host: Host) -> str:
-    """Return in words how the observed figures relate to the certificate of the volume."""
+    """Return, in words, how the observed figures relate to the certificate of the volume."""
     held = host.own.get("certificate")
     return (
         "It was not compared with a certificate, because the gate did not get that far."
@@ -98,7 +98,7 @@ def trend_text(host: Host) -> str:
 
 
 def ratio_of(host: Host) -> float | None:
-    """Return the observed mean over the certified one, None if it is not known."""
+    """Return the ratio of the observed mean to the certified one, None if it is not known."""
     return number(host.own.get("certificate"), "ratio")
 
 

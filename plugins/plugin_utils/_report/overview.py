@@ -20,8 +20,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import
 
 
 def counts_of(model: Model) -> list[tuple[str, int]]:
-    """Return every verdict with its count, worst first, and what was not measured,
-    or was observed without a verdict."""
+    """Return every verdict with its count, worst first, and the hosts that were not measured, or were observed without
+    a verdict."""
     counts = model.fleet.get("counts") or {}
     without = [(word, sum(host.verdict == word for host in model.hosts)) for word in UNJUDGED]
     return [(verdict, counts.get(verdict, 0)) for verdict in WORST_FIRST] + [

@@ -53,7 +53,7 @@ def operations_text(stream: str | None, operation: str | None) -> str:
 
 
 def series_of(words: Words, row: Mapping[str, Any]) -> Series | None:
-    """Return the series of a row of a table, None if charts are not about it."""
+    """Return the series of a row of a table, None if charts do not show it."""
     stream, operation, size = row["stream"], row["operation"], row["block_size_bytes"]
     if words.layout.by_stream:
         return Series(stream, operation, size, stream_text(stream, operation))
@@ -61,7 +61,7 @@ def series_of(words: Words, row: Mapping[str, Any]) -> Series | None:
 
 
 def judges_text(words: Words, rows: str | None, metric: str, hard: bool) -> str:
-    """Return what a limit judges: the rows that it names, or those that it judges without a name."""
+    """Return what a limit judges: the rows that it names, or the rows that it judges if it does not name any."""
     if not words.layout.of_mq and hard and metric == "latency_max":
         return rows or "every stream"
     return rows or words.every_row
@@ -69,7 +69,7 @@ def judges_text(words: Words, rows: str | None, metric: str, hard: bool) -> str:
 
 def at_text(words: Words, step: Step | tuple[None, None]) -> str:
     """Write where a figure comes from, in a form that follows the figure: " at 4 KiB", or " at 8 threads"; empty if it
-    belongs to no step, or to a live log, which has only one."""
+    does not belong to a step, or belongs to a live log, which has only one step."""
     if step[0] is None or words.layout.mixed:
         return ""
     return f" at {words.load_text(step[0])}" if words.layout.over_load else f" at {size_text(step[1])}"

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Fits the summary on a screen: wrapped to its width, and shortened to the most important lines."""
+"""Fits the summary on a screen: it is wrapped to the width of the screen, and shortened to the most important lines."""
 
 from __future__ import annotations
 
@@ -72,13 +72,14 @@ def fit(text: str, width: int = UNWRAPPED, most: int = MOST_LINES) -> str:
 
 
 def verdict_of(line: str) -> str:
-    """Return the verdict that a line of a summary begins with, in lower case, empty if it begins with none."""
+    """Return the verdict that a line of a summary begins with, in lower case, empty if it does not begin with a
+    verdict."""
     found = _FIRST_WORD.match(line) or _HEAD.match(line)
     return found[1].lower() if found else ""
 
 
 def _chosen(parts: Sequence[_Part], room: int) -> list[_Part]:
-    """Return the causes for which there is room, with as many of their details."""
+    """Return the causes for which there is room, with as many of their details as fit."""
     shown: dict[int, _Part] = {}
     for number in _most_important_first(parts):
         part = parts[number]

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Texts that represent other values. The answers of a survey are texts,
-and people write lists and dictionaries into them in several ways."""
+"""Texts that represent other values. The answers of a survey are texts, in which people write lists and dictionaries in
+several ways."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def read_dictionary(value: Any) -> Mapping[Any, Any]:
 
 
 def read_yaml_list(value: Any) -> list[Any]:
-    """Return a list whose elements are dictionaries, so that a text must be YAML or JSON. Raises ValueError."""
+    """Return a list whose elements are dictionaries. If it is a text, it must be YAML or JSON. Raises ValueError."""
     found = parse_yaml(value) if isinstance(value, str) else value
     if not isinstance(found, (list, tuple)):
         raise ValueError(f"{shown(value)} is not a list of dictionaries: write it as YAML or JSON")

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A run directory as one compressed archive, and back again.
+"""Turns a run directory into one compressed archive, and back again.
 
 Others may have written the archive. Only plain files and directories below the run's own are accepted, and
 nothing is written under the run's name until all of it was read. The archive is a plain ustar one, so that no header
@@ -111,7 +111,7 @@ def _add(archive: tarfile.TarFile, above: str, name: str) -> None:
 
 
 def _write_members(stream: IO[bytes], directory: str, run_id: str) -> None:
-    """Write every file of an archive below a directory that stands for the run's. Raises ArchiveError and OSError."""
+    """Write every file of an archive below a directory that represents the run's. Raises ArchiveError and OSError."""
     left, members = MOST_BYTES, 0
     while (block := _read(stream, _BLOCK)).strip(b"\0"):
         member = tarfile.TarInfo.frombuf(block, "ascii", "strict")

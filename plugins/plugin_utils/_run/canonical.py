@@ -13,7 +13,7 @@ from typing import Any
 
 def canonical(content: Any) -> str:
     """Return plain data as canonical text: JSON in ASCII with sorted keys, indented by one blank,
-    each number as Python writes it, a final line end."""
+    with each number as Python writes it, and a final line end."""
     return json.dumps(content, indent=1, sort_keys=True, ensure_ascii=True, allow_nan=False) + "\n"
 
 

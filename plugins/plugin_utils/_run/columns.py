@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The names in the tester's tables: of workloads, and of rows that stand for others."""
+"""The names in the tester's tables: the names of workloads, and of rows that stand for others."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The run directory: the one place on the controller where a run's parameters, records, tables,
-verdict and report live.
+"""The run directory: the one place on the controller where a run's parameters, records, tables, verdict and report are
+stored.
 
     <base>/<run id>/run.json
     <base>/<run id>/hosts/<safe host>/volumes.json, if the host is expected to report other volumes than the
@@ -193,7 +193,7 @@ class RunDirectory:
         return self.volumes.missing(self.expected_hosts)
 
     def write_verdict(self, verdict: Mapping[str, Any]) -> None:
-        """Write verdict.json; a signature made before is out of date and removed. Raises RunDirectoryError."""
+        """Write verdict.json; an earlier signature is then out of date and is removed. Raises RunDirectoryError."""
         with self._files.writing("The verdict", VERDICT):
             self._files.remove_signature()
             write_file(self._files.path(VERDICT), encode(verdict))
@@ -209,7 +209,7 @@ class RunDirectory:
 
     @property
     def is_signed(self) -> bool:
-        """Whether the run has a manifest of all its files: nothing may change any more."""
+        """Whether the run has a manifest of all its files, so that nothing may change any more."""
         return self._files.has(MANIFEST)
 
     def remove_signature(self) -> None:

@@ -29,17 +29,18 @@ _SHAPE = Items(Keys({"name": str}))
 
 
 class Volumes:
-    """The volumes of each host. A host without a note only has the default volume."""
+    """The volumes of each host. A host without such a record has only the default volume."""
 
     def __init__(self, files: RunFiles, records: Records) -> None:
         self._files = files
         self._records = records
 
     def note(self, host: str, volumes: Iterable[Mapping[str, Any]]) -> None:
-        """Note the volumes that a host is expected to report, each with its ``name`` and what else the plan contains
+        """Record the volumes that a host is expected to report, each with its ``name`` and what else the plan contains
         about it. Raises RunDirectoryError.
 
-        Nothing is written if they are only the default volume, which a host without a note is expected to report.
+        Nothing is written if they are only the default volume, which a host without such a record is expected to report
+        anyway.
         """
         volumes = [dict(volume) for volume in volumes]
         folder = host_folder(host)
@@ -56,7 +57,7 @@ class Volumes:
         return self._files.path(host_folder(host), DISCOVERED)
 
     def noted(self, host: str) -> list[dict[str, Any]] | None:
-        """Return the note about the volumes that a host is expected to report, None if there is none.
+        """Return what was recorded about the volumes that a host is expected to report, None if nothing was.
         Raises RunDirectoryError."""
         names = (host_folder(host), VOLUMES)
         if not self._files.has(*names):

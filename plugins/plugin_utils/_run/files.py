@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Files that are complete or absent: written under a temporary name and renamed. Reading follows no links and is
-limited in size."""
+"""Files that are complete or absent: written under a temporary name and renamed. Files are read without following
+links, and up to a limited size."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import IO, Any
 
 
 def absolute(path: str) -> str:
-    """Return a path that a user wrote as an absolute one."""
+    """Return the absolute form of a path that a user wrote."""
     return os.path.abspath(os.path.expanduser(path))
 
 

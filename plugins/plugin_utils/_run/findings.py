@@ -16,7 +16,7 @@ A finding is a dict with the following keys. Only the first two are always prese
 A finding of a limit has all keys of its judgement (limit, limit_id, row, figure and evidence), and
 ``others``: how many more of its rows did not pass. ``details`` in it holds further details of its sentence: ``why`` a
 figure alone decides nothing, ``disturbance``, ``deviations``, ``waiver``. Other kinds have figures of their own, with
-the unit in their names. Decisions are made from these keys. The sentences are made in ``_english`` alone, and are never
+the unit in their names. Decisions are made from these keys. Only ``_english`` makes sentences, and they are never
 parsed.
 """
 
@@ -125,7 +125,7 @@ def of_judgement(judgement: Mapping[str, Any], others: int = 0) -> Finding:
 
 
 def row_of(judged: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return which limit on which row a judgement or a finding is about."""
+    """Return the limit and the row that a judgement or a finding is about."""
     return tuple(judged.get(key) for key in _ROW_OF_LIMIT)
 
 

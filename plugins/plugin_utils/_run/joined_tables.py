@@ -90,7 +90,7 @@ def join_tables(rounds: Sequence[Mapping[str, bytes]]) -> dict[str, bytes]:
 
 
 def _first_steps(runs: Sequence[Run]) -> list[int]:
-    """Return how many steps the rounds before each one had."""
+    """Return, for each round, the number of steps in the rounds before it."""
     first_steps = [0]
     for run in runs[:-1]:
         try:
@@ -132,7 +132,7 @@ def _join_runs(runs: Sequence[Run], first_steps: Sequence[int]) -> bytes:
         dummy, run, first_step = max(frozen, key=lambda each: each[0])
         joined[_FROZEN] = run[_FROZEN]
         joined[_FROZEN_STEP] = str(int(run[_FROZEN_STEP]) + first_step) if run.get(_FROZEN_STEP) else ""
-    # Each directory that one of the rounds used: with more load, a log has more of them.
+    # These are all directories that any of the rounds used, because a log with more load has more directories.
     joined.update({key: value for run in runs for key, value in run.items() if key.startswith("directory_")})
     return _written(
         [

@@ -44,7 +44,7 @@ class Layout:
         return (row["stream"], row["operation"], row["worker"]) == (*self.of_step[:2], columns.ALL_WORKERS)
 
     def step_of(self, row: Mapping[str, Any]) -> columns.Step:
-        """Return load point and size of the step of a row; the sizes of streams and of live logs are their own."""
+        """Return load point and size of the step of a row; streams and live logs have their own sizes."""
         return row["load_point"], None if self.by_stream or self.mixed else row["block_size_bytes"]
 
 

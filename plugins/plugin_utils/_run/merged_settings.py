@@ -25,8 +25,8 @@ COMMON = ("collection_version", "baseline")
 
 
 def merged_settings(runs: Sequence[Mapping[str, Any]], judged_by: Iterable[Mapping[str, Any] | None]) -> dict[str, Any]:
-    """Return the keys of run.json that say how hosts were measured and by what they are judged,
-    from the newest run that expects the host.
+    """Return the keys of run.json that say how hosts were measured and which criteria judge them, from the newest run
+    that expects the host.
 
     ``runs`` are the run.json of the runs, oldest first; ``judged_by`` holds the profiles that the merged records name.
     """

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The text format of OpenMetrics, as far as Prometheus's older text format agrees with it:
-what node_exporter reads from files.
+"""The text format of OpenMetrics, limited to what Prometheus's older text format also allows, because node_exporter
+reads that from files.
 
 The older format has neither state sets nor infos, so both are gauges with an additional label.
 """

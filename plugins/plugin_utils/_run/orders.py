@@ -77,7 +77,7 @@ class Orders:
 
 
 class Samples:
-    """The output of an observation's source for each volume, bytes unchanged."""
+    """The output of an observation's source for each volume, with its bytes unchanged."""
 
     def __init__(self, files: RunFiles) -> None:
         self._files = files

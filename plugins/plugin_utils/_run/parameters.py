@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The options that hosts were measured with: run.json has those that all hosts share,
-and for each host those in which hosts differ."""
+"""The options that hosts were measured with: run.json has the options that all hosts share and, for each host, the
+options in which hosts differ."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ VARIES = "differs between hosts"
 
 def parameters_of_hosts(values: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
     """Return the keys of run.json for the options of each host, by host and name.
-    Values of None are computed on the host, and left out."""
+    Values that are None are left out, because the host computes them."""
     common: dict[str, Any] = {}
     for own in values.values():
         for name, value in own.items():

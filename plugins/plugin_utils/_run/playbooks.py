@@ -24,8 +24,8 @@ _PLAIN = re.compile(r"[\w./+-]+")
 
 
 def has_playbooks(directory: str) -> bool:
-    """Whether a directory has the playbooks of this collection. In a project of AWX,
-    it is a different copy from the one whose plugins run."""
+    """Whether a directory has the playbooks of this collection. In an AWX project, this is not the copy of the
+    collection whose plugins are running."""
     return bool(_PLAIN.fullmatch(directory)) and os.path.isdir(directory) and set(os.listdir(directory)) >= _PLAYBOOKS
 
 

@@ -5,8 +5,8 @@
 """Which profile a host is to be judged by, according to run.json, and which one has judged it, according to its record.
 
 run.json contains ``profile``, the profile of most hosts, and ``host_profiles``, the profiles of all other hosts. A
-merged run also has ``other_profiles``: profiles that judged a volume although the newest run was to judge its host by a
-different one.
+merged run also has ``other_profiles``: profiles that judged a volume although the newest run was meant to judge its
+host by a different one.
 """
 
 from __future__ import annotations

@@ -75,8 +75,8 @@ class Records:
         self._files.outdate(folder)
 
     def withdraw(self, host: str, volume: str) -> None:
-        """Remove what was filed of a volume that is about to be measured again: in any case, so that an old verdict
-        cannot be taken for a new one. Raises RunDirectoryError."""
+        """Always remove what was filed for a volume that is about to be measured again, so that an old verdict cannot
+        be mistaken for a new one. Raises RunDirectoryError."""
         folder = volume_folder(host, volume)
         try:
             tables = [name for name in os.listdir(self._files.path(folder)) if is_table(name)]
@@ -88,7 +88,7 @@ class Records:
             ) from None
 
     def note_leftovers(self, host: str, volume: str, left: Iterable[str]) -> bool:
-        """Add to a filed record what the run left behind on the host; False if no record is filed.
+        """Add to a filed record the things that the run left behind on the host; False if no record is filed.
         Raises RunDirectoryError."""
         return self.amend(host, volume, lambda record: replace(record, leftovers=[str(item) for item in left]))
 

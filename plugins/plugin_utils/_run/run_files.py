@@ -100,8 +100,8 @@ class RunFiles:
 
     @contextlib.contextmanager
     def writing(self, what: str, *names: str) -> Iterator[None]:
-        """Turn an OSError of the block into a RunDirectoryError that says what cannot be written to which path, the
-        directory's unless names are given."""
+        """Turn an OSError of the block into a RunDirectoryError that says what cannot be written and to which path.
+        This is the path of the directory unless names are given."""
         try:
             yield
         except OSError as error:

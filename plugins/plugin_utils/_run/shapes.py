@@ -48,7 +48,7 @@ def fits(value: Any, shape: AnyShape) -> bool:
 
 
 class Keys(Shape):
-    """An object whose values under some keys have given shapes.
+    """An object whose values under certain keys have given shapes.
 
     The keys in ``needed`` must not be absent, even if they may hold None; those in ``lacking`` may be absent, but must
     not hold None. ``every`` is the shape of each value, and with ``only`` there are no other keys.
@@ -126,7 +126,8 @@ class Maybe(Shape):
 
 
 class Within(Shape):
-    """A number in a range, of any type or of the given one. NaN is in no range, and a truth value is not a number."""
+    """A number in a range, of any type or of the given one. NaN is not in any range, and a truth value is not a
+    number."""
 
     def __init__(self, least: float, most: float, types: type | tuple[type, ...] = (int, float)) -> None:
         self._least, self._most, self._types = least, most, types
@@ -150,7 +151,7 @@ class Where(Shape):
 
 
 def check(value: Any, shape: AnyShape, refusal: Callable[[str], Exception]) -> None:
-    """Raise the refusal, made with the name of the part, if a part of a value does not have a shape."""
+    """If a part of a value does not have a shape, raise the refusal, which is made with the name of the part."""
     path = misfit(value, shape)
     if path is not None:
         raise refusal(named(path))
@@ -167,7 +168,8 @@ def dicts_in(value: Any) -> list[dict[str, Any]]:
 
 
 def named(path: str) -> str:
-    """Return the path of a part of an object as it is shown; whoever wrote the object may have named the keys."""
+    """Return the path of a part of an object as it is shown; its keys are untrusted, because they come from the
+    object."""
     return printable(path.removeprefix("."))[:_LONGEST_PATH]
 
 

@@ -26,14 +26,14 @@ def in_awx() -> bool:
 
 
 def report_directory(named: str) -> str:
-    """Return the absolute path of the directory of reports that gate_report_dir names. Without a name, it is the
+    """Return the absolute path of the directory of reports that gate_report_dir names. If it names none, this is the
     directory whose files ansible-runner returns."""
     artifacts = os.environ.get(_ARTIFACTS)
     return absolute(named or (os.path.join(artifacts, "logdisk") if artifacts and not in_awx() else REPORTS))
 
 
 def vanishes(path: str) -> bool:
-    """Whether a path is deleted with the job: it is in the job's own directory, or in the container outside its
+    """Whether a path is deleted with the job: it is in the job's own directory, or in the container but outside its
     mounts."""
     if not in_awx():
         return False

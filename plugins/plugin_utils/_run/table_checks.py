@@ -28,7 +28,7 @@ _OPERATIONS_OF_STREAMS = ("read", "write")
 
 
 def is_of_streams(run: Mapping[str, str]) -> bool:
-    """Whether the workload was described by places, streams and loads."""
+    """Whether the workload was described with places, streams and loads."""
     return run.get("workload", MQ_LOG) == STREAMS
 
 
@@ -73,14 +73,14 @@ def check_steps(run: dict[str, str], results: list[Row]) -> None:
 
 
 def stopped_above(run: Mapping[str, str]) -> bool:
-    """Whether the tester left out its last steps, because one before them had a mean above a limit that it
+    """Whether the tester left out its last steps, because the mean of an earlier step was above a limit that the tester
     was given."""
     return run.get("exit_reason") == "stopped_above" and bool(run.get("stop_above_1")) and run["exit_status"] == "0"
 
 
 def ended_early(run: Mapping[str, str]) -> bool:
     """Whether the tester ended its last step early, because a limit that it was given was broken, and left out the
-    steps after it."""
+    following steps."""
     return (
         run.get("exit_reason") == "ended_early"
         and bool(run.get("fail_above_1"))
@@ -90,7 +90,7 @@ def ended_early(run: Mapping[str, str]) -> bool:
 
 
 def _check_whole(step: int, streams: dict[tuple[str, str], list[Row]]) -> None:
-    """Check the row of the whole workload in a step of streams against the streams that it adds up."""
+    """In a step of streams, check the row of the whole workload against the streams that it adds up."""
     whole = streams.get((ALL_STREAMS, ALL_OPERATIONS), [])
     if [row["worker"] for row in whole] != [ALL_WORKERS]:
         raise TablesError(f"results.csv does not have one row for the whole workload in step {step}.")

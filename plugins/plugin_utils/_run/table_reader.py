@@ -36,7 +36,7 @@ _MAX_OTHER_BYTES = 16 << 20
 
 LARGEST_NUMBER = (1 << 64) - 1
 """The largest number that a table can hold."""
-# Several fields at once, one line each; a line may be empty. A number of 19 digits is below the largest.
+# Several fields at once, one line each; a line may be empty. A number of 19 digits is always below the largest number.
 _PLAIN_INTEGERS = re.compile(r"(?:[0-9]{0,19}(?:\n|\Z))*\Z")
 _PLAIN_DECIMALS = re.compile(r"(?:(?:[0-9]{1,19}(?:\.[0-9]{1,12})?)?(?:\n|\Z))*\Z")
 _INTEGER = re.compile(r"[0-9]{1,20}\Z")
@@ -118,7 +118,7 @@ def typed_rows(name: str, content: bytes, mandatory: tuple[str, ...], filled: tu
 def _column(name: str, texts: tuple[str, ...]) -> list[Any]:
     """Return the values of a column. Raises ValueError.
 
-    Plain numbers are recognized together: a fleet has millions of them, and they are nearly all that there is.
+    Plain numbers are recognized together, because a fleet has millions of them, and few other values.
     """
     reader, together = _reader(name), "\n".join(texts)
     pattern = _PLAIN_INTEGERS if name in _WHOLE else _PLAIN_DECIMALS

@@ -144,7 +144,7 @@ class Tables:
 
     @cached_property
     def batches(self) -> list[Row]:
-        """Rows of batches.csv: operations and their time in equal parts of a step, of single workers among several."""
+        """Rows of batches.csv: operations and their time in equal parts of a step, for single workers among several."""
         rows = self._optional("batches.csv", _BATCH_FIGURES)
         check_batches(
             rows,
@@ -158,13 +158,13 @@ class Tables:
 
     @cached_property
     def responses(self) -> list[Row]:
-        """Rows of responses.csv: sparse counts by upper bound, all workers together, of streams with a rate."""
+        """Rows of responses.csv: sparse counts by upper bound, all workers together, for streams with a rate."""
         return self._optional("responses.csv", _RESPONSE_FIGURES)
 
     @cached_property
     def fidelity(self) -> list[Row]:
         """Rows of fidelity.csv: the requested and the achieved values of each step's streams.
-        Only a workload of streams has them, and must."""
+        A workload of streams must have them, and no other workload has them."""
         if not self.layout.by_stream:
             return []
         rows = self._optional("fidelity.csv", _FIDELITY_FIGURES, ("item", "operations"))

@@ -4,7 +4,7 @@
 
 """The tester's options that the collection sets: the role's variable for each, and the key by which run.csv repeats it.
 
-The tester itself checks ranges: it refuses a wrong value with the reason.
+The tester itself checks ranges: it refuses a wrong value and says why.
 """
 
 from __future__ import annotations

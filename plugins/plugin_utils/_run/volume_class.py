@@ -30,8 +30,8 @@ def volume_class(named: Any, facts: Mapping[str, Any]) -> str:
 
 
 def size_of(facts: Mapping[str, Any]) -> int | None:
-    """Return the size of a file system in bytes, None if it is not known or varies. It comes as a number,
-    or as text from the tester's table."""
+    """Return the size of a file system in bytes, None if it is not known or varies. The value is a number, or text from
+    the tester's table."""
     text = str(facts.get("filesystem_size_bytes"))
     known = (
         text.isascii()

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which volume something is about: the one definition for the history, for merging, comparing,
-power cuts and observations.
+"""The identity of volumes. This is the only definition, for the history, merging, comparisons, power cuts and
+observations.
 
 A volume is identified by its machine, its name and its mount point. A different mount point is a different volume. The
 content of the mount point, which is identified by the UUID of the file system and the identifiers of its disks, can be

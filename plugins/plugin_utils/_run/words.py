@@ -62,7 +62,7 @@ class Words:
     files: str = "the files of a queue manager"
 
     def row_text(self, row: Mapping[str, Any]) -> str:
-        """Return which row of all workers it is, within a sentence."""
+        """Return the name of a row of all workers, for use within a sentence."""
         of_stream = f"{self.load_text(row['load_point'])} for {row['operation']}s of {row['stream']}"
         return of_stream if self.layout.by_stream else size_text(row["block_size_bytes"])
 

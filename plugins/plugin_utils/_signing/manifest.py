@@ -5,7 +5,8 @@
 """The manifest of a run directory: the SHA-256 of every file, in the form that ``sha256sum --check`` reads.
 
 A directory that is verified may come from anywhere, so nothing in it is trusted: links and special files are never
-followed or opened, and a name that this collection would not have written is a problem and not a path.
+followed or opened, and a name that this collection would not have written is reported as a problem and not used as a
+path.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def encode(hashes: Mapping[str, str]) -> bytes:
 
 
 def parse(text: bytes) -> dict[str, str]:
-    """Return what a manifest lists. Raises ManifestError unless it is exactly as encode writes it."""
+    """Return what a manifest lists. Raises ManifestError unless the text is exactly what encode would write."""
     try:
         lines = [_LINE.fullmatch(line) for line in text.decode("ascii").splitlines()]
     except UnicodeDecodeError:

@@ -60,7 +60,7 @@ def verify_run(path: str, signers: str, principal: str = "", moment: str = "") -
     """Verify the signature of a run directory and every file in it; the arguments are the same as for
     ssh_keygen.verify.
 
-    Returns the run, None if its signature is not valid, and a sentence for each problem.
+    Returns the run (None if its signature is not valid) and a sentence for each problem.
     If there are no problems, the run has not changed since it was signed.
     """
     if not os.path.isdir(path):

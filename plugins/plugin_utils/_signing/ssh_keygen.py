@@ -62,8 +62,8 @@ def try_key(key: str) -> str:
 
 
 def sign(content: bytes, key: str) -> bytes:
-    """Return the detached signature of a text by a private key, or by a public key whose private key an SSH agent has.
-    Raises SigningError."""
+    """Return the detached signature of a text, made with a private key, or with a public key whose private key is in an
+    SSH agent. Raises SigningError."""
     if not os.path.isfile(key):
         raise SigningError(f"the key {key} does not exist, or is not a file")
     done = _run(["-Y", "sign", "-P", "", "-f", key, "-n", NAMESPACE], content)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The tester's sources on the controller: their identity, their archive, the flags they are compiled with."""
+"""The tester's sources on the controller: their identity, their archive, and the flags that they are compiled with."""
 
 from __future__ import annotations
 

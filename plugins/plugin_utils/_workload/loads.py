@@ -58,10 +58,10 @@ def read_search(variables: Mapping[str, Any], first: float, largest: int) -> tup
 
 
 def read_loads(given: Any, target: float) -> list[int]:
-    """Return the load points of a list, which may come as text. Raises OptionError if two elements are the same load
+    """Return the load points in a list, which may be a text. Raises OptionError if two elements are the same load
     point, or if one is not possible.
 
-    A decimal comma in a text would make two load points of a percentage, so numbers and percentages are not mixed.
+    A decimal comma in a text would split a percentage into two load points, so numbers and percentages are not mixed.
     """
     elements = read_list(given, quantities=True)
     if len({"%" in str(each) for each in elements}) > 1:

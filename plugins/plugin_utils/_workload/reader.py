@@ -261,7 +261,7 @@ def _read_key(value: Any, where: str, name: str, key: _Key) -> Any:
 
 
 def _check_keys(read: Mapping[str, Any], where: str, keys: Mapping[str, _Key]) -> None:
-    """Raise DefinitionError if a key is missing or has no meaning for the pattern and the arrivals."""
+    """Raise DefinitionError if a key is missing or is not meaningful for the pattern and the arrivals."""
     pattern, arrival = read.get("pattern"), read.get("arrival", CLOSED)
     for name, key in keys.items():
         of_pattern, of_arrival = pattern is None or pattern in key.patterns, arrival in key.arrivals

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A workload: what the tester does on a volume, and the options that tell it so."""
+"""A workload: what the tester does on a volume, and the options that tell it what to do."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class Workload:
 
     @property
     def told(self) -> dict[str, Any]:
-        """The options of the tester, by option, nothing for a built-in workload.
+        """The options of the tester, by option; empty for a built-in workload.
         They do not include load points and the directories of the places."""
         if self.built_in:
             return {}

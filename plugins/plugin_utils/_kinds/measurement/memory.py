@@ -46,5 +46,5 @@ class Memory(memory.Memory):
         return make_certificate(directory, folder, record)
 
     def of_run(self, directory: RunDirectory) -> Remembered:
-        """Return what the run planned to measure: the newest plan of a host is what must be certified."""
+        """Return what the run planned to measure: the volumes in the newest plan of a host must be certified."""
         return Plans(planned_by(directory))

@@ -22,7 +22,7 @@ class Opening(opening.Opening):
     """All hosts may start at one instant."""
 
     def check(self, settings: Mapping[str, Any], plans: Mapping[str, Mapping[str, Any]]) -> None:
-        """Raise SettingsError if the hosts can certainly not be ready at the instant at which they are to start, or if
+        """Raise SettingsError if the hosts certainly cannot be ready at the instant at which they are to start, or if
         sweeps must not end early."""
         longest_s = PREPARATION_S + LEAD_MIN_S + max(plan["format_s"] for plan in plans.values())
         problem = early_end_problem(settings, plans)
@@ -33,7 +33,7 @@ class Opening(opening.Opening):
     def announced(
         self, settings: Mapping[str, Any], plans: Mapping[str, Mapping[str, Any]], check_mode: bool
     ) -> list[str]:
-        """Return in lines when the hosts measure and what their plans cannot show.
+        """Return lines that say when the hosts measure and what their plans cannot show.
         In a preflight the notes are in the hosts' records."""
         start = (
             [f"The hosts start at {shown_instant(settings['sweep_start_at'])}."] if settings["sweep_start_at"] else []
@@ -52,7 +52,7 @@ def _duration(mode: str, plans: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _notes(plans: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Return what the hosts cannot show with their plans, each sentence once with its hosts."""
+    """Return sentences about what the hosts cannot show with their plans, each sentence once with its hosts."""
     hosts_by_notes: dict[tuple[str, ...], list[str]] = {}
     for host in sorted(plans):
         hosts_by_notes.setdefault(tuple(plans[host]["notes"]), []).append(host)

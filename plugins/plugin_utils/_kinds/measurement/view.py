@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 class View(view.View):
-    """Its figures are what reports are about, so it has no part of its own."""
+    """Reports are about its figures anyway, so it has no part of its own."""
 
     title = "Measurements"
 
     def statement(self, model: Model) -> str:
-        """Return which hosts the run certifies, or why it certifies none."""
+        """Return which hosts the run certifies, or why it does not certify any."""
         if not model.fleet["certified"]:
             return f"This run does not certify: {_why_not(model)}."
         if len(model.profiles) < 2:

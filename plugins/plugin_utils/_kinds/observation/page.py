@@ -82,7 +82,7 @@ class ObservationSection:
 
     @property
     def verdict(self) -> str:
-        """How it relates to the certificate, in words."""
+        """How the observation relates to the certificate, in words."""
         return certificate_text(self._host)
 
     @property
@@ -132,7 +132,7 @@ class ObservationSection:
 
     @property
     def utilisation(self) -> str:
-        """How near the logger is to its limit, in words."""
+        """How close the logger is to its limit, in words."""
         known = self._seen.get("utilisation")
         share, highest = number(known, "share"), number(known, "highest_share")
         if share is None:

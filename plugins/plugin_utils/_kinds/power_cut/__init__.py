@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The power cut: a command of the user cuts the power of a host that writes,
+"""The power cut: the user's command cuts the power of a host that is writing,
 and each acknowledged write must still be there afterwards."""
 
 from __future__ import annotations

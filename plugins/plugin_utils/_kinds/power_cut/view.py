@@ -68,7 +68,7 @@ class View(view.View):
 
     def headline(self, model: Model) -> str:
         """Return the count of cuts without a loss if they are fewer than a profile requires, or if no profile requires
-        any number."""
+        a number of cuts."""
         if model.verdict != PASS:
             return ""
         made = [(len(host.own["cuts"]), host) for host in model.hosts_with_own]

@@ -26,10 +26,10 @@ class View(view.View):
         return "", ""
 
     def headline(self, model: Model) -> str:
-        """Return how many cannot be measured, empty if all are ready."""
+        """Return how many hosts cannot be measured, empty if all are ready."""
         refused = sum(host.verdict != model.kind.without_verdict for host in model.hosts)
         return f"NOT READY: {format_count(refused)} of {model.size}" if refused else ""
 
     def statement(self, model: Model) -> str:
-        """Return that there is nothing to prove."""
+        """Return the statement that there is nothing to prove."""
         return "Check mode: nothing was measured, and there is no verdict."

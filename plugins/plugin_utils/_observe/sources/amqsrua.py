@@ -206,7 +206,8 @@ def _element(line: str, elapsed_s: float) -> tuple[str, float | None]:
 
 
 def _agree(value: float, rate: str, elapsed_s: float) -> bool:
-    """Whether a sum agrees with its own rate: a number that was cut off, or split at the wrong place, does not."""
+    """Whether a sum agrees with its own rate: a number that was cut off, or split at the wrong place, does not
+    agree."""
     try:
         per_s = _number(rate, whole=True)
     except ValueError:

@@ -6,7 +6,7 @@
 each with a histogram.
 
 All other figures are calculated from these seconds. Everything that a host sends is checked: invalid data is left out,
-and a problem says how much.
+and a problem says how much was left out.
 """
 
 from __future__ import annotations
@@ -406,7 +406,7 @@ def _counted(content: Mapping[str, Any]) -> _Counted:
     sum_ns, moved, errors = (_whole(content[name]) for name in ("sum_ns", "bytes", "errors"))
     if not counts:
         return _Counted({}, 0, 0, errors, None, None)
-    # An extreme that was read late belongs to another second.
+    # An extreme that was read late belongs to a different second.
     first, last = min(counts), max(counts)
     min_ns = _extreme(content.get("min_ns"), first, buckets.lower_ns(first))
     max_ns = _extreme(content.get("max_ns"), last, buckets.upper_ns(last))

@@ -6,9 +6,9 @@
 or an exporter with names of the kind mq_rlog_log_*_microseconds.
 
 mq_prometheus exports the bytes since it was last read, so an interval begins with the previous answer. It calls them a
-counter if overrideCType is set, but resets that at each GET like a gauge, so nothing can be concluded from whether the
-figures fall. Only mq_prometheus exports qmgr_exporter_publications.
-mq-container (a name that ends in _total) and a counter of mq_rlog are running totals.
+counter if overrideCType is set, but resets the counter at each GET like a gauge, so nothing can be concluded from
+whether the figures fall. Only mq_prometheus exports qmgr_exporter_publications. mq-container (a name that ends in
+_total) and a counter of mq_rlog are running totals.
 """
 
 from __future__ import annotations

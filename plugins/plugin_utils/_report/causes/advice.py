@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Next steps and whom to ask, by symptom. `make reference` writes docs/next_steps.md from it."""
+"""Next steps, and people who can help, by symptom. `make reference` writes docs/next_steps.md from it."""
 
 from __future__ import annotations
 
@@ -318,7 +318,7 @@ _KEYS = {
 
 
 def key_of(finding: Mapping[str, Any], stage: str) -> str:
-    """Return which advice is for a finding that is not about a limit."""
+    """Return the key of the advice for a finding that is not about a limit."""
     kind, verdict = finding["kind"], finding["verdict"]
     if kind == BASELINE and verdict == FAIL:
         return "worse"
@@ -334,7 +334,7 @@ def other(key: str, instead: Mapping[str, str] | None = None) -> str:
 
 
 def of_key(key: str, of_mq: bool = True, instead: Mapping[str, str] | None = None) -> tuple[str, str]:
-    """Return consequence and next step of a cause that is not about a limit."""
+    """Return the consequence and the next step for a cause that is not about a limit."""
     consequence, next_step = _CONSEQUENCES[key], other(key, instead)
     return (
         (consequence, next_step)

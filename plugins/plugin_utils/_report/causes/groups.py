@@ -4,8 +4,8 @@
 
 """Why hosts do not pass or do not certify, grouped by cause: each cause once, with the hosts that it concerns.
 
-Every host that does not pass is in at least one cause. A cause repeats what was judged and says what follows from it;
-it judges nothing.
+Every host that does not pass is in at least one cause. A cause repeats the judgements and says what follows from them,
+but does not judge anything itself.
 """
 
 from __future__ import annotations
@@ -149,9 +149,9 @@ def _views() -> dict[str, View]:
 
 
 def _shape(finding: Mapping[str, Any], host: str) -> tuple[Any, ...]:
-    """Return what findings that are the same on several hosts have in common: their texts without the host's name and
+    """Return the common part of findings that are the same on several hosts: their texts without the host's name and
     without words that contain a figure."""
-    if finding["kind"] == FORESEEN:  # its texts are names of limits, profiles and workloads, which differ by figures
+    if finding["kind"] == FORESEEN:  # its texts name limits, profiles and workloads, which differ in their figures
         return tuple(sorted((key, value) for key, value in finding.items() if isinstance(value, str)))
     # A host's name may be a part of a word, such as su in measure.
     name = re.compile(rf"(?<!\w){re.escape(host)}(?!\w)") if host else None
@@ -310,11 +310,11 @@ def _of_limits(model: Model) -> Iterator[Cause]:
 
 
 def _is_told(host: Host, limit: dict[str, Any], ends: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether another cause of the host says more than a limit does.
+    """Whether another cause of the host explains more than a limit does.
 
-    If its tester did not finish (ends says why), that explains limits without a measurement, and a write that did not
-    return is the slowest one. A limit that is open because the host was disturbed does not matter if another limit on
-    the same figure is broken despite the disturbance.
+    If its tester did not finish (ends says why), this explains limits without a measurement, and also a slowest write
+    that did not return. A limit that is open because the host was disturbed does not matter if another limit on the
+    same figure is broken despite the disturbance.
     """
     why = limit["worst"]["cause"]
     if why == NO_ROW:
@@ -550,7 +550,7 @@ _STATEMENTS: dict[str, Callable[[Model, _Broken], str]] = {
 
 
 def fold_list(texts: Sequence[str], most: int = 3) -> str:
-    """Write a list of texts; instead of the last ones, write how many they are."""
+    """Write a list of texts; the last ones are replaced with their number."""
     return and_list([*texts[:most], f"{len(texts) - most} more limits"] if len(texts) > most + 1 else texts)
 
 
@@ -594,7 +594,7 @@ def _load_text(loads: Sequence[int], words: Words) -> str:
 
 
 def _workers(rows: Iterable[JudgedRow], loads: Sequence[int], words: Words) -> str:
-    """Return which queue managers it is about if it is only about some of those that wrote together."""
+    """Return the names of the queue managers concerned, if they are only some of those that wrote together."""
     names = {row.worker_name for row in rows if row.load_point != 1}
     if not names or ALL_WORKERS in names or (words.load_is_workers and len(names) == max(loads)):
         return ""

@@ -58,7 +58,7 @@ def medians_of(hosts: Iterable[Host]) -> dict[str, Median]:
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
-    """A host that does not keep a limit (an entry of its limits), with the figures of its rows of all queue managers
+    """A host that does not keep a limit (an entry of its limits), with the figures of those rows of all queue managers
     that the limit is about."""
 
     host: Host
@@ -110,7 +110,7 @@ def symptoms_of(
 
 
 def _disturbed(suspect: Suspect) -> str:
-    # If the limit is broken nevertheless, the disturbance was judged not to be the cause.
+    # If the limit is broken despite the disturbance, this was judged not to be the cause.
     return ", ".join(suspect.host.disturbances) if suspect.limit["verdict"] == INCONCLUSIVE else ""
 
 
@@ -228,5 +228,5 @@ def _smallest(host: Host) -> tuple[Step, float] | None:
 
 
 def _step(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return which rows a row stands for, in the form of JudgedRow.step."""
+    """Return the rows that a row stands for, in the form of JudgedRow.step."""
     return row["load_point"], row["block_size_bytes"], row["stream"], row["operation"]

@@ -159,7 +159,7 @@ def line(name: str, points: Sequence[tuple[float, float]], dots: bool = False) -
 
 
 def end_labels(labels: Iterable[tuple[float, str, str]], lowest: float = BOTTOM, x: float = RIGHT + 6) -> Markup:
-    """Return the names of lines, right of the plot if no other place is given, from (height, class, words):
+    """Return the names of lines, right of the plot if no other place is given, from (height, class, words). They are
     moved apart if they would overlap."""
     placed: list[tuple[float, str, str]] = []
     for y, name, words in sorted(labels, key=lambda label: label[0]):
@@ -218,7 +218,7 @@ def level_labels(levels: Sequence[LevelLine], lines: Iterable[Sequence[tuple[flo
 
 
 def _along(course: Sequence[tuple[float, float]]) -> Iterable[tuple[float, float]]:
-    """Yield places along a line, about as far apart as the strokes of a letter."""
+    """Yield points along a line, about as far apart as the strokes of a letter."""
     for (x, y), (next_x, next_y) in zip(course, course[1:]):
         count = 1 + int(max(abs(next_x - x), abs(next_y - y)) / 3)
         yield from (
@@ -236,7 +236,7 @@ def _covers(label: tuple[float, float, float], x: float, y: float) -> bool:
 
 
 def thinned(items: Sequence[_Item], most: int = MOST_LINES) -> list[_Item]:
-    """Return that many of some sorted items at most, the first and the last among them."""
+    """Return at most the given number of some sorted items, including the first and the last."""
     if len(items) <= most:
         return list(items)
     return [items[round(number * (len(items) - 1) / (most - 1))] for number in range(most)]

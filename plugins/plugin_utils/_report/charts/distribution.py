@@ -59,7 +59,8 @@ Counts = Sequence[tuple[int, int]]
 
 
 def quantile_ns(counts: Counts, shares: Iterable[float]) -> list[int]:
-    """Return the upper bound of the latency that each of some rising shares of the writes did not exceed."""
+    """For each of some rising shares of the writes, return the upper bound of the latency that this share did not
+    exceed."""
     total = sum(number for upper, number in counts)
     found, below, place = [], 0, -1
     for share in shares:
@@ -71,7 +72,8 @@ def quantile_ns(counts: Counts, shares: Iterable[float]) -> list[int]:
 
 
 def percentile_points(counts: Counts) -> list[tuple[float, int]]:
-    """Return points of the percentile curve: the share of longer writes, from one half on, and the latency."""
+    """Return points of the percentile curve: the share of writes that took longer, starting at one half, and the
+    latency."""
     total = sum(number for upper, number in counts)
     if total < 2 * BEYOND:
         return []

@@ -47,7 +47,7 @@ Dots = Sequence[tuple[str, float]]
 
 
 def worker_charts(host: Host) -> list[Markup]:
-    """Return how workers compare at each load point that has several, and from load point to load point."""
+    """Return charts that compare workers at each load point that has several, and load points with each other."""
     steps: dict[int, dict[int, list[tuple[str, Figures]]]] = {}
     for row, figures in host.results():
         if (

@@ -67,7 +67,7 @@ def legend(series: Mapping[str, Any]) -> list[tuple[int, str]]:
 
 
 def _share(value: float, usual: float, rates: bool) -> float:
-    """Return how much worse a value is than what is usual, as a logarithm."""
+    """Return how much worse a value is than the usual value, as a logarithm."""
     return math.log(usual / value) if rates else math.log(value / usual)
 
 
@@ -115,7 +115,7 @@ class _Canvas:
         )
 
     def dates(self, certificates: Sequence[Mapping[str, Any]]) -> Markup:
-        """Return the day of some certificates, the first and the last among them."""
+        """Return the day of some certificates, including the first and the last."""
         last = len(certificates) - 1
         count = min(_MOST_DATES, len(certificates))
         places = sorted({round(last * number / max(1, count - 1)) for number in range(count)})

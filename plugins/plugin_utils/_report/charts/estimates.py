@@ -121,7 +121,7 @@ def _chart(
 
 
 def _stretches(places: list[tuple[float, float, bool]]) -> list[tuple[list[tuple[float, float]], bool]]:
-    """Return the stretches of a curve in which the model holds and those beyond; neighbours share their point,
+    """Return the stretches of a curve in which the model is valid, and the others; adjacent stretches share a point,
     so that the curve has no gap."""
     found: list[tuple[list[tuple[float, float]], bool]] = []
     for x, y, holds in places:

@@ -1,12 +1,12 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The fleet at a glance: for each size of a step a strip with a mark for every host on one logarithmic axis,
-as inline SVG.
+"""The fleet at a glance: for each size of a step, a strip with a mark for every host, all on one logarithmic axis, as
+inline SVG.
 
-p99 is a dot above the strip's line, the mean a square below it. Marks at the same place are piled up; a pile that would
-leave its strip is drawn as one bar, in which each host has the same height, so that the picture stays small and legible
-with any number of hosts. The worst hosts are named beside their strip.
+The p99 is a dot above the strip's line, and the mean is a square below it. Marks at the same place are piled up; a pile
+that would leave its strip is drawn as one bar, in which each host has the same height, so that the picture stays small
+and legible with any number of hosts. The worst hosts are named beside their strip.
 """
 
 from __future__ import annotations

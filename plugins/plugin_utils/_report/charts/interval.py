@@ -25,7 +25,7 @@ _TICK_DISTANCE = 36
 
 @dataclass(frozen=True)
 class Axis:
-    """The axis that all pictures of a table share, as logarithms. margin is drawn in."""
+    """The axis that all pictures of a table share, as logarithms. margin is drawn in the pictures."""
 
     low: float
     high: float
@@ -80,7 +80,7 @@ def picture(axis: Axis, change: float | None, lower: float | None, upper: float 
 
 
 def _end(axis: Axis, bound: float, outcome: str) -> Markup:
-    """Return the end of an interval: a stroke, or an arrow if it lies beyond the axis."""
+    """Return the mark at the end of an interval: a stroke, or an arrow if the end lies beyond the axis."""
     place, middle = axis.place(bound), HEIGHT / 2
     if not axis.is_beyond(bound):
         return Markup('<line class="interval {}" x1="{x:.1f}" y1="7" x2="{x:.1f}" y2="15"/>').format(outcome, x=place)

@@ -70,7 +70,7 @@ def _capacity_metric(host: Host) -> str:
 
 
 def load_charts(host: Host) -> list[Markup]:
-    """Return a chart for each other metric of streams that has figures at two load points or more."""
+    """Return a chart for each other metric of streams that has figures for at least two load points."""
     judged = [
         str(limit["metric"])
         for limit in host.limits

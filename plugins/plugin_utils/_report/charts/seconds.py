@@ -117,7 +117,7 @@ def _condensed(values: Iterable[float | None]) -> list[float | None]:
 
 
 def _second_ticks(seconds: int) -> list[tuple[float, str]]:
-    """Return places and texts of round seconds."""
+    """Return the places and the texts of ticks at round seconds."""
     rough = seconds / 6
     step = next(
         (digit * 10**power for power in range(8) for digit in (1, 2, 5) if digit * 10**power >= rough), max(1, seconds)
@@ -126,7 +126,7 @@ def _second_ticks(seconds: int) -> list[tuple[float, str]]:
 
 
 def _across(second: float, seconds: int) -> float:
-    """Return the place of an instant of the step, in seconds since its start."""
+    """Return the place on the axis of an instant, given in seconds since the start of the step."""
     return LEFT + 2 + min(1.0, max(0.0, second / seconds)) * (RIGHT - LEFT - 4)
 
 

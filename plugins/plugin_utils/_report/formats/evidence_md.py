@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""evidence.md: the record of a run for an auditor. It says what was measured, how and with which result, and leaves
-room for decisions and signatures."""
+"""evidence.md: the record of a run for an auditor. It says what was measured, how it was measured, and with which
+result, and leaves room for decisions and signatures."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class _Waiver:
 
 @dataclass
 class _Kept:
-    """How many volumes have which verdict under a limit, and the worst figure."""
+    """The number of volumes with each verdict under a limit, and the worst figure."""
 
     limit: dict[str, Any]
     rows: str

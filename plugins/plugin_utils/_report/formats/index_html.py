@@ -81,7 +81,7 @@ def render(model: Model) -> Iterator[str]:
 
 
 def _sections(model: Model, hosts: Sequence[Host]) -> list[Markup]:
-    """Return the sections of hosts in detail, as many of the first ones as there is room for."""
+    """Return the sections of hosts in detail, starting with the first ones, as many as there is room for."""
     sections: list[Markup] = []
     room = MOST_DETAILS
     run_parameters, defaults = model.run.get("parameters") or {}, repeated_defaults()

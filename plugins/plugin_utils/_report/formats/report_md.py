@@ -43,7 +43,7 @@ def render(model: Model) -> Iterator[str]:
     left_out = []
     if len(model.hosts) > SHOWN_HOSTS:
         left_out.append(more_hosts(len(model.hosts) - SHOWN_HOSTS))
-    # After an empty line, one line says what is left out.
+    # The last line, after an empty one, says what is left out.
     lines += _list_of_causes(causes(model), max(_FEWEST_CAUSE_LINES, MOST_LINES - 2 - len(lines) - len(hosts)))
     for name, section in (
         ("the hosts", hosts),
@@ -82,8 +82,8 @@ def _list_of(title: str, found: Sequence[str]) -> list[str]:
 
 
 def _list_of_causes(found: Sequence[Cause], most: int) -> list[str]:
-    """Return the causes in that many lines: as many as fit, and then what follows from the first ones.
-    Text that several have in common is written only once."""
+    """Return the causes in at most that many lines: as many causes as fit, and then the consequences of the first ones.
+    Text that several causes have in common is written only once."""
     if not found:
         return []
     shown = found if len(found) + 3 <= most else found[: most - 4]

@@ -37,8 +37,8 @@ def render(model: Model) -> Iterator[str]:
 
 
 def harmless(value: Any) -> Any:
-    """Return a cell that a spreadsheet does not take for a formula: text that could be one is preceded by a quote,
-    numbers are unchanged."""
+    """Return a cell that a spreadsheet does not interpret as a formula: text that could be a formula is preceded by a
+    quote, and numbers are unchanged."""
     if isinstance(value, str) and value.lstrip().startswith(_FORMULA_STARTS) and not _NUMBER.match(value):
         return "'" + value
     return value

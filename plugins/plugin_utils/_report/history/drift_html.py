@@ -89,7 +89,7 @@ class _Volumes:
 
 
 def _row(volume: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a volume as a row of the table of all."""
+    """Return a volume as a row of the table of all volumes."""
     found = newest_of(volume)
     return {
         "label": label_of(volume),

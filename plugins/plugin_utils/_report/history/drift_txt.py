@@ -66,7 +66,7 @@ def drift_statement(drift: Mapping[str, Any]) -> str:
 
 
 def gating_nights(drift: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the newest nights that were slow for whole classes, two in a row.
+    """Return the newest two nights in a row that were slow for whole classes.
     Runs of earlier versions did not look for them."""
     return [night for night in drift.get("nights", ()) if night["gates"]]
 
@@ -157,7 +157,7 @@ def event_sentence(event: Mapping[str, Any], arrow: str = "->") -> str:
 
 
 def class_sentence(part: Mapping[str, Any], figure: str) -> str:
-    """Return which volumes of a class are unlike the others, or the range of them all."""
+    """Return which volumes of a class differ from the others, or the range of all volumes."""
     write: Callable[[float], str] = (
         _units.format_duration if figure.endswith("_ns") else (lambda value: _units.format_number(1 / value))
     )
@@ -179,7 +179,7 @@ class Newest:
 
 
 def newest_of(volume: Mapping[str, Any]) -> Newest | None:
-    """Return the row of a volume that is most beyond its limit, or nearest to it;
+    """Return the row of a volume that is furthest beyond its limit or, if none is beyond it, closest to it;
     None if there are too few certificates for a limit."""
     known = [_newest(series, row) for series in volume["series"] for row in series["rows"] if row["limit"]]
     return max(known, key=lambda each: math.log1p(each.change) - math.log1p(each.limit), default=None)

@@ -25,7 +25,7 @@ def badge(verdict: str) -> Markup:
 
 def host_link(label: str, number: int | None) -> Markup:
     """Return the name of a host, as a link to its section if it has one.
-    Its characters cannot change the direction of what surrounds it."""
+    Its characters cannot change the direction of the surrounding text."""
     shown = brief(label)
     name = Markup("<bdi>{}</bdi>").format(shown)
     title = Markup(' title="{}"').format(brief(label, 1000)) if shown != label else Markup("")

@@ -23,8 +23,8 @@ _MARKS = "abcd"
 
 
 class EstimateSection:
-    """The estimates of a volume that the page shows. Nothing but the sentence about its line is shown in the report of
-    a large fleet."""
+    """The estimates of a volume that the page shows. The report of a large fleet only shows the sentence about the
+    line."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
@@ -53,7 +53,7 @@ class EstimateSection:
 
     @property
     def headroom(self) -> list[tuple[str, str]]:
-        """The carried and the required load of the volume, as pairs; empty if no load is required or the carried one
+        """The carried and the required load of the volume, as pairs; empty if no load is required or the carried load
         is not known."""
         found = self._host.headroom
         if found is None:
@@ -114,7 +114,7 @@ class EstimateSection:
 
     @property
     def distances(self) -> list[tuple[str, str, list[dict[str, Any]]]]:
-        """Rows of the table by distance: the distance, the round trip of light, and the cells."""
+        """Rows of the table by distance: the distance, the round-trip time of light, and the cells."""
         if not self._shown:
             return []
         return [
@@ -178,7 +178,7 @@ class EstimateSection:
 
 
 def _marks(shown: ShownEstimates) -> dict[str, str]:
-    """Return a letter for each reservation against any of the estimates."""
+    """Return a letter for each reservation about any of the estimates."""
     estimates = [*shown.commits.values(), *(estimate for row in shown.distances.values() for estimate in row)]
     used = {key for estimate in estimates for key in estimate.reservations}
     return dict(zip((key for key in TEXTS if key in used), _MARKS, strict=False))

@@ -102,7 +102,7 @@ class HostSection:
 
     @property
     def of_its_kind(self) -> Markup | str:
-        """The part that only hosts of this kind of run have, empty if there is none."""
+        """The part of the section that only hosts of this kind of run have, empty if there is none."""
         return self.of.of_kind.view.section(self.of)
 
     @property
@@ -143,7 +143,7 @@ class HostSection:
             distribution_charts,
             worker_charts,
             first_pass_charts,
-        )  # the workers of a stream are alike
+        )  # the workers of a stream do not differ
         drawn = (load_charts, distribution_charts, first_pass_charts) if self.of.words.layout.over_load else over_size
         return [chart for draw in drawn for chart in draw(self.of)]
 
@@ -235,6 +235,6 @@ class HostSection:
 
 
 def _number(value: Any) -> float | None:
-    """Return a share of change that can be drawn, None if it is not one."""
+    """Return a relative change, None if it cannot be drawn."""
     usable = isinstance(value, (int, float)) and not isinstance(value, bool) and -1 < value < _MOST_CHANGE
     return float(value) if usable else None
