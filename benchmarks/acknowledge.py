@@ -92,7 +92,7 @@ def minutes_s(text):
 def measure(place, *more):
     tables = f"{place.directory}/tables"
     before = resource.getrusage(resource.RUSAGE_SELF)
-    # The last line of `times` has the processor time of the shell's children, so that of the tester.
+    # The last line of `times` has the processor time of the shell's children, which is the tester's.
     process = place.start(
         place.program,
         f"--dir={place.directory}",

@@ -37,7 +37,7 @@ LIMIT_HOSTS = 10_000
 
 
 def make(base: str, hosts: int, failing_share: float) -> str:
-    """Make a run directory of that many hosts, of which a share misses every latency limit; returns its path."""
+    """Make a run directory of that many hosts, some of which miss every latency limit. Returns its path."""
     names = [f"db{number:05d}.example.com" for number in range(hosts)]
     directory = RunDirectory.create(base, fabricate.run_data(names))
     kinds = [

@@ -25,7 +25,7 @@ struct witness {
 // Takes the next line, including its line feed; false if it is wrong: then failure says why.
 bool witness_take(struct witness *witness, const char *line, struct failure *failure);
 
-// After the last line: false if nothing can be concluded from them.
+// Call it after the last line. False if nothing can be concluded from the lines.
 bool witness_complete(const struct witness *witness, struct failure *failure);
 
 // How long the run wrote; 0: unknown.

@@ -130,7 +130,7 @@ struct stream_terms {
 };
 
 struct stream {
-    const char *name;                   // used for its reads and writes; its commits are the stream `commit`
+    const char *name;                   // for its reads and writes; its commits have the stream name `commit`
     enum pattern_kind pattern;
     uint64_t block_bytes;               // size of each operation; 0: the step's block size
     uint32_t read_ppm;                  // share of reads in millionths; 0: writes only

@@ -36,7 +36,7 @@ def test_one_bad_host_when_any_error_is_fatal(start: Start, controller: Controll
 
 
 def lose_before_the_start(bed: Bed, controller: Controller, directory: Path) -> Path:
-    """Kill a certification as soon as its workspace exists, which root creates in a separate call; return the
+    """Kill a certification as soon as its workspace, which root creates in a separate call, exists. Return the
     inventory."""
     facts = "{{ lookup('pipe', 'sleep 60') }}"
     variables = {**QUICK, "workspace_become": "always", "sweep_tester": {"path": "x", "facts": facts}}

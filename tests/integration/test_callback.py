@@ -18,7 +18,7 @@ FORMATS = set(RENDERERS)
 
 
 def configuration(path: Path, *lines: str) -> dict[str, str]:
-    """The environment for a configuration that enables other callbacks than the project's."""
+    """The environment with a configuration that enables callbacks other than the project's configuration does."""
     path.write_text(
         "\n".join(
             [

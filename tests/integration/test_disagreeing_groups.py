@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""If the groups of an inventory disagree about a command-wide setting, it is refused, or the recorded value applies.
-The first host's value never applies."""
+"""If the groups of an inventory disagree about a command-wide setting, the command is refused, or the recorded value
+applies. The first host's value never applies."""
 
 from pathlib import Path
 

@@ -360,7 +360,8 @@ def test_what_cannot_be_watched_is_refused_by_name(observe, mqi):
 
 @pytest.mark.thorough
 def test_log_writes_are_those_of_the_tester(observe, tmp_path, tester):
-    """The tester in the logger's place, on this machine's disk: exactly its writes, and its distribution."""
+    """The tester replaces the logger, on this machine's disk: the observation has exactly its writes and their
+    distribution."""
     log, tables = tmp_path / "log/active", tmp_path / "tables"
     log.mkdir(parents=True)
     observer = observe(log_path=str(log.parent), duration_s=30)

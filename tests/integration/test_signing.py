@@ -38,7 +38,7 @@ def inventory(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def signers(controller: Controller) -> Path:
-    """The file of allowed signers; the key that it allows is the file ``key`` in the controller's working directory."""
+    """The file of allowed signers. It allows the key in the file ``key`` in the controller's working directory."""
     key = controller.directory / "key"
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", key], check=True)
     path = controller.directory / "signers"

@@ -104,7 +104,7 @@ def writes_of(place):
 
 @test
 def partial_page_is_rewritten_only_if_asked(place):
-    """The writes that the kernel sees: in order, in whole pages, and from file to file without crossing an end."""
+    """The kernel sees writes in order and in whole pages. They go from file to file, and never cross a file's end."""
     for extra in ([], ["--tripleWrite"]):
         result = place.logdisk(*commit("1", "2K", "--duration=1", *extra), before=strace(place, calls="pwritev"))
         equal(result.status, 0, result.err)

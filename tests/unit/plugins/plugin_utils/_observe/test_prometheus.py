@@ -78,7 +78,7 @@ def test_gauges_and_counters_of_a_newer_level(name):
         assert maximum.epoch_s == found.facts["slowest_write_at_epoch_s"] == START_EPOCH_S + 15.25
         assert found.facts["bytes_are_at_least"] == 1
     else:
-        assert maximum.epoch_s == START_EPOCH_S + 20  # this exporter does not publish when it was
+        assert maximum.epoch_s == START_EPOCH_S + 20  # this exporter does not publish the time of the slowest write
         assert "bytes_are_at_least" not in found.facts
 
 

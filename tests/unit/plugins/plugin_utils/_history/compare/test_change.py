@@ -162,7 +162,7 @@ def oracle(before, after, alpha=0.05):
 @settings(max_examples=40, deadline=None)
 @given(
     SEEDED, st.integers(8, 14), st.integers(1, 4), st.integers(1, 3), st.integers(1, 3), st.floats(1e-6, 0.08)
-)  # below this, the noise is only from rounding
+)  # below this, the noise is only rounding error
 def test_a_class_is_judged_as_numpy_and_scipy_do(rng, hosts, rows, runs_before, runs_after, deviation):
     before = made_up(rng, hosts, rows, runs_before, deviation)
     after = made_up(rng, hosts, rows, runs_after, deviation, extra=((0, rng.uniform(0, 0.5)), (1, rng.uniform(0, 0.3))))
