@@ -80,8 +80,8 @@ def keep(history: History, options: dict[str, Any], hosts: Collection[str]) -> t
 
 
 def revoke(history: History, named: str, reason: str) -> str:
-    """Revoke a certificate, or withdraw a volume that is named as host:/mount/point; return what was done.
-    Raises HistoryError."""
+    """Revoke a certificate, or withdraw a volume that is named as host:/mount/point; return a sentence that says what
+    was done. Raises HistoryError."""
     label, is_volume, rest = named.partition(":/")
     if is_volume:
         count = history.take_out(label, f"/{rest}", reason, getpass.getuser())

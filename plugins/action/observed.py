@@ -216,7 +216,7 @@ class _OfHost:
             return []
 
     def file(self, why_without_end: str) -> HostRecord | None:
-        """File a record with what was observed, or with the reason why nothing was, and return it. Raises
+        """File a record with the observed data, or with the reason why there is none, and return it. Raises
         RunDirectoryError."""
         samples = self._samples()
         ending = ending_of(samples, why_without_end)

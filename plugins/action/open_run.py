@@ -226,8 +226,8 @@ def tried_history(history: Mapping[str, Any], report_dir: str, create: bool) -> 
 
 
 def _baseline(settings: Mapping[str, Any], place: str, migrate: bool) -> dict[str, Any]:
-    """Return, for run.json, what the hosts are to be compared with. Raises SelectionError and HistoryError if a
-    certificate or run that is named is unknown.
+    """Return, for run.json, the baseline that the hosts are to be compared with. Raises SelectionError and HistoryError
+    if a certificate or run that is named is unknown.
 
     A preflight changes nothing, so it does not migrate the history either.
     """

@@ -108,7 +108,7 @@ class ActionModule(ControllerAction):
             return {"problem": str(error)}
 
     def _discovered(self, asked: dict[str, Any], options: dict[str, Any], host: str) -> dict[str, Any]:
-        """Return the plan for what was discovered, save it in the run directory, and show it."""
+        """Return the plan for the discovered queue managers, save it in the run directory, and show it."""
         found = plan_volumes(
             options["discovered"], read(asked)["bsize"], skip_absent=asked["workspace_discover_absent"] == ABSENT_SKIP
         )

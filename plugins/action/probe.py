@@ -91,7 +91,7 @@ class ActionModule(RemoteAction):
 
     def take_in(self, answer: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         received_epoch_s = time.time()
-        # Watching queue managers takes as long as was requested, so that time must not count towards the delay of the
+        # The time for which queue managers are watched was requested. It must not count towards the delay of the
         # connection or the duration of a round.
         called_s = received_epoch_s - self._sent_epoch_s
         bound_s = called_s - max(0.0, min(float(answer["observed_s"]), called_s))

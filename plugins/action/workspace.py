@@ -58,7 +58,7 @@ class ActionModule(RemoteAction):
         return [volume for volume in self._task.args["volumes"] if wanting is None or volume["name"] in wanting]
 
     def call(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        """If a second call fails as a whole, let it affect only the volumes that it is for."""
+        """If a second call fails as a whole, only the volumes in that call may be affected."""
         answer = super().call(arguments, task_vars)
         if answer.get("failed") and as_dict(self._task.args.get("known")).get("volumes"):
             return {"volumes": {volume["name"]: {"error": answer["logdisk"]["reason"]} for volume in self._wanted()}}

@@ -50,5 +50,5 @@ def _memory_bytes():
 
 
 def _home():
-    """Return the directory that ~ expands to."""
+    """Return the expansion of ~."""
     return os.environ.get("HOME") or pwd.getpwuid(os.geteuid()).pw_dir

@@ -155,7 +155,7 @@ class Run:
         return descriptor
 
     def write_start(self, content):
-        """Store what was started (a dict) in start.json."""
+        """Store the data about what was started (a dict) in start.json."""
         write_aside(os.path.join(self.path, "start.json"), json.dumps(content, sort_keys=True))
 
     def read_start(self):

@@ -294,8 +294,8 @@ def why_shared(path, status, owner_uid):
 
 
 def make(plan, run_id, owner, allow=()):
-    """Make the directories of ``plan`` (from :func:`layout`), marked as ours, for the user ``owner``
-    (empty: this user). If a step fails, everything created so far is removed. Raises WorkspaceError.
+    """Make the directories of ``plan`` (from :func:`layout`), marked as ours, for the user ``owner`` (this user if it
+    is empty). If a step fails, everything created so far is removed. Raises WorkspaceError.
 
     ``allow`` are the overrides of the preflight. The conditions may have changed since the preflight, so they are
     checked again.

@@ -79,12 +79,12 @@ def made(p, volume, part):
 
 
 def undo(answer):
-    """Remove what was created too late."""
+    """Remove anything that was created too late."""
     _workspace.remove(answer["workspace"]["path"], answer["workspace"]["run_directory"])
 
 
 def undone(created, volume, part):
-    """Remove what was created on a path of a volume that is not tested. Returns what is left there."""
+    """Remove everything that was created on a path of a volume that is not tested. Returns what is left there."""
     answer = created[volume["name"], part["path"]]
     return dict(
         left=[] if answer["error"] else _workspace.remove(part["path"], answer["workspace"]["run_directory"])[1]

@@ -83,7 +83,7 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _power_cut, _
 
 
 def is_there(tester):
-    """True if the tester is there, is executable, and is what was installed."""
+    """True if the tester is there, is executable, and has not changed since it was installed."""
     try:
         return os.access(tester, os.X_OK) and _tester.file_sha256(tester) == _tester.read_hash(tester)
     except (IOError, OSError):

@@ -60,7 +60,7 @@ options:
         needs to be certified.
     type: str
   reason:
-    description: Why O(revoke) withdraws the certificate.
+    description: The reason for the withdrawal with O(revoke).
     type: str
     default: ""
   prune_before:

@@ -32,7 +32,7 @@ options:
     default: log
   source:
     description:
-      - Where the figures come from. The option C(observe_source) of the role P(mqops.logdisk.observe#role) describes
+      - The source of the figures. The option C(observe_source) of the role P(mqops.logdisk.observe#role) describes
         the sources.
       - V(auto) takes the first source that can be used. The sources that need the least privilege are tried first.
       - With O(calls) or O(command) it is V(bpftrace).
@@ -213,7 +213,7 @@ def facts_of_volume(log_path):
 
 
 def prepare(p, run_command):
-    """Return the source that observes, and all facts. Raises SourceError."""
+    """Return the source that is used, and all facts. Raises SourceError."""
     found = _queue_manager_info.discover(p["mqs_ini"], run_command)
     manager = queue_manager_of(p, found)
     log_path, problem = log_of(p, manager, found["problems"])

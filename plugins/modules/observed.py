@@ -50,7 +50,8 @@ options:
     default: 120
 attributes:
   check_mode:
-    description: In check mode the module ends and removes nothing. It returns what it would end or remove.
+    description: In check mode, the module does not end or remove any observation. It returns what it would end or
+      remove.
     support: full
 """
 

@@ -58,8 +58,8 @@ RETURN = r"""
 hosts:
   description:
     - The times of each host by its name, in seconds since the epoch by the controller's clock.
-    - The host starts at C(start_epoch_s) and is expected to end at C(end_epoch_s). From C(give_up_epoch_s)
-      on it is not polled again.
+    - The host starts at C(start_epoch_s) and is expected to end at C(end_epoch_s). After C(give_up_epoch_s), it is not
+      polled again.
     - C(refusal) is the reason why the hosts cannot start at O(start_at). It is empty if they can.
   returned: success
   type: dict

@@ -319,7 +319,7 @@ def _cut_off(url, where):
 
 
 def _connection(url):
-    """Return a connection that is not open yet, and the path to ask for.
+    """Return a connection that is not open yet, and the path to request.
     Raises SourceError if the URL cannot be used."""
     try:
         parts = urlsplit(url)

@@ -68,7 +68,7 @@ class Basis:
 
     writers is how many queue managers wrote at the same time when the line was measured. load is that of the commit
     workload, or the default one. Its buffer, messages in a commit and remote delay apply to all estimates. variations
-    are the coefficients of variation of the latency by size of write.
+    are the coefficients of variation of the latency for each write size.
     """
 
     line: Line | None

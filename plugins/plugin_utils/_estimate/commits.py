@@ -78,7 +78,7 @@ def write_size(data_bytes: float, buffer_bytes: int = DEFAULT_BUFFER_BYTES) -> i
 
 
 def estimate_commits(latency_ns: Callable[[float], float], load: Load) -> Commits:
-    """Return the result of a load on a volume with this mean latency by size of write."""
+    """Return the result of a load on a volume with this mean latency for each write size."""
     by_applications = _alone if load.applications == 1 else _cohorts
     rate, size = by_applications(latency_ns, load)
     by_buffer = most_commits_per_ns(latency_ns, load)

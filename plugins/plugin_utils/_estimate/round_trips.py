@@ -36,7 +36,7 @@ class RoundTrips:
 def estimate_round_trips(
     latency_ns: Callable[[float], float], clients: int, message_bytes: int, buffer_bytes: int = LARGEST_BUFFER_BYTES
 ) -> RoundTrips:
-    """Return what request/reply clients reach on a volume with this mean latency by size of write."""
+    """Return the rate that request/reply clients reach on a volume with this mean latency for each write size."""
     round_trip_bytes = log_bytes(message_bytes, MESSAGES_PER_ROUND_TRIP)
     size = write_size(clients * round_trip_bytes / WRITES_PER_ROUND_TRIP, buffer_bytes)
     write_ns = latency_ns(size)

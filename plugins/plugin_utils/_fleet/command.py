@@ -42,11 +42,12 @@ def agreed_settings(
     of_hosts: Mapping[str, Mapping[str, Any]],
     inventory: Collection[str],
 ) -> dict[str, Any]:
-    """Return the one value of each variable. If it is not set, that is its default, or an empty text if it has no
-    default.
+    """Return the one value of each variable. A variable that is not set has its default, or an empty text if there is
+    no default.
 
-    ``of_play`` are the variables that the play sets for all hosts, ``of_hosts`` those of each host of the play, and
-    ``inventory`` names the hosts of the inventory. Raises SettingsError if hosts differ, or if a value cannot be read.
+    ``of_play`` are the variables that the play sets for all hosts, ``of_hosts`` are the variables of each host of the
+    play, and ``inventory`` names the hosts of the inventory. Raises SettingsError if hosts differ, or if a value cannot
+    be read.
     """
     found = {}
     for name in names:

@@ -17,7 +17,7 @@ containers on one host the second."""
 
 
 def doubles(facts: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """Return a sentence for each host that is the same machine as another one, by host.
+    """For each host that is the same machine as another host, return a sentence that says so.
     ``facts`` holds the facts of the hosts, by name."""
     names: dict[tuple[str, ...], list[str]] = {}
     for host, known in facts.items():

@@ -48,7 +48,7 @@ def _of_iso_8601(text: str) -> float:
 
 
 def start_problem(start_at: float, now: float, least_s: float) -> str:
-    """Return why hosts that need ``least_s`` from now on cannot all start at an instant (0: none is requested),
+    """Return why hosts that need ``least_s`` from now on cannot all start at an instant (0 if none is requested),
     empty if they can."""
     earliest = now + least_s
     if not start_at or earliest <= start_at <= now + MOST_AHEAD_S:

@@ -105,8 +105,8 @@ def _last_places(directory: RunDirectory, records: list[HostRecord], history: Hi
 
 
 def _notes(records: list[HostRecord], last: dict[tuple[str, str], str]) -> list[tuple[HostRecord, Finding]]:
-    """Return the volumes of a host that the last run measured and this one did not: a note for each, with the record
-    to add it to."""
+    """Return the volumes of a host that the last run measured and this one did not: a note for each, with the record to
+    which it must be added."""
     by_name = {printable(record.volume): record for record in records}
     notes = []
     for (volume, mount_point), run_id in last.items():

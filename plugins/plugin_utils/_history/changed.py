@@ -31,7 +31,7 @@ class Since:
 
 
 def key_of(line: Status) -> Line:
-    """Return the volume that a status is about."""
+    """Return the identity of the volume in a status."""
     return line.host, line.volume, line.mount_point, line.profile
 
 

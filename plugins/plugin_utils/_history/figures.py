@@ -71,8 +71,8 @@ def row_order(row: RowKey) -> tuple[Any, ...]:
 
 
 def is_imported(content: Content) -> bool:
-    """Whether a certificate was imported from tables of IBM's mqldt, of which few figures count:
-    its mean latency is biased."""
+    """Whether a certificate was imported from tables of IBM's mqldt, from which few figures can be used, because its
+    mean latency is biased."""
     return content.get("source") == IMPORTED
 
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Compares what was observed of a live queue manager with the certificate of its volume.
+"""Compares the observed figures of a live queue manager with the certificate of its volume.
 
 A certificate has the mean latency for each write size. The line through these means gives the latency to expect
 for the write size of the live queue manager. On a straight line, the mean latency of a mixture of sizes is the latency

@@ -51,8 +51,8 @@ def problems_by_host(
     expected host that failed or expired, for each that must be certified and is not, and for each host that has no
     certified volume.
 
-    The newest plan of the host must be certified (plans, by its printable name). named holds the names of
-    volumes that the inventory asks for.
+    The newest plan of the host must be certified (plans, by its printable name). named holds the names of volumes that
+    the inventory requires.
     """
     by_host: dict[str, list[Status]] = {}
     for line in lines:

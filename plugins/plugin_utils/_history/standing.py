@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """Which fact about a volume still stands: an I/O error, a stall or wrong data,
-regardless of the profile that the volume was judged by.
+regardless of the profile that judged the volume.
 
 Such a fact is cleared by a later run that can find it and that certified the volume, under any profile. Wrong data is
 only cleared by a run that read everything back.

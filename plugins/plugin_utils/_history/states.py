@@ -46,8 +46,8 @@ CURRENT = (EXPIRING, VALID)
 
 @dataclass(frozen=True)
 class Today:
-    """The day for which states are requested, the number of days before its end (including its last day) for which a
-    certificate is expiring, and the number of days for which power cuts without a loss count."""
+    """The day for which states are requested, the number of days before its end (including its last day) during which a
+    certificate counts as expiring, and the number of days for which power cuts without a loss count."""
 
     date: datetime.date
     expiring_days: int

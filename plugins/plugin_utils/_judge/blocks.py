@@ -29,8 +29,8 @@ class Blocks:
 
 
 def choose_blocks(spare: Sequence[int]) -> Blocks:
-    """Return the shortest blocks for which the excesses of neighbours are not correlated, and are not correlated for
-    any longer blocks either.
+    """Return the shortest blocks such that the excesses of neighbours are not correlated for these blocks or for any
+    longer ones.
 
     spare says how far each second is below the allowed value; it is negative if the second is above. Only excesses
     count: a slow drift far below the limit must not lengthen the blocks. All longer blocks are also checked, so that

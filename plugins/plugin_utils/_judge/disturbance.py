@@ -14,8 +14,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import T
 
 @dataclass(frozen=True)
 class _Sign:
-    """A kind of disturbance: the key of run.csv that shows it, the value from which it counts, and where it is
-    ignored: on some file systems, or beside other kinds."""
+    """A kind of disturbance: the key of run.csv that shows it, the smallest value that counts, and where it is ignored:
+    on some file systems, or together with some other kinds."""
 
     kind: str
     key: str

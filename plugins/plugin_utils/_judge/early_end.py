@@ -106,8 +106,8 @@ def finding_of_early_end(tables: Tables) -> Finding | None:
 
 
 def fails_above(profile: Profile, host: str, plan: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of the tester with which a broken limit of the profile ends a step of the log, and the sweep
-    of the volume with it.
+    """Return the options that make the tester end a step of the log, and with it the sweep of the volume, when a limit
+    of the profile is broken.
 
     These are limits that can be broken for good at any time: percentiles of the latency, which the evidence of the
     seconds decides, and the longest write. Each of these certainly fails the volume if it is broken.

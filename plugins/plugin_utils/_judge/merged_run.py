@@ -88,7 +88,7 @@ def _with_tables(source: RunDirectory, folder: str) -> tuple[HostRecord, dict[st
 
 def _common_facts(facts: list[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the newest of several sets of facts, which is the last, with None for each fact on which the sets do not
-    agree. Of their jobs, only the common values are kept."""
+    agree. Only the values that their jobs have in common are kept."""
     common = {
         key: value if all(other.get(key) == value for other in facts) else None
         for key, value in facts[-1].items()

@@ -192,8 +192,8 @@ def _read_sections(data: Mapping[str, Any], base: Profile) -> dict[str, Any]:
 
 
 def _read_origins(data: Mapping[str, Any], base: Profile) -> tuple[str, ...]:
-    """Return the names and versions of the profiles that a profile extends, or extended before it was resolved, the
-    nearest first."""
+    """Return the names and versions of the profiles that a profile extends, directly or indirectly, the nearest first.
+    A profile that was already resolved still lists them."""
     if "extends" in data:
         return (f"{base.name} {base.version}", *base.derived_from)
     origins = read_sequence(data.get("derived_from", []), "derived_from")

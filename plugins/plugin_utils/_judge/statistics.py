@@ -245,8 +245,8 @@ def _share_test(
     risk: _Risk,
     unit: int = 1,
 ) -> Evidence:
-    """Test a claim about sum over / sum total; most(block_s) is how much can be over, and how much there can be in all,
-    in a block of that many seconds."""
+    """Test a claim about sum over / sum total. For a block of that many seconds, most(block_s) returns the largest
+    possible sum over and the largest possible total."""
     if not sum(total):
         raise ValueError("No operation was counted.")
     share = _fraction(allowed_share)
@@ -254,7 +254,7 @@ def _share_test(
     spare = [
         part * count - whole * slow for count, slow in zip(total, over)
     ]  # what may be over in addition, multiplied by the denominator
-    blocks = choose_blocks([second // unit for second in spare])  # parts of an operation would only make it slow
+    blocks = choose_blocks([second // unit for second in spare])  # counting parts would only make it slow
     spare_of_blocks, total_of_blocks, over_of_blocks = (
         sums_between(blocks.cuts, running_sums(values)) for values in (spare, total, over)
     )

@@ -74,7 +74,7 @@ def observation_of(
     ending: str = "",
     slowest_before_ns: float | None = None,
 ) -> Observation:
-    """Return what was published as an observation of the log; ``slowest_before_ns`` is the slowest write as of the
+    """Return the published figures as an observation of the log; ``slowest_before_ns`` is the slowest write as of the
     start of the observation, None if that was not published."""
     grown = list(_growth(published, slowest_before_ns))
     slowest = [each for each in (slowest_before_ns, *(each.slowest_ns for each in published)) if each]

@@ -81,7 +81,7 @@ def judge_record(
 
 
 def profile_of(run: Mapping[str, Any], host: str) -> Profile:
-    """Return the profile that ``host`` is to be judged by."""
+    """Return the profile that is to judge ``host``."""
     return load_profile(profile_data(run, host), "")
 
 

@@ -27,8 +27,8 @@ class Achieved:
 
 @dataclass(frozen=True, slots=True)
 class Property:
-    """A property of a stream, or of the workload, with what was achieved at each load point,
-    None if it was not measured."""
+    """A property of a stream, or of the workload, with the achieved value at each load point, None if it was not
+    measured."""
 
     stream: str
     title: str

@@ -36,8 +36,8 @@ class Volumes:
         self._records = records
 
     def note(self, host: str, volumes: Iterable[Mapping[str, Any]]) -> None:
-        """Record the volumes that a host is expected to report, each with its ``name`` and what else the plan contains
-        about it. Raises RunDirectoryError.
+        """Record the volumes that a host is expected to report, each with its ``name`` and any other data that the plan
+        contains about it. Raises RunDirectoryError.
 
         Nothing is written if they are only the default volume, which a host without such a record is expected to report
         anyway.
@@ -57,7 +57,7 @@ class Volumes:
         return self._files.path(host_folder(host), DISCOVERED)
 
     def noted(self, host: str) -> list[dict[str, Any]] | None:
-        """Return what was recorded about the volumes that a host is expected to report, None if nothing was.
+        """Return what was recorded about the volumes that a host is expected to report, None if nothing was recorded.
         Raises RunDirectoryError."""
         names = (host_folder(host), VOLUMES)
         if not self._files.has(*names):

@@ -10,7 +10,7 @@ A finding is a dict with the following keys. Only the first two are always prese
 - ``verdict``: the verdict on the volume because of this finding alone; None if it only explains.
 - ``limit_id``: the id of the limit or the criterion that it is about.
 - ``cause``: which case of its kind it is.
-- ``text``: what a host or another program said. It is quoted and never interpreted.
+- ``text``: the message of a host or another program. It is quoted and never interpreted.
 - ``finding``: another finding that this one is about.
 
 A finding of a limit has all keys of its judgement (limit, limit_id, row, figure and evidence), and

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The meaning of the rows of tables, which decides how they are judged and shown. Their names for people are in
+"""The meaning of the rows of tables, which decides how they are judged and shown. Their displayed names are in
 words.py."""
 
 from __future__ import annotations

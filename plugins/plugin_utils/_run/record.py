@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The record of one host's volume: what was measured there, or why nothing was. It is the content of record.json."""
+"""The record of one host's volume: the results of its measurement, or the reason why it was not measured. It is the
+content of record.json."""
 
 from __future__ import annotations
 

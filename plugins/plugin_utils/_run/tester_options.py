@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The tester's options that the collection sets: the role's variable for each, and the key by which run.csv repeats it.
+"""The tester's options that the collection sets: the role's variable for each, and the key under which run.csv repeats
+it.
 
 The tester itself checks ranges: it refuses a wrong value and says why.
 """

@@ -30,12 +30,12 @@ class Words:
     loads is what a load point counts.
 
     operation is the operation of the rows whose figures stand for a step, empty if there are only rows of writes.
-    shown_operation is the operation that charts show, any_operation is the word for one if rows of all operations are
-    shown together, and timed is the word for the operations that were timed. together says whose figures the figures of
-    a step are, and every_row names the rows of a limit that does not name any. row_title, worker_title and loads_title
-    are titles of columns. series names the lines of charts, goes is the verb for them, and at precedes the name of a
-    single line. does says how the workload wrote, for_each says for whom it wrote files, and files says which files
-    their size refers to.
+    shown_operation is the operation that charts show, any_operation is the word for an operation if rows of all
+    operations are shown together, and timed is the word for the operations that were timed. together says whose figures
+    the figures of a step are, and every_row names the rows of a limit that does not name any. row_title, worker_title
+    and loads_title are titles of columns. series names the lines of charts, goes is the verb for them, and at precedes
+    the name of a single line. does says how the workload wrote, for_each says for whom it wrote files, and files says
+    which files their size refers to.
     """
 
     worker: str = "queue manager"

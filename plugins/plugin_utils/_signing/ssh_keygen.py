@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""ssh-keygen, which signs and verifies. It never asks a question: it fails if it would have to."""
+"""ssh-keygen, which signs and verifies. It never asks a question: it fails if it would have to ask one."""
 
 from __future__ import annotations
 

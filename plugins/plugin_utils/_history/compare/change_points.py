@@ -5,10 +5,10 @@
 """Detects when the figures of a volume changed in the course of its certificates.
 
 Figures are given in the order of their certificates, and higher means worse (a rate is given as its reciprocal). Their
-logarithms are compared. A margin is the change that matters: 0.1 is 10 %. From ten certificates on, change points say
-when the figures moved (E-divisive, Matteson and James, arXiv 1306.4933; with a t-test in place of permutations, arXiv
-2301.03034). They are only shown and never judged: if neighbouring certificates are correlated, up to a third of
-histories have false ones. The part that can fail the gate is in nights.py.
+logarithms are compared. A margin is the change that matters: 0.1 is 10 %. If there are at least ten certificates,
+change points say when the figures moved (E-divisive, Matteson and James, arXiv 1306.4933; with a t-test in place of
+permutations, arXiv 2301.03034). They are only shown and never judged: if neighbouring certificates are correlated, up
+to a third of histories have false ones. The part that can fail the gate is in nights.py.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ _SIGNIFICANT = 0.001
 
 @dataclass(frozen=True)
 class ChangePoint:
-    """Where the figures moved: the place of the first certificate afterwards, the change as a share, and how probable
-    it is by chance.
+    """Where the figures moved: the place of the first certificate after the change, the change as a share, and the
+    probability of such a change by chance.
 
     It is preliminary if so few certificates follow that it may be a spike.
     """

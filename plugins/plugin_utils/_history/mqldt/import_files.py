@@ -2,10 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""From CSV files of IBM's mqldt into the history. docs/mqldt.md says which figures count.
+"""Imports CSV files of IBM's mqldt into the history. docs/mqldt.md says which figures count.
 
-An imported entry is an attempt: nothing judged it, so it changes no state. It depends only on the figures, the host,
-the volume and the date, not on the rest of the file, so that a file to which runs were appended can be imported again.
+An imported entry is an attempt: it was not judged, so it does not change any state. It depends only on the figures, the
+host, the volume and the date, not on the rest of the file, so that a file to which runs were appended can be imported
+again.
 """
 
 from __future__ import annotations
@@ -108,7 +109,7 @@ def _host_at_end(text: str, hosts: Collection[str]) -> str:
 def _moments(
     runs: Sequence[MqldtRun], date_of_name: str, dates: Sequence[str] | None, today: datetime.date
 ) -> list[str]:
-    """Return when each run was measured; the date in the file's name can only be used for a single run."""
+    """Return the time at which each run was measured; the date in the file's name can only be used for a single run."""
     if not dates:
         dates = [date_of_name] if date_of_name and len(runs) == 1 else []
     if len(dates) != len(runs):

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""From a run directory into the history: the certificate of each record is made once, written beside it, and stored."""
+"""Files the certificates of a run directory in the history: the certificate of each record is made once, written beside
+the record, and stored."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class View(view.View):
-    """Reports are about its figures anyway, so it has no part of its own."""
+    """Its figures are the main content of every report, so it has no separate part."""
 
     title = "Measurements"
 

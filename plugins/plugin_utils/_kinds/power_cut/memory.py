@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What power cuts store in the history: a result for each volume, which later certifications of the volume
-are judged by."""
+"""What power cuts store in the history: a result for each volume, which later certifications of the volume take into
+account."""
 
 from __future__ import annotations
 

@@ -48,12 +48,12 @@ class Advice:
 
     @property
     def text(self) -> str:
-        """The next step with the people to talk to."""
+        """The next step, with the people who can help."""
         return together([self])
 
 
 def together(advices: Sequence[Advice]) -> str:
-    """Return the next steps of some advice, each once, and all the people to talk to."""
+    """Return the next steps of some advice, each once, and all the people who can help."""
     who = list(dict.fromkeys(name for advice in advices for name in advice.who))
     steps = " ".join(dict.fromkeys(advice.next_step for advice in advices))
     return f"{steps} (Talk to: {', '.join(who)}.)" if who else steps

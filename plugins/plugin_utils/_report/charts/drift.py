@@ -5,8 +5,8 @@
 """A chart of a volume's certificates as inline SVG: a line for each block size, what changed at which certificate,
 and the control limit.
 
-The figures of a row are divided by what is usual for it, on a logarithmic scale on which up is worse, so that rows of
-100 us and of 1 ms can be seen together.
+The figures of a row are divided by its usual value. They are on a logarithmic scale, on which up is worse, so that rows
+of 100 us and of 1 ms can be seen together.
 """
 
 from __future__ import annotations
@@ -72,8 +72,8 @@ def _share(value: float, usual: float, rates: bool) -> float:
 
 
 def _logarithms(row: Mapping[str, Any], left_out: set[int], rates: bool) -> list[float | None]:
-    """Return how much worse each value of a row is than what is usual: the mean behind the control limit, or else the
-    mean of the values that count."""
+    """Return how much worse each value of a row is than the usual value, which is the mean behind the control limit, or
+    else the mean of the values that count."""
     known = [value for place, value in enumerate(row["values"]) if value is not None and place not in left_out]
     known = known or [value for value in row["values"] if value is not None]
     usual = row["usual"] or (math.exp(fmean(map(math.log, known))) if known else 1.0)
@@ -152,7 +152,7 @@ class _Canvas:
         )
 
     def event(self, event: Mapping[str, Any]) -> Markup:
-        """Return a change point: a line before the first certificate afterwards, and the change."""
+        """Return a change point: a line before the first certificate after the change, and the size of the change."""
         most = max((row["change"] for row in event["rows"]), key=abs)
         place = self.x(event["place"] - 0.5)
         name = "point preliminary" if event["preliminary"] else "point"

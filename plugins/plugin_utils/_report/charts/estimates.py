@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The throughput of commits over the size of their messages: MB/s and messages per second, up to what the log can
-hold."""
+"""The throughput of commits over the size of their messages: MB/s and messages per second, up to the limit of the
+log."""
 
 from __future__ import annotations
 

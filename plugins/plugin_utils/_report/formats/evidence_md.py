@@ -364,7 +364,7 @@ def _may_be_waived(model: Model, cause: Cause) -> bool:
 
 
 def _sha256(path: str) -> str:
-    """Return the SHA-256 of a file of the run, which is written before this document."""
+    """Return the SHA-256 of a file of the run that was written before this document."""
     digest = hashlib.sha256()
     try:
         with open(path, "rb") as file:

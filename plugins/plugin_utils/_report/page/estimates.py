@@ -77,7 +77,7 @@ class EstimateSection:
 
     @property
     def model(self) -> str:
-        """A sentence on what is estimated."""
+        """A sentence that says what is estimated."""
         load = self._basis.load
         puts = f"{load.puts_per_commit} messages" if load.puts_per_commit > 1 else "one message"
         delay = (

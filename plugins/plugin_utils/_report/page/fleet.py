@@ -141,7 +141,7 @@ def strips_of(model: Model, steps: Sequence[Step], titles: Sequence[str]) -> lis
 
 def _strips_by_stream(model: Model, steps: Sequence[Step], titles: Sequence[str]) -> list[Strip]:
     """Return the strips of those streams and operations that limits judge;
-    they show the response if only that is judged."""
+    they show the response if only the response is judged."""
     shown = _judged_streams(model.hosts) or {(ALL_WORKERS, ALL_WORKERS): _LATENCY}
     marks: dict[tuple[int, SeriesKey], list[Mark]] = {}
     for host in model.hosts:

@@ -134,7 +134,7 @@ class HostSection:
 
     @property
     def latency_charts(self) -> list[Any]:
-        """Charts of what was measured over block sizes and percentiles, as safe markup,
+        """Charts of the measured figures over block sizes and percentiles, as safe markup,
         for hosts whose tables were read."""
         if not self.of.intervals:
             return []
@@ -178,7 +178,7 @@ class HostSection:
 
     @property
     def fidelity(self) -> tuple[list[str], list[Property]]:
-        """Load points, and what streams achieved at each of them."""
+        """Load points, and the values that streams achieved at each of them."""
         return fidelity_of(self.of)
 
     @property
