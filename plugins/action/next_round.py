@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Decides between two rounds of a search for the capacity which load each volume tries next. Volumes that are searched
+"""Between two rounds of a search for the capacity, decides which load each volume tries next. Volumes that are searched
 together are judged together first."""
 
 from __future__ import annotations

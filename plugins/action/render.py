@@ -147,7 +147,7 @@ class ActionModule(ControllerAction):
         unclaimed = merged.run["unclaimed_hosts"]
         missing = [f"In none of these runs, and therefore missing: {shown(unclaimed)}."] if unclaimed else []
         say(self._display, "\n".join([*said, *missing]))
-        # If the runs are not kept in the history, it is not searched.
+        # If the history does not keep runs, it is not searched.
         kept_there = any((run.run.get("history") or {}).get("keep_report") for run in runs)
         return merged, " ".join(filter(None, [*sources.problems, sources.unopened if kept_there else ""]))
 

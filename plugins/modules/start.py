@@ -104,7 +104,7 @@ options:
   round:
     description:
       - Number of the round of a search for the capacity. From the second round on, the state of the previous round is
-        replaced. Its tables must have been collected.
+        replaced. The tables of that round must have been collected.
     type: int
     default: 1
   keep_days:

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The base of the action plugins that use only the history, and the options that they share (see the documentation
-fragments)."""
+"""The base class of the action plugins that use only the history, and the options that they share (see the
+documentation fragments)."""
 
 from __future__ import annotations
 

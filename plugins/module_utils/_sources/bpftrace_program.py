@@ -47,7 +47,7 @@ STALL_NS = 10 * 1000 * 1000
 
 STALLS_PER_SECOND = 20
 KEYS = 20480
-"""The capacity of each map: SLOTS times all items. Only that much memory is taken, however long the program runs."""
+"""The capacity of each map: SLOTS times all items. The program takes no more memory than that, however long it runs."""
 
 WRITES = ("write", "pwrite64", "writev", "pwritev")
 WRITE_WITH_FLAGS = "pwritev2"

@@ -34,7 +34,7 @@ CHECK_S = 30
 publications."""
 
 PATIENCE_S = 30
-"""How long an endpoint that served may fail before the observation ends: it may be restarted."""
+"""How long an endpoint that has answered before may fail before the observation ends, because it may be restarted."""
 
 MOST_BYTES = 64 << 20
 MOST_LINE_BYTES = 64 << 10

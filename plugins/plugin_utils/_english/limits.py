@@ -155,7 +155,8 @@ def _evidence(judged: Judged, words: Words) -> str:
 
 
 def _within_chance(judged: Judged, words: Words) -> str:
-    """Return a sentence that the row of one worker among several is above its limit without a verdict on it."""
+    """Return a sentence that says that the row of one worker among several is above its limit without a verdict on
+    it."""
     side = "above" if judged["bound"] == "max" else "below"
     details = _details(judged)
     found = (

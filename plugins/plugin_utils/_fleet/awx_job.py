@@ -14,7 +14,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader im
 
 MOST_CHARACTERS = 200
 PREFIXES = ("awx_", "tower_")
-"""Automation Platform passes each variable under both names, AWX under the first one alone."""
+"""Automation Platform passes each variable under both names, but AWX only under the first one."""
 _NAMES = {
     "id": "job_id",
     "template": "job_template_name",

@@ -97,7 +97,7 @@ def told_to_workflows(outcome: Mapping[str, Any], verdict: Mapping[str, Any], pl
         "counts": verdict["counts"],
         "not_certified_because": [] if verdict["certified"] else _bounded(qualifications, part),
         "reasons": _bounded(verdict["reasons"], 2 * part),
-        # The worst comes first, and stands for a host with several volumes.
+        # The worst volume comes first, and represents a host with several volumes.
         "hosts": {host["host"]: host["verdict"] for host in reversed(verdict["hosts"])},
         "report_url": place.url,
         "report_kept": place.kept,

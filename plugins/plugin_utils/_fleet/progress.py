@@ -38,7 +38,7 @@ watched = False
 """Whether a person watches a terminal. The callback sets it in the main process, and Ansible's workers,
 which have no terminal, inherit it."""
 shown_as = AUTO
-"""How the progress is to be shown, set and inherited likewise."""
+"""How the progress is to be shown. It is set and inherited in the same way."""
 
 JOB_CALLBACK = "awx_display"
 JOB_VARIABLE = "AWX_ISOLATED_DATA_DIR"

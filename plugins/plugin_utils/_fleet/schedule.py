@@ -24,8 +24,8 @@ MAX_POLLS = 60
 """The largest number of polls of one sweep. Each poll is two levels of nested includes, and every ansible-core from
 2.16 to 2.21 aborts the whole playbook at about 220 levels."""
 LATE_SHARE = 0.25
-"""The wait before an overdue host is polled again, as a share of the time by which it is overdue, and likewise for one
-that may end early, of the time that it has measured."""
+"""The wait before an overdue host is polled again, as a share of the time by which it is overdue. For a host that may
+end early, it is a share of the time that it has measured."""
 EARLY_POLLS = 20
 GRACE_S = 30.0
 """How long after its deadline the controller still waits for a host that does not answer."""

@@ -24,7 +24,7 @@ class _Sign:
     not_with: str = ""
 
 
-# On these file systems, a write causes many times its size in metadata. The tester did not write that metadata, but
+# On these file systems, a write causes metadata of many times its own size. The tester did not write that metadata, but
 # neither did other processes.
 _COPY_ON_WRITE = ("btrfs", "zfs", "bcachefs")
 

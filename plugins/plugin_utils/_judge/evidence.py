@@ -147,7 +147,7 @@ def _operations_over(
         alpha=confidence.alpha,
         judgements=confidence.judgements,
         in_flight_over=int(_in_flight_ns(row) > over_ns),
-        # The tester does not count all operations of single workers in each second.
+        # The tester does not count, for each second, all operations of single workers.
         part_of=(row["operations"], tables.together_with(row)["operations"]) if is_single else None,
         rows=tables.workers_of(row) if is_single else 1,
     )

@@ -97,8 +97,8 @@ def live_lines(observation: Observation) -> list[str]:
 
 
 def newest_lines(lines: Sequence[str], shown: int, room: int) -> list[str]:
-    """Return the last lines after the first ``shown`` ones, as many as there is room for, with the titles of the
-    columns if the first are cut off."""
+    """Return the last lines after the first ``shown`` ones, as many as fit, with the titles of the columns if the first
+    ones are cut off."""
     new = list(lines[shown:][-room:]) if room else []
     titles = [line for line in lines[: len(lines) - len(new)] if line.startswith(_TIME)]
     is_titled = shown or not titles or any(line.startswith(_TIME) for line in new)

@@ -27,8 +27,8 @@ MESSAGE_BYTES, ROUND_TRIP_CLIENTS = 2 << 10, 60
 """The load for which distances and request/reply are estimated if the volume has no target."""
 
 MOST_SIZES, MOST_CLIENTS = 10, 6
-"""The largest numbers of message sizes and of clients for which estimates are shown; of more, the smallest,
-the largest and those between."""
+"""The largest numbers of message sizes and of clients for which estimates are shown; if there are more, the smallest,
+the largest and some between them are shown."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,12 +18,12 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import T
 
 FEWEST = 5
 SHORTEST_SHARE = 1 / 3
-"""Writes count as stalls that took at least this share of the longest one."""
+"""Writes that took at least this share of the longest one count as stalls."""
 REGULAR = 1.3
 """Up to this ratio of the longest to the shortest gap, stalls come at a regular interval.
 Five at random do so in fewer than 1 % of all cases."""
 ONE_STALL_NS = 100_000_000
-"""Slow writes that begin within so long belong to one stall, because it holds up every queue manager."""
+"""Slow writes that begin within this time belong to one stall, because it holds up every queue manager."""
 
 
 def stall_period(tables: Tables) -> str:

@@ -17,9 +17,9 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import
 
 MOST_LINES = 25
 NARROWEST = 40
-"""A narrower terminal is treated as if it were so wide."""
+"""A narrower terminal is treated as if it had this width."""
 UNWRAPPED = 100_000
-"""A width that wraps nothing."""
+"""A width at which nothing is wrapped."""
 
 DETAIL = 15 * " "
 """The beginning of lines that belong to the cause above them."""

@@ -21,11 +21,10 @@ COMMITS = "commit"
 """The workload of applications that commit, and the name of their stream."""
 
 OBSERVER = "observe"
-"""The program that run.csv names if the tables are not the tester's, but of an observation."""
+"""The program that run.csv names if the tables come from an observation and not from the tester."""
 
 NO_FIGURES = "no_figures"
-"""Why an observation ends (``exit_reason`` of run.csv) that was not cut short,
-but has no figures that could be judged."""
+"""The ``exit_reason`` in run.csv of an observation that was not cut short, but has no figures that could be judged."""
 
 LOG = "log"
 """The stream of the writes of a queue manager's log."""

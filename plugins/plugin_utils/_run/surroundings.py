@@ -15,7 +15,7 @@ REPORTS = "reports"
 """The default directory of reports, in the working directory."""
 _ARTIFACTS = "AWX_ISOLATED_DATA_DIR"
 """The directory whose files ansible-runner hands back: artifacts/<ident> in its private directory.
-Jobs of AWX have it as well, but AWX deletes it."""
+Jobs of AWX also have it, but AWX deletes it."""
 _JOB = "JOB_ID"
 """Only AWX sets it."""
 

@@ -121,8 +121,8 @@ ALL = (
 LARGEST_LOAD = 100_000
 """The largest load point that the tester accepts (its OPTIONS_LOAD_MAX)."""
 LOADS = ("load", "apps", "qm")
-"""The options that list load points; of those given, the first one counts:
-simulated applications have a number of queue managers, too."""
+"""The options that list load points; the first one that is given counts, because simulated applications also have a
+number of queue managers."""
 
 SET_BY_THE_COLLECTION = {
     "dir": "workspace_path",

@@ -15,7 +15,7 @@ ERROR = "error"
 FAIL = "fail"
 
 WORST_FIRST = (FAIL, ERROR, UNREACHABLE, MISSING, INCONCLUSIVE, WARN, PASS)
-"""Verdicts, worst first: a proven failure ranks before a missing measurement, and that before a measurement that
+"""Verdicts, worst first: a proven failure ranks before a missing measurement, which ranks before a measurement that
 decides nothing."""
 
 GOOD = (PASS, WARN)

@@ -18,7 +18,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import M
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 
 NAMESPACE = "run@mqops.logdisk"
-"""What a signature is for: one that was made for anything else does not verify."""
+"""The purpose of a signature: one that was made for any other purpose is not valid."""
 
 TIMEOUT_S = 60.0
 """The agent may wait until the user touches a token."""

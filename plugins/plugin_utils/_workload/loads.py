@@ -20,7 +20,7 @@ AUTO = "auto"
 """The value of sweep_loads that lets the controller search for the capacity."""
 EACH, TOGETHER = "each", "together"
 CLIMBS = (EACH, TOGETHER)
-"""Whether each volume climbs by itself, or all volumes of a pool together."""
+"""Whether each volume is searched by itself, or all volumes of a pool are searched together."""
 MOST_ROUNDS = 24
 """This many rounds are enough to find any capacity from any first load."""
 _PERCENT = re.compile(r"([0-9]{1,5}(?:\.[0-9]{1,4})?) ?%\Z")

@@ -14,7 +14,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.values import WHOLE_PPM
 
 BUILT_IN = (MQ_LOG, COMMITS)
-"""The workloads that are no streams: each has variables of its own."""
+"""The workloads without streams; each has variables of its own."""
 
 
 @dataclass(frozen=True)

@@ -124,7 +124,7 @@ def _moments(
 
 
 def _moment(text: str, today: datetime.date) -> str:
-    """Return a date or a moment of ISO 8601 as certificates write it; a date is its first second."""
+    """Return a date or a moment of ISO 8601 as certificates write it; a date stands for its first second."""
     moment = text if "T" in text else f"{text}T00:00:00Z"
     try:
         day = datetime.datetime.strptime(moment, MOMENT).date() if _MOMENT.match(text) else None

@@ -323,8 +323,8 @@ class History(abc.ABC):
             raise HistoryError(f"the history {self.place} is damaged at {beginning}: {error}") from None
 
     def revoke(self, sha256: str, reason: str, revoked_by: str) -> None:
-        """Withdraw a certificate, a fail, or a result that was imported from mqldt, as a person requested. The first
-        revocation counts."""
+        """Withdraw a certificate, a fail, or a result that was imported from mqldt, at the request of a person. The
+        first revocation counts."""
         reason = _reason(reason)
         with self._reported("cannot be written"), self._transaction():
             found = self._execute(

@@ -52,7 +52,7 @@ class DurabilitySection:
 
     @property
     def claim(self) -> str:
-        """What cuts without a loss prove, empty if that was not the result."""
+        """What cuts without a loss prove; empty if the result was different."""
         return str(self._durability["claim"])
 
     @property

@@ -21,8 +21,8 @@ LEFT, RIGHT, TOP, BOTTOM = 58, 396, 22, 222
 """The plot within the frame. There is room for the names of lines on its right, and for the axis below it."""
 
 MOST_LINES = 8
-"""The largest number of lines in one chart; of more block sizes, the smallest,
-the largest and those between are drawn."""
+"""The largest number of lines in one chart; if there are more block sizes, the smallest, the largest and some between
+them are drawn."""
 
 MOST_LOADS = 4
 """The largest number of load points for which a kind of chart is drawn."""
@@ -119,7 +119,7 @@ def text(name: str, x: float, y: float, words: str, anchor: str = "start") -> Ma
 
 
 def upright_grid(axis: LogAxis, title: str, write: Callable[[float], str]) -> Markup:
-    """Return the grid of an upright axis, whose values are written by a formatter."""
+    """Return the grid of a vertical axis, whose values are written by a formatter."""
     parts = [text("axis", 4, 12, title)]
     for tick in axis.ticks():
         y = axis.place(tick)
@@ -131,12 +131,12 @@ def upright_grid(axis: LogAxis, title: str, write: Callable[[float], str]) -> Ma
 
 
 def duration_grid(axis: LogAxis, title: str) -> Markup:
-    """Return the grid of an upright axis of durations."""
+    """Return the grid of a vertical axis of durations."""
     return upright_grid(axis, title, _units.format_duration)
 
 
 def level_grid(ticks: Iterable[tuple[float, str]], title: str, top: float = TOP, bottom: float = BOTTOM) -> Markup:
-    """Return the grid of a level axis from places and their texts; a text that would touch the one before
+    """Return the grid of a horizontal axis from places and their texts; a text that would touch the one before
     it is left out."""
     parts, end = [text("axis", (LEFT + RIGHT) / 2, bottom + 32, title, "middle")], -math.inf
     for x, words in ticks:
@@ -174,7 +174,7 @@ def end_labels(labels: Iterable[tuple[float, str, str]], lowest: float = BOTTOM,
 
 @dataclass(frozen=True, slots=True)
 class LevelLine:
-    """A level line on the page, and the class and the words of its label."""
+    """A horizontal line on the page, and the class and the words of its label."""
 
     left: float
     right: float
@@ -184,8 +184,8 @@ class LevelLine:
 
 
 def level_labels(levels: Sequence[LevelLine], lines: Iterable[Sequence[tuple[float, float]]]) -> Markup:
-    """Return the labels of level lines, each above or below its own line at the place where it covers the least of the
-    other labels and of all lines."""
+    """Return the labels of horizontal lines, each above or below its own line at the place where it covers the least of
+    the other labels and of all lines."""
     drawn = [
         point
         for course in (*lines, *(((each.left, each.y), (each.right, each.y)) for each in levels))

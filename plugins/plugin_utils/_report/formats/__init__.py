@@ -30,4 +30,4 @@ def _found() -> dict[str, Callable[[Model], Iterator[str]]]:
 
 
 RENDERERS = _found()
-"""The report's files and their writers. The summary is last: if it exists, the others do as well."""
+"""The report's files and their writers. The summary is last: if it exists, the others also exist."""
