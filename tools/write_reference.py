@@ -134,8 +134,8 @@ NEXT_STEPS = {
 
 REPORT_JSON_HEAD = """# Keys of run.json and report.json
 
-[files.md](files.md) describes the other files of a run. It also describes record.json and verdict.json, of which some
-parts are in report.json. [report.schema.json](report.schema.json) is the JSON Schema of report.json.
+[files.md](files.md) describes the other files of a run. It also describes record.json and verdict.json, parts of
+which are repeated in report.json. [report.schema.json](report.schema.json) is the JSON Schema of report.json.
 """
 
 REPORT_JSON = {

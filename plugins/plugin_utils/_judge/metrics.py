@@ -228,7 +228,7 @@ _TABLE = (
         MARGIN,
         "min",
         TARGET,
-        "how much more than sweep_target requires the volume carries: 20 % is a fifth more",
+        "share by which the volume carries more than sweep_target requires: 20 % is a fifth more",
     ),
     Metric(
         "capacity",

@@ -62,7 +62,7 @@ def together(advices: Sequence[Advice]) -> str:
 SYMPTOMS = {
     "disturbed": Advice(
         "the host was disturbed",
-        "Measure again without the disturbance: give the virtual machine processors of its own, and "
+        "Measure again without the disturbance: give the virtual machine its own processors, and "
         "keep other work off the disk.",
         (VIRTUAL, SYSTEM),
     ),
@@ -123,7 +123,7 @@ SYMPTOMS = {
 DISTURBANCES = {
     STEAL: Advice(
         "the hypervisor took processor time",
-        "Give the virtual machine processors of its own, or move it to a host that is not "
+        "Give the virtual machine its own processors, or move it to a host that is not "
         "overcommitted, and measure again.",
         (VIRTUAL,),
     ),
@@ -168,7 +168,7 @@ OTHERS = {
     "nothing": Advice(
         "nothing was measured that the limit judges",
         "Add what the limit judges to sweep_block_sizes and sweep_queue_managers, or in a commit run to "
-        "sweep_message_sizes and sweep_apps. A commit run needs a profile of its own, because it has no block sizes.",
+        "sweep_message_sizes and sweep_apps. A commit run needs its own profile, because it has no block sizes.",
         (),
     ),
     "no_stream": Advice(
@@ -185,8 +185,8 @@ OTHERS = {
     ),
     "capacity": Advice(
         "the volume carries too little load",
-        "See in the part of the report about the capacity which criterion breaks first, and ask for "
-        "storage that is faster in that.",
+        "See in the section of the report about the capacity which criterion is broken first, and ask for "
+        "storage that is faster in this respect.",
         (STORAGE,),
     ),
     "headroom": Advice(
