@@ -185,7 +185,7 @@ OTHERS = {
     ),
     "capacity": Advice(
         "the volume carries too little load",
-        "See in the section of the report about the capacity which criterion is broken first, and ask for "
+        "Find out from the capacity section of the report which criterion is broken first, and ask for "
         "storage that is faster in this respect.",
         (STORAGE,),
     ),
