@@ -111,7 +111,8 @@ sense (`below` is allowed wherever `max` is). *judged* says which rows a limit a
 
 * *each*: the rows of the single queue managers, and the row of all queue managers together;
 * *all*: only the row of all queue managers together;
-* *highest*: only that row, at the highest load point that keeps all other limits. Such a limit has no `load_point`;
+* *highest*: only that row, at the highest load point at which all other limits are kept. Such a limit has no
+  `load_point`;
 * *run*: the value of the whole run, from run.csv;
 * *target*, *capacity*: one value for the volume ([headroom](writing_profiles.md#headroom), [capacity](capacity.md)).
 
