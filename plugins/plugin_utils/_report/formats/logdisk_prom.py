@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
@@ -36,17 +36,21 @@ _OF_STREAMS = (
 )
 """The labels of the figures."""
 
+OPTION, ALL = "gate_metrics", "all"
+"""The option, and its value with which the file has the verdicts, limits and steps that are of less interest, too."""
+
 
 def render(model: Model) -> Iterator[str]:
     """Yield the text piece by piece: all samples of a metric together, as the format demands."""
     hosts = [(host, om.labels({"host": host.host, "volume": host.volume})) for host in model.hosts]
+    every = (model.run.get("parameters") or {}).get(OPTION) == ALL
     yield from _run(model)
-    yield from _verdicts(model, hosts)
+    yield from _verdicts(model, hosts, every)
     yield from _certificates(hosts)
-    yield from _margins(hosts)
+    yield from _margins(hosts, every)
     yield from _capacities(hosts)
     yield from model.kind.view.metrics(hosts)
-    yield from _rows(model, hosts)
+    yield from _rows(model, hosts, every)
     yield om.END
 
 
@@ -68,11 +72,11 @@ def _run(model: Model) -> Iterator[str]:
     yield om.sample("logdisk_run_gate_failed", "", int(model.fleet["gate_failed"]))
 
 
-def _verdicts(model: Model, hosts: list[tuple[Host, str]]) -> Iterator[str]:
+def _verdicts(model: Model, hosts: list[tuple[Host, str]], every: bool) -> Iterator[str]:
     known = (*WORST_FIRST, *filter(None, [model.kind.without_verdict]))
     yield om.family("logdisk_run_verdict", "Whether this is the verdict on the volume.")
     for host, own in hosts:
-        yield om.states("logdisk_run_verdict", own, "verdict", known, host.verdict)
+        yield om.states("logdisk_run_verdict", own, "verdict", known if every else (host.verdict,), host.verdict)
     yield om.family("logdisk_run_volume_certified", "Whether the run certifies the volume.")
     for host, own in hosts:
         yield om.sample("logdisk_run_volume_certified", own, int(host.certified))
@@ -88,7 +92,7 @@ def _certificates(hosts: list[tuple[Host, str]]) -> Iterator[str]:
             yield om.sample("logdisk_run_certificate_end_timestamp_seconds", own, om.end_of_day_s(host.valid_until))
 
 
-def _margins(hosts: list[tuple[Host, str]]) -> Iterator[str]:
+def _margins(hosts: list[tuple[Host, str]], every: bool) -> Iterator[str]:
     name = "logdisk_run_limit_margin_ratio"
     yield om.family(
         name,
@@ -96,10 +100,15 @@ def _margins(hosts: list[tuple[Host, str]]) -> Iterator[str]:
         "itself, below 0 it is broken.",
     )
     for host, own in hosts:
-        for limit in host.limits:
-            used = used_share(limit, limit["worst"]["value"])
-            if used is not None:
-                yield om.sample(name, f"{own},{_limit_labels(limit)}", 1 - used)
+        for used, limit in _used(host)[: None if every else 1]:
+            yield om.sample(name, f"{own},{_limit_labels(limit)}", 1 - used)
+
+
+def _used(host: Host) -> list[tuple[float, dict[str, Any]]]:
+    """Return the share of each limit that its worst row uses, largest first."""
+    shares = [(used_share(limit, limit["worst"]["value"]), limit) for limit in host.limits]
+    known = [(used, limit) for used, limit in shares if used is not None]
+    return sorted(known, key=lambda each: each[0], reverse=True)
 
 
 def _capacities(hosts: list[tuple[Host, str]]) -> Iterator[str]:
@@ -123,27 +132,39 @@ def _limit_labels(limit: dict[str, Any]) -> str:
     return om.labels({"metric": limit["metric"], "limit": limit["limit"], "rows": limit["rows"], "severity": severity})
 
 
-def _rows(model: Model, hosts: list[tuple[Host, str]]) -> Iterator[str]:
-    """Yield the figures of each step, for all workers together."""
+def _rows(model: Model, hosts: list[tuple[Host, str]], every: bool) -> Iterator[str]:
+    """Yield the figures of each step, or of the one that comes closest to a limit, for all workers together."""
     latency, rate = _OF_STREAMS if model.words.layout.by_stream else _OF_WRITES
     yield om.family("logdisk_run_latency_seconds", latency, om.SUMMARY)
-    for own, figures in _steps(hosts):
+    for own, figures in _steps(hosts, every):
         yield "".join(_latencies(own, figures))
     yield om.family("logdisk_run_throughput_bytes_per_second", rate)
-    for own, figures in _steps(hosts):
+    for own, figures in _steps(hosts, every):
         if figures["bytes_per_s"] is not None:
             yield om.sample("logdisk_run_throughput_bytes_per_second", own, figures["bytes_per_s"])
 
 
-def _steps(hosts: list[tuple[Host, str]]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _steps(hosts: list[tuple[Host, str]], every: bool) -> Iterator[tuple[str, dict[str, Any]]]:
     for host, own in hosts:
+        place = None if every else _nearest_its_limit(host)
         for dummy, figures in host.results():
-            if figures["worker"] == ALL_WORKERS:
+            if figures["worker"] == ALL_WORKERS and place in (None, _place_of(figures)):
                 keys = {key: figures[key] for key in ("step", "block_size_bytes", "load_point", "stream", "operation")}
                 yield (
                     f"{own},{om.labels({key: '' if value is None else value for key, value in keys.items()})}",
                     figures,
                 )
+
+
+def _nearest_its_limit(host: Host) -> tuple[Any, ...] | None:
+    """Return the place of the step of which most of a limit is used; without such a limit, that of the first step."""
+    places = [_place_of(figures) for dummy, figures in host.results() if figures["worker"] == ALL_WORKERS]
+    worst = (_place_of(limit["worst"]) for dummy, limit in _used(host))
+    return next((place for place in worst if place in places), places[0] if places else None)
+
+
+def _place_of(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(row.get(key) for key in ("block_size_bytes", "load_point", "stream", "operation"))
 
 
 def _latencies(own: str, figures: dict[str, Any]) -> Iterator[str]:
