@@ -88,10 +88,12 @@ class CallbackModule(CallbackBase):
 
     def v2_runner_on_ok(self, result: Any, **kwargs: Any) -> None:
         """Note the run from the result of a task on the controller. Any other result is untrusted."""
-        data = getattr(result, "result", None) or getattr(result, "_result", None) or {}
         task = getattr(result, "task", None) or result._task
+        if task.resolved_action not in ON_CONTROLLER:  # first, because ansible-core converts the whole result when read
+            return
+        data = getattr(result, "result", None) or getattr(result, "_result", None) or {}
         key = data.get("logdisk")
-        if not isinstance(key, dict) or task.resolved_action not in ON_CONTROLLER:
+        if not isinstance(key, dict):
             return
         if key.get("kind") in ("run", "gate"):
             self._judged[str(key.get("path"))] = key
