@@ -18,7 +18,8 @@ MOST = 15
 VOLUME = re.compile(r"[^#].*\{host=\"([^\"]*)\",volume=\"([^\"]*)\"")
 
 
-def lines(directory, metrics):
+def metrics_of(directory, metrics):
+    """Return the lines of the file with that value of the option gate_metrics."""
     model = build_model(directory)
     model.run["parameters"] = {**(model.run.get("parameters") or {}), "gate_metrics": metrics}
     return "".join(logdisk_prom.render(model)).splitlines()
@@ -35,14 +36,14 @@ def of_metric(text, name, **labels):
 
 
 def test_there_are_few_series_of_each_volume(of_each_kind):
-    few, every = (series(lines(of_each_kind, metrics)) for metrics in ("few", "all"))
+    few, every = (series(metrics_of(of_each_kind, metrics)) for metrics in ("few", "all"))
     assert set(few) == set(every) and all(1 < few[volume] <= MOST for volume in few)
     assert all(few[volume] <= every[volume] for volume in few)
 
 
 def test_all_series_are_in_the_file_on_request(rendered):
     directory = rendered("streams")
-    text = lines(directory, "all")
+    text = metrics_of(directory, "all")
     step = {"host": "db02", "step": "3", "load_point": "8", "stream": "all", "operation": "all", "quantile": "0.99"}
     assert len(of_metric(text, "logdisk_run_latency_seconds", **step)) == 1
     assert len(of_metric(text, "logdisk_run_verdict", host="db02")) > 5
@@ -53,7 +54,7 @@ def test_all_series_are_in_the_file_on_request(rendered):
 
 def test_the_figures_are_those_of_the_step_that_comes_nearest_to_a_limit(tmp_path):
     directory = runs.every_verdict(tmp_path)
-    few, every = lines(directory, "few"), lines(directory, "all")
+    few, every = metrics_of(directory, "few"), metrics_of(directory, "all")
     measured = [host.host for host in build_model(directory).hosts if host.rows]
     assert len(measured) > 1
     for host in measured:

@@ -17,6 +17,7 @@ import xmlschema
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.runs import content
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.test_logdisk_prom import metrics_of
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils.metrics import samples_of
 
 TESTER_COLUMNS = {"step", "elapsed_ns", "operations", "bytes"}
@@ -108,7 +109,7 @@ def test_monitoring_reads_the_metrics(of_each_kind):
 
 
 def test_metrics_have_the_figures_in_seconds_and_the_margins_of_both_kinds_of_limits(rendered):
-    found = samples_of(content(rendered("every_verdict"), "logdisk.prom"))
+    found = samples_of("\n".join([*metrics_of(rendered("every_verdict"), "all"), ""]))
 
     def value(name, **wanted):
         (found_value,) = [value for labels, value in found[name].items() if wanted.items() <= dict(labels).items()]
