@@ -8,9 +8,9 @@ in a file and in PostgreSQL.
 
     PYTHONPATH=collections .venv-dev/bin/python benchmarks/history.py [--hosts N] [--runs N] [--directory DIR]
 
-(`make link lint` creates `collections` and `.venv-dev`.) The limits to reach, for 10,000 hosts, are 30 s for storing
-certificates with 7 rows each whose content is ready, and 2 s for the status in all its forms, including opening the
-history. With more runs, the history is longer. The newest run is compared with the limit.
+(`make link lint` creates `collections` and `.venv-dev`.) The targets for 10,000 hosts are at most 30 s to store
+certificates of 7 rows each, whose content has already been prepared, and at most 2 s to produce the status in all its
+forms, including opening the history. With more runs, the history is longer. The newest run is compared with the target.
 """
 
 from __future__ import annotations

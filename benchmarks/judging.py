@@ -8,10 +8,10 @@ slow in bursts. Also measures the cost of change points.
 
     PYTHONPATH=collections .venv-dev/bin/python benchmarks/judging.py
 
-(`make link lint` creates `collections` and `.venv-dev`.) The limits to reach, in processor time, are 10 ms for a
-judgement of 600 s with its bound on the most expensive disk, 50 ms for one on a host with 16 queue managers, and 20 ms
-for the change points of 200 certificates in the most expensive history. The fastest of several rounds is compared with
-the limits, so that other load on the machine does not matter.
+(`make link lint` creates `collections` and `.venv-dev`.) The targets, in processor time, are at most 10 ms to judge
+a measurement of 600 s, including its bound, for the most expensive disk; 50 ms for a host with 16 queue managers; and
+20 ms to find the change points of 200 certificates in the most expensive history. The fastest of several rounds is
+compared with the targets, so that other load on the machine does not matter.
 """
 
 from __future__ import annotations

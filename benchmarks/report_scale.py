@@ -8,9 +8,9 @@
     PYTHONPATH=collections .venv-dev/bin/python benchmarks/report_scale.py --hosts 10000
 
 (`make link lint` creates `collections` and `.venv-dev`.) The making of the run directory is not measured. Rendering
-runs in a separate process, so that the peak memory is that of rendering alone. The limits to reach are 60 s of one
-processor and 1 GiB for 10,000 hosts; processor time is compared with the limit, so that other load on the machine does
-not matter.
+runs in a separate process, so that the peak memory is that of rendering alone. The targets for 10,000 hosts are at most
+60 s of one processor and at most 1 GiB; processor time is compared with the target, so that other load on the machine
+does not matter.
 """
 
 from __future__ import annotations

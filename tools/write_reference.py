@@ -32,7 +32,7 @@ GENERATED = "<!-- Written by `make reference`: change {source} instead of this p
 PLAYBOOKS_HEAD = """# Playbooks
 
 If the collection is installed, or in a checkout after `make setup`, each playbook can be run by its name. In a
-checkout, and in a project of AWX, the path works as well:
+checkout or an AWX project, you can also give the playbook's path:
 
 ```console
 $ ansible-playbook -i hosts.yml mqops.logdisk.status

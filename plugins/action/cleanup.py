@@ -27,8 +27,8 @@ class ActionModule(RemoteAction):
     stage = "cleanup"
 
     def prepare(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        """Use the volumes in the task's arguments, or with ``defaults`` those in the run directory, or else those in
-        the variables."""
+        """Use the volumes in the task's arguments. With ``defaults``, use those in the run directory instead, or, if
+        there are none, those in the variables."""
         defaults, run_path, only, keep = (
             arguments.pop(name, None) for name in ("defaults", "run_path", "only", "keep_state_of")
         )

@@ -106,7 +106,8 @@ class ActionModule(ControllerAction):
             check_count(expected.hosts, settings["gate_expected_count"])
             kind.opening.check(settings, plans)
             run = {**self._run(kind, options, expected, settings, plans), "controller": self._controller(task_vars)}
-            # Without a history nothing can be compared with a baseline, so that is reported before measuring.
+            # Without a history, nothing can be compared with a baseline, so a missing history is reported before
+            # measuring.
             history = {**run["history"], "required": run["history"]["required"] or bool(run["baseline"]["kind"])}
             create = not self._task.check_mode and (kind.is_remembered or settings["gate_keep_report"])
             warning = tried_history(history, absolute(settings["gate_report_dir"] or REPORTS), create)

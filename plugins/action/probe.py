@@ -112,8 +112,8 @@ class ActionModule(RemoteAction):
 
     def _with_workspace(self, known: dict[str, Any], answers: Any, host: str) -> dict[str, Any]:
         """Return what is known about the host, with the layout of its workspaces as the action ``workspace`` returns
-        it, and the ``asked`` options with which they are created. The layout remains empty if creating them takes
-        privilege, because that action then creates them."""
+        it, and the ``asked`` options with which they are created. The layout remains empty if creating the
+        workspaces requires elevated privileges, because the action ``workspace`` creates them in that case."""
         planned = {volume["name"]: volume for volume in self._volumes}
         found = of_volumes({"volumes": answers}, planned)
         errors = {name: each["error"] for name, each in found.items() if each["error"]}

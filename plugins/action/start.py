@@ -155,7 +155,8 @@ class _Order:
         """Record the order on the controller for the collection, and return what the module starts, with the host's
         copy of it. Raises RunDirectoryError.
 
-        What the tester counts for the host's profile is ordered here, because profiles are in the run directory.
+        What the tester has to count for the host's profile is added to the order here, because the profiles are only in
+        the run directory.
         """
         search = plan.get("search")
         if search:

@@ -45,7 +45,8 @@ options:
   upload_url:
     description:
       - As for the option C(gate_upload_url) of the role P(mqops.logdisk.gate#role).
-      - A run that is to be uploaded to another URL is not uploaded, which is reported as a problem of the fleet.
+      - If the run was opened with a different upload URL, it is not uploaded, and this is reported as a problem with
+        the fleet.
     type: str
     default: ""
   history:

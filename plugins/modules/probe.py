@@ -81,7 +81,7 @@ options:
     default: ""
 attributes:
   check_mode:
-    description: In check mode the module returns the same information as otherwise.
+    description: The module returns the same information with and without check mode.
     support: full
 """
 

@@ -34,7 +34,7 @@ options:
     default: 10
 attributes:
   check_mode:
-    description: In check mode the module returns the same information as otherwise.
+    description: The module returns the same information with and without check mode.
     support: full
 """
 

@@ -12,7 +12,8 @@
 // The evidence must reach the third power of the odds. The judge requires the second power if blocks are correlated.
 // The third also keeps a slow phase that is longer than the blocks from ending the step of a disk that keeps its limit.
 #define POWER 3
-#define SPARE 1                         // a logarithm: for the writes that end after the decision
+// Added to the logarithm of the required odds, as a margin for the writes that end after the decision.
+#define SPARE 1
 
 // Copies the text up to the next colon, and returns what follows; NULL if it is too long.
 static const char *take(const char *text, char part[PART_BYTES]) {

@@ -86,7 +86,7 @@ bool tables_complete(struct tables *tables);
 // Writes run.csv, whose rows are in files[TABLE_RUN].rows, and gives it its name; false if that fails.
 bool tables_complete_run(struct tables *tables);
 
-// Prints the tables that are complete, in parts, and calls wait(context) to make room for each. Ends early and returns
-// false if wait does, or if a table cannot be read. Every line begins with "|", with tabs between its rows.
+// Prints the complete tables piece by piece, and calls wait(context) to make room for the next piece. Ends early and
+// returns false if wait does, or if a table cannot be read. Every line begins with "|", with tabs between its rows.
 // docs/columns.md describes the frame.
 bool tables_print(struct tables *tables, bool (*wait)(void *context), void *context);

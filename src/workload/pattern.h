@@ -19,10 +19,10 @@ extern const char *const pattern_names[];       // the names of the kinds that -
 
 // A hierarchical random walk over the leaves of a region, of eight blocks each, as in goioworkload's spc1.c (HRRW_V2).
 // Each step goes to a leaf of the subtree that holds the previous leaf and is WALK_HEIGHT_MIN high. With a probability
-// of WALK_CLIMB_PPM the subtree is one higher, and so on up to the top. A leaf beyond the region is drawn again. Writes
-// go to every eighth leaf only. Reads take the blocks of a leaf in turn, whichever worker reads; half of the writes go
-// to the block that was read last. A share of WALK_REWRITE_PPM of the writes is followed by a rewrite: the next write
-// goes to the same block.
+// of WALK_CLIMB_PPM the subtree is one higher, and so on up to the top. If the leaf is beyond the region, another one
+// is drawn. Writes go to every eighth leaf only. Reads take the blocks of a leaf in turn, whichever worker reads; half
+// of the writes go to the block that was read last. A share of WALK_REWRITE_PPM of the writes is followed by a rewrite:
+// the next write goes to the same block.
 #define WALK_BLOCKS_A_LEAF 8
 #define WALK_HEIGHT_MIN 6
 #define WALK_CLIMB_PPM 440000

@@ -218,6 +218,6 @@ bool mq_log_open(struct workload *workload, const struct options *options);
 // applications of each queue manager.
 bool commit_open(struct workload *workload, const struct options *options);
 
-// streams: what --place, --stream and --load describe (stream_grammar.h). False if there is no memory, or if they
-// cannot be used: then failure says why.
+// streams: what --place, --stream and --load describe (stream_grammar.h). Returns false if there is no memory or
+// if they cannot be used; in the latter case, *failure contains the reason.
 bool streams_open(struct workload *workload, const struct options *options, struct failure *failure);

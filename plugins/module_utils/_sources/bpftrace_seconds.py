@@ -59,8 +59,8 @@ class Seconds:
         return [text for words in data.splitlines() for text in self._told(words.split(), now_ns)]
 
     def finish(self):
-        """Return the texts for the data that was read after the program had ended, because bpftrace then prints all
-        maps."""
+        """Return the texts for the data that was read after the program had ended, which is when bpftrace prints
+        all maps."""
         if not self._end_ns:
             return []
         in_flight = dict(

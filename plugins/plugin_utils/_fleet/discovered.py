@@ -300,7 +300,7 @@ def as_yaml(host: str, plan: Discovered) -> str:
     lines.append("workspace_volumes:" if plan.volumes else "workspace_volumes: []")
     for volume in plan.volumes:
         lines += [f"  # {sentence}" for sentence in (*plan.about[volume["name"]], *plan.sizes[volume["name"]])]
-        # Before ansible-core 2.19 texts from a host have a special class that YAML cannot write.
+        # In versions of ansible-core before 2.19, texts from a host have a special class that YAML cannot write.
         block = yaml.safe_dump(
             json.loads(json.dumps(volume)), sort_keys=False, default_flow_style=None, width=1000, allow_unicode=True
         )
@@ -352,8 +352,8 @@ def _is_text(value: Any) -> bool:
 
 
 def _is_literal(value: Any) -> bool:
-    """Whether a text would be unchanged as the value of a variable, because text from a host is never evaluated on the
-    controller."""
+    """Whether a value is text without a template, so that it can be the value of a variable and stay as it is. Text
+    from a host must never be evaluated on the controller."""
     return _is_text(value) and not _TEMPLATE.search(value)
 
 

@@ -245,8 +245,8 @@ def _share_test(
     risk: _Risk,
     unit: int = 1,
 ) -> Evidence:
-    """Test a claim about sum over / sum total. For a block of that many seconds, most(block_s) returns the largest
-    possible sum over and the largest possible total."""
+    """Test a claim about sum over / sum total. ``most(block_s)`` returns the largest sums of ``over`` and of
+    ``total`` that are possible in a block of ``block_s`` seconds."""
     if not sum(total):
         raise ValueError("No operation was counted.")
     share = _fraction(allowed_share)

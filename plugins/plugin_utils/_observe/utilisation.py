@@ -5,8 +5,8 @@
 """How close the log is to its limit: one write is outstanding at a time, so the share of time with a write in flight
 cannot exceed 1.
 
-From the figures that MQ publishes, it is (physical bytes per second / write size) x write latency,
-an estimate from rolling averages that may exceed 1.
+From the figures that MQ publishes, this share is estimated as (physical bytes per second / write size) x write
+latency. The estimate may exceed 1, because these figures are rolling averages.
 """
 
 from __future__ import annotations

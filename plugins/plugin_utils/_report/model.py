@@ -142,7 +142,7 @@ class ResultRow:
 @dataclass(frozen=True, slots=True)
 class JudgedRow:
     """A row that a limit judged, and its figure in the unit of the limit;
-    the row is empty if nothing was measured that the limit judges."""
+    the row is empty if nothing that the limit judges was measured."""
 
     block_size_bytes: int | None
     load_point: int | None

@@ -95,8 +95,8 @@ def _escape(letter: str) -> str:
 
 
 def typed_rows(name: str, content: bytes, mandatory: tuple[str, ...], filled: tuple[str, ...]) -> list[Row]:
-    """Return the rows of a table, whose header has the ``mandatory`` columns and whose rows are not empty in the
-    columns of ``filled``. Raises TablesError."""
+    """Return the rows of a table. The header must have the ``mandatory`` columns, and the ``filled`` columns must have
+    a value in every row. Raises TablesError."""
     header, *lines = lines_of(name, content)
     if len(set(header)) != len(header):
         raise TablesError(f"{name} has a column twice.")

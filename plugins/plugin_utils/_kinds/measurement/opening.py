@@ -22,8 +22,8 @@ class Opening(opening.Opening):
     """All hosts may start at one instant."""
 
     def check(self, settings: Mapping[str, Any], plans: Mapping[str, Mapping[str, Any]]) -> None:
-        """Raise SettingsError if the hosts certainly cannot be ready at the instant at which they are to start, or if
-        sweeps must not end early."""
+        """Raise SettingsError if the hosts cannot possibly be ready by their start time, if that is too far in the
+        future, or if an early end was requested for sweeps that must not end early."""
         longest_s = PREPARATION_S + LEAD_MIN_S + max(plan["format_s"] for plan in plans.values())
         problem = early_end_problem(settings, plans)
         problem = problem or start_problem(settings["sweep_start_at"], time.time(), longest_s)

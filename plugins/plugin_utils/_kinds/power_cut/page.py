@@ -52,7 +52,7 @@ class DurabilitySection:
 
     @property
     def claim(self) -> str:
-        """What cuts without a loss prove; empty if the result was different."""
+        """What the power cuts prove if no write was lost; empty for any other result."""
         return str(self._durability["claim"])
 
     @property

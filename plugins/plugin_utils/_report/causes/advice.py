@@ -166,13 +166,13 @@ OTHERS = {
     ),
     "too_few": Advice("too few writes", "Measure longer: leave sweep_duration at 0, so that the profile decides.", ()),
     "nothing": Advice(
-        "nothing was measured that the limit judges",
+        "nothing that the limit judges was measured",
         "Add what the limit judges to sweep_block_sizes and sweep_queue_managers, or in a commit run to "
         "sweep_message_sizes and sweep_apps. A commit run needs its own profile, because it has no block sizes.",
         (),
     ),
     "no_stream": Advice(
-        "nothing was measured that the limit judges",
+        "nothing that the limit judges was measured",
         "Measure a workload with the stream and the operation that the limit names (sweep_workload), or judge this one "
         "by a profile that is made for it.",
         (),

@@ -532,8 +532,8 @@ def _state_nothing(model: Model, group: _Broken) -> str:
         list({host.label: (host, limit, rows) for host, limit, rows in group.on}.values()),
     )
     return (
-        f"nothing was measured that {fold_list(limits)} "
-        f"judge{'s' if len(limits) == 1 else ''}{_by(model, unique, 'on')}{_names(model, unique)}"
+        f"nothing that {fold_list(limits)} "
+        f"judge{'s' if len(limits) == 1 else ''} was measured{_by(model, unique, 'on')}{_names(model, unique)}"
     )
 
 

@@ -70,7 +70,8 @@ def _capacity_metric(host: Host) -> str:
 
 
 def load_charts(host: Host) -> list[Markup]:
-    """Return a chart for each other metric of streams that has figures for at least two load points."""
+    """Return a chart for every judged metric, and for each of METRICS, that has figures for at least two load points,
+    except the metric of the capacity chart."""
     judged = [
         str(limit["metric"])
         for limit in host.limits

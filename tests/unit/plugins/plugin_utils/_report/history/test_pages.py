@@ -38,7 +38,7 @@ def compared():
 
 
 def drifted():
-    """Return the page of a drift with each state and hostile names."""
+    """Return a drift page that has volumes in every state, with hostile names."""
     events = [test_drift.event(), test_drift.event(place=5, preliminary=True)]
     volumes = [
         test_drift.volume(name, STATES[number % 5], events, **{"class": name}) for number, name in enumerate(NAMES)
