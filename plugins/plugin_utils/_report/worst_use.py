@@ -1,0 +1,92 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The figure of a run that comes closest to its limit, or exceeds it most."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.metrics import metric_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import shorten
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import at_text, operations_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.shares import used_share
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import Step
+
+
+@dataclass(frozen=True, slots=True)
+class WorstUse:
+    """The share of a limit that a host uses: 0.75 is three quarters of it, above 1 is broken. limit is an entry of the
+    host's limits."""
+
+    host: Host
+    limit: Mapping[str, Any]
+    share: float
+
+    @property
+    def value(self) -> float:
+        """The figure, in the unit of the limit."""
+        return self.limit["worst"]["value"]
+
+    @property
+    def step(self) -> Step | tuple[None, None]:
+        """Load point and block size of the figure; empty if it is about the whole run."""
+        worst = self.limit["worst"]
+        return worst["load_point"], worst["block_size_bytes"]
+
+
+def worst_use(model: Model) -> WorstUse | None:
+    """Return the largest share of a limit that a host uses, None if no limit judged a figure."""
+    worst = (WorstUse(host, used[0][1], used[0][0]) for host in model.hosts if (used := used_limits(host)))
+    return max(worst, key=lambda each: each.share, default=None)
+
+
+def used_limits(host: Host) -> list[tuple[float, dict[str, Any]]]:
+    """Return the share of each limit that its worst row uses, with the limit, the largest share first."""
+    shares = ((used_share(limit, limit["worst"]["value"]), limit) for limit in host.limits)
+    return sorted(
+        ((share, limit) for share, limit in shares if share is not None), key=lambda each: each[0], reverse=True
+    )
+
+
+def worst_use_text(use: WorstUse, alone: bool = False) -> str:
+    """Return the share in English: "the worst uses 75 % of its limit (p99 at 64 KiB) on db07", or, if the host is
+    alone in its run, "it uses at most 75 % of any limit (p99 at 64 KiB)"."""
+    subject, where = ("it", "") if alone else ("the worst", f" on {shorten(use.host.label)}")
+    at_least = "at least " if use.limit["worst"]["value_at_least"] else ""
+    limit = "a limit" if alone else "its limit"
+    if use.share > 1 and use.limit["bound"] == "min":
+        says = f"reaches only {_apart_from_one(_units.format_ratio, 1 / use.share)} of {limit}"
+    elif use.share > 1:
+        says = f"takes {at_least}{_apart_from_one(_units.format_number, use.share)} times {limit}"
+    elif alone and not at_least:
+        says = f"uses at most {_apart_from_one(_units.format_ratio, use.share)} of any limit"
+    else:
+        says = f"uses {at_least}{_apart_from_one(_units.format_ratio, use.share)} of {limit}"
+    return f"{subject} {says} ({figure_text(use)}){where}"
+
+
+def figure_text(use: WorstUse) -> str:
+    """Return the name of the figure and its step: "p99 at 64 KiB", "p99 of database reads at 8 threads"."""
+    words, worst = use.host.words, use.limit["worst"]
+    text = metric_text(str(use.limit["metric"]))
+    if use.step[0] is None:
+        return text
+    if words.layout.by_stream:
+        text += f" of {operations_text(worst['stream'], worst['operation'])}"
+    elif words.operation:
+        text += f" of {worst['operation']}s"
+    text += at_text(words, use.step)
+    several = len({figures["load_point"] for dummy, figures in use.host.results()}) > 1
+    return f"{text} with {words.load_text(use.step[0])}" if several and not words.layout.over_load else text
+
+
+def _apart_from_one(write: Callable[[float, int], str], share: float) -> str:
+    """Write a share with enough digits to distinguish it from the whole limit."""
+    texts = [write(share, digits) for digits in range(2, 13)]
+    return next((text for text in texts if share == 1 or text != write(1, 12)), texts[-1])
