@@ -12,7 +12,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, ControllerAction
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.fleet import host_reasons
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.blame import with_fleet
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import has_controller
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import (
@@ -40,11 +39,17 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet impor
     missing_hosts,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import shorten
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.archive import pack
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import absolute
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import host_label
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import vanishes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import PASS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing.run_signature import sign_run
+
+MOST_PATH = 100
+"""The largest length of a path in the message of a failed host. A longer one is relative if that is shorter."""
 
 
 class ActionModule(ControllerAction):
@@ -114,7 +119,7 @@ def conclusion(
         write_outcome(os.path.dirname(directory.path), outcome)
     except OSError as error:
         problem = problem or f"{FILE_NAME} cannot be written: {error}"
-    failures = failing_hosts(verdict)
+    failures = failing_hosts(verdict, place)
     fleet_problems = [*([problem] if problem else []), *elsewhere(failures, judged_hosts)]
     if verdict["gate_failed"]:
         fleet_problems += verdict["fleet_problems"]
@@ -253,14 +258,35 @@ def outcome_of(directory: RunDirectory, verdict: dict[str, Any], problem: str) -
     return make_outcome(VERDICT, one_message(verdict["reasons"]), **facts)
 
 
-def failing_hosts(verdict: dict[str, Any]) -> dict[str, str]:
-    """Return, by host, the message with which a host fails because of its own verdict."""
-    failures: dict[str, list[str]] = {}
-    for host in verdict["hosts"]:
-        if host["stops_gate"]:
-            label = host_label(host["host"], host["volume"])
-            failures.setdefault(host["host"], []).append(f"{label}: {one_message(host_reasons(host))}")
-    return {host: " || ".join(messages) for host, messages in failures.items()}
+def failing_hosts(verdict: dict[str, Any], place: Place) -> dict[str, str]:
+    """Return, by host, the message with which a host fails because of its own verdict. The reasons are in the summary
+    and in the report."""
+    failing: dict[str, list[dict[str, Any]]] = {}
+    for volume in verdict["hosts"]:
+        if volume["stops_gate"]:
+            failing.setdefault(volume["host"], []).append(volume)
+    return {host: f"{failing_text(host, volumes)}; see {shown_place(place)}" for host, volumes in failing.items()}
+
+
+def failing_text(host: str, volumes: list[dict[str, Any]]) -> str:
+    """Return the verdict on a host because of its volumes, the worst first: "db07: fail"."""
+    worst = volumes[0]
+    word = worst["verdict"] if worst["verdict"] != PASS else "pass, but it does not certify"
+    if len(volumes) > 1:
+        return f"{shorten(host)}: {word}, and {len(volumes)} of its volumes are not accepted"
+    return f"{shorten(host_label(host, worst['volume']))}: {word}"
+
+
+def shown_place(place: Place) -> str:
+    """Return where the report is, in one line that is not too long for a screen."""
+    if place.url:
+        return place.url
+    page = os.path.join(place.path, "index.html")
+    if not vanishes(place.path):
+        return page if len(page) <= MOST_PATH else min(page, os.path.relpath(page), key=len)
+    if place.kept:
+        return f"playbooks/report.yml -e report_run={os.path.basename(place.path)}"
+    return f"the summary of run {os.path.basename(place.path)}"
 
 
 def elsewhere(failures: dict[str, str], judged_hosts: Iterable[str]) -> list[str]:

@@ -81,6 +81,7 @@ class CallbackModule(CallbackBase):
         self._paths, self._refusals, self._warnings, self._in_clusters = [], [], [], False
         progress.watched = progress.is_watched(sys.stdout, os.environ)
         progress.shown_as = self.get_option("progress")
+        progress.reasons_follow = self.get_option("summary") and not progress.is_json(constants.DEFAULT_STDOUT_CALLBACK)
 
     def v2_playbook_on_task_start(self, task: Any, is_conditional: bool) -> None:
         """Note that this playbook does not run on hosts."""
@@ -129,11 +130,11 @@ class CallbackModule(CallbackBase):
 
     def _print(self, text: str) -> None:
         """Print a summary: wrapped to the width of a terminal, with lines about a verdict in its colour unless colours
-        are off."""
+        are off. Ansible ends its recap with an empty line."""
         from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.terminal import fit, verdict_of
 
-        say(self._display, "")
-        for line in (fit(text, shutil.get_terminal_size().columns) if progress.watched else text).splitlines():
+        width = min(progress.WIDEST, shutil.get_terminal_size().columns) if progress.watched else progress.WIDEST
+        for line in fit(text, width).splitlines():
             say(self._display, line, _COLOURS.get(verdict_of(line)))
 
     def _interrupted(self) -> None:

@@ -14,6 +14,8 @@ from typing import Any, ClassVar
 
 from ansible.errors import AnsibleActionFail, AnsibleConnectionFailure, AnsibleError
 from ansible.plugins.action import ActionBase
+from ansible.utils.display import Display
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import progress
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import Expectation, expectation
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.invocation import playbooks_in
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import (
@@ -61,7 +63,16 @@ HINTS = {
 def failure(stage: str, verdict: str, reason: str) -> dict[str, Any]:
     """Return a failed result; its ``logdisk`` key contains the stage, the verdict on the host, and the reason."""
     key = {"schema": SCHEMA, "kind": "error", "stage": stage, "verdict": verdict, "reason": reason}
-    return {"failed": True, "msg": reason, "logdisk": key}
+    return {
+        "failed": True,
+        "msg": f"{verdict}: the summary and the report say why" if told_later() else reason,
+        "logdisk": key,
+    }
+
+
+def told_later() -> bool:
+    """Whether the summary tells the reasons of failures, so that the failed tasks need not. With -v, they do."""
+    return progress.reasons_follow and not Display().verbosity
 
 
 class ControllerAction(ActionBase):
@@ -76,10 +87,13 @@ class ControllerAction(ActionBase):
         self._task.args = dict(self._given())
         dummy, options = self.validate_argument_spec(argument_spec=self.argument_spec)
         answer = self.answer(options, task_vars or {})
+        # As by set_stats: for the workflow that this job belongs to.
+        told = {"ansible_stats": {"data": answer["artifacts"], "per_host": False, "aggregate": True}}
         return {
             **result,
             "changed": False,
             **answer,
+            **(told if answer.get("artifacts") else {}),
             **{key: _as_started(answer[key]) for key in SENTENCES if key in answer},
         }
 
@@ -111,7 +125,7 @@ class ControllerAction(ActionBase):
             ),
         }
         return {
-            "problems": [problem],
+            "problems": ["the summary says why"] if told_later() else [problem],
             **told,
             "logdisk": {"schema": SCHEMA, "kind": "refused", "command": command, "reason": problem},
         }
@@ -188,11 +202,8 @@ class RemoteAction(ActionBase):
         answer = self._without_reserved(answer)
         if answer.get("failed"):
             unknown = self._unknown_user(arguments)
-            answer = (
-                failure(self.stage, "error", unknown)
-                if unknown
-                else {**answer, "logdisk": failure(self.stage, "error", failure_reason(answer))["logdisk"]}
-            )
+            failed = failure(self.stage, "error", unknown or failure_reason(answer))
+            answer = failed if unknown or told_later() else {**answer, "logdisk": failed["logdisk"]}
         return answer
 
     def _unknown_user(self, arguments: Mapping[str, Any]) -> str:

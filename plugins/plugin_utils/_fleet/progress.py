@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import multiprocessing
 import os
+import textwrap
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -24,8 +25,10 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import h
 
 LINE_INTERVAL_S = 30.0
 """Plain lines are printed at most this often."""
-MOST_LINES = 40
+MOST_LINES = 8
 """How many plain lines a run prints until its expected end. A long one prints them less often."""
+WIDEST = 200
+"""The largest number of characters of a line of text."""
 
 MOST_HOST_LINES = 40
 """How many lines all hosts of an observation together print with each poll, if there are several hosts."""
@@ -39,6 +42,9 @@ watched = False
 which have no terminal, inherit it."""
 shown_as = AUTO
 """How the progress is to be shown. It is set and inherited in the same way."""
+reasons_follow = False
+"""Whether the callback prints a summary with the reasons of all failures after the recap. It is set and inherited in
+the same way."""
 
 JOB_CALLBACK = "awx_display"
 JOB_VARIABLE = "AWX_ISOLATED_DATA_DIR"
@@ -64,10 +70,21 @@ def first_to_say(what: str) -> bool:
 
 
 def say(display: Any, text: str, color: str | None = None) -> None:
-    """Print ``text``, with playbooks named as in this command, unless standard output belongs to a callback
-    that prints JSON."""
+    """Print ``text``, with playbooks named as in this command and long lines wrapped, unless standard output belongs
+    to a callback that prints JSON."""
     if not is_json(constants.DEFAULT_STDOUT_CALLBACK):
-        _printer(display)(as_started(text, playbooks_in()), color=color)
+        lines = as_started(text, playbooks_in()).split("\n")
+        _printer(display)("\n".join(map(_wrapped, lines)), color=color)
+
+
+def _wrapped(line: str) -> str:
+    """Return a line in lines that are not too wide. Words, such as paths, are never broken."""
+    if len(line) <= WIDEST:
+        return line
+    text = line.lstrip()
+    indent = line[: len(line) - len(text)]
+    more = {"break_long_words": False, "break_on_hyphens": False}
+    return "\n".join(textwrap.wrap(text, WIDEST, initial_indent=indent, subsequent_indent=f"{indent}  ", **more))
 
 
 def _printer(display: Any) -> Callable[..., None]:

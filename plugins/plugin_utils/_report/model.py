@@ -460,6 +460,15 @@ class Model:
         )
 
     @property
+    def measured_as_expected(self) -> bool:
+        """Whether its size says how many hosts were expected, and the limit left out none."""
+        return (
+            not self.run.get("left_out_hosts")
+            and {host.host for host in self.hosts} == {*(self.run.get("expected_hosts") or [])}
+            and all(host.volume == DEFAULT_VOLUME for host in self.hosts)
+        )
+
+    @property
     def expectation(self) -> str:
         """How many hosts were expected, and which hosts of the inventory the limit left out."""
         expected, left_out = self.run.get("expected_hosts") or [], self.run.get("left_out_hosts") or []

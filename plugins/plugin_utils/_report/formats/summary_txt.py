@@ -25,6 +25,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import shorten
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model, counts_worst_first
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.terminal import DETAIL, MOST_LINES, TABLE, fit, head
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.worst_use import worst_use, worst_use_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import SUMMARY
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import GOOD, PASS
 
@@ -43,13 +44,17 @@ def render(model: Model) -> Iterator[str]:
 
 
 def _lines(model: Model) -> Iterator[str]:
+    good = model.verdict in GOOD
     yield _headline(model)
     if model.gate_statement:
         yield f"  {model.gate_statement}"
+    if good:
+        yield from _kept(model)
     if model.chance_statement:
         yield f"  {model.chance_statement}"
     yield f"  run      {model.run_id}, profile {model.profile_name}"
-    yield f"  expected {model.expectation}"
+    if not (good and model.measured_as_expected):
+        yield f"  expected {model.expectation}"
     if model.words.layout.described:
         yield f"  workload {'. '.join([model.subject.removeprefix('the workload '), *model.disclaimers])}"
     yield f"  result   {_hosts(model)}"
@@ -58,11 +63,31 @@ def _lines(model: Model) -> Iterator[str]:
         yield from (f"  note     {note}" for note in model.hosts[0].recorded_notes[:SHOWN_NOTES])
     view = model.kind.view
     yield from (f"  {view.word:<8} {line}" for line in view.lines(model))
-    yield from (f"  headroom {line}" for line in headroom_lines(model))
+    if not good:
+        yield from (f"  headroom {line}" for line in headroom_lines(model))
     yield from (f"  capacity {line}" for line in capacity_lines(model))
     yield from _causes(model)
-    if len(model.hosts) == 1:
+    if len(model.hosts) == 1 and not good:
         yield from _passes(model.hosts[0])
+
+
+def _kept(model: Model) -> Iterator[str]:
+    """Yield what a pass rests on: the figure closest to its limit, the margins, how long it is valid, and what to do
+    next."""
+    use = worst_use(model)
+    if use:
+        yield f"  limits   {worst_use_text(use, alone=len(model.hosts) == 1)}"
+    yield from (f"  headroom {line}" for line in headroom_lines(model))
+    if not model.fleet["certified"]:
+        return  # the causes say why, and what to do
+    if model.valid_until:
+        yield f"  valid    until {model.valid_until}"
+        yield (
+            "  next     certify again before that day, or when the storage changes; playbooks/status.yml lists the "
+            "certificates that expire"
+        )
+    else:
+        yield "  next     certify again when the storage changes"
 
 
 def _headline(model: Model) -> str:

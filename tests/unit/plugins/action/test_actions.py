@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import os
 import pathlib
 import types
 import zlib
@@ -13,6 +14,7 @@ from importlib import import_module
 
 import pytest
 from ansible.errors import AnsibleActionFail, AnsibleConnectionFailure, AnsibleError
+from ansible.utils.display import Display
 from ansible_collections.mqops.logdisk.plugins.action import (
     build,
     cleanup,
@@ -34,6 +36,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import 
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.fleet import host_reasons
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import order as _order
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import progress
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import Place
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.plan import of_tester
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_records
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import KINDS
@@ -711,20 +715,53 @@ def host_entry(host, verdict="pass", stops=False, **more):
     return {**entry, "stops_gate": stops}
 
 
-def test_a_host_fails_with_its_own_reasons_alone():
+def test_a_host_fails_with_its_own_verdict_and_the_place_of_the_report():
+    """The reasons are in the summary and in the report."""
     hosts = [
         host_entry("a", "fail", True, reasons=["slow", "stalled"]),
         host_entry("b", "error", False, reasons=["x"]),
         host_entry("c", "pass", True),
+        host_entry("d", "fail", True, volume="data"),
+        host_entry("e", "fail", True, volume="data"),
+        host_entry("e", "error", True),
     ]
-    failures = gate.failing_hosts({"hosts": hosts})
-    assert failures == {"a": "a: fail: slow | fail: stalled", "c": "c: does not certify: too short"}
-    assert gate.elsewhere(failures, ["a", "b"]) == ["c: does not certify: too short"]
+    failures = gate.failing_hosts({"hosts": hosts}, Place("/reports/1"))
+    assert failures == {
+        "a": "a: fail; see /reports/1/index.html",
+        "c": "c: pass, but it does not certify; see /reports/1/index.html",
+        "d": "d/data: fail; see /reports/1/index.html",
+        "e": "e: fail, and 2 of its volumes are not accepted; see /reports/1/index.html",
+    }
+    assert gate.elsewhere(failures, ["a", "b", "d", "e"]) == [failures["c"]]
 
 
-def test_a_message_is_bounded():
-    hosts = [host_entry("a", "fail", True, reasons=[str(number) for number in range(50)])]
-    assert gate.failing_hosts({"hosts": hosts})["a"].endswith("and 30 more, see the report")
+@pytest.mark.parametrize(
+    ("follow", "verbosity", "told"),
+    [(True, 0, "error: the summary and the report say why"), (True, 1, "no compiler"), (False, 0, "no compiler")],
+)
+def test_a_failed_task_tells_the_reason_only_if_no_summary_does(monkeypatch, follow, verbosity, told):
+    monkeypatch.setattr(progress, "reasons_follow", follow)
+    monkeypatch.setattr(Display(), "verbosity", verbosity)
+    result = failure("tester", "error", "no compiler")
+    assert (result["msg"], result["logdisk"]["reason"]) == (told, "no compiler")
+
+
+def test_a_message_names_the_place_of_the_report_that_outlives_the_job(monkeypatch):
+    deep = f"{os.getcwd()}/{'x' * 90}/1"
+    assert gate.shown_place(Place("/reports/1", url="https://h/1.tar.gz")) == "https://h/1.tar.gz"
+    assert gate.shown_place(Place(deep)) == f"{'x' * 90}/1/index.html"
+    monkeypatch.setattr(gate, "vanishes", lambda path: True)
+    assert gate.shown_place(Place("/reports/1", kept=True)) == "playbooks/report.yml -e report_run=1"
+    assert gate.shown_place(Place("/reports/1")) == "the summary of run 1"
+
+
+def test_the_message_of_a_failed_task_fits_a_line():
+    """Ansible prints it after up to 40 characters of its own."""
+    long = host_entry("h" * 250, "inconclusive", True)
+    (text,) = gate.failing_hosts(
+        {"hosts": [long]}, Place("/home/ansible/storage/reports/20261121T104935Z-1f0c2a")
+    ).values()
+    assert 120 < len(text) <= progress.WIDEST - 40
 
 
 def test_each_reason_has_its_own_verdict(tmp_path):
@@ -734,9 +771,6 @@ def test_each_reason_has_its_own_verdict(tmp_path):
     verdict = directory.verdict()
     told = {(reason.split(": ")[1], "the host was disturbed" in reason.lower()) for reason in verdict["reasons"]}
     assert {("fail", False), ("inconclusive", True)} <= told and ("fail", True) not in told
-    assert gate.failing_hosts(verdict) == {
-        "a": f"a: {' | '.join(reason.removeprefix('a: ') for reason in verdict['reasons'])}"
-    }
     assert " | a: inconclusive: " in gate.outcome_of(directory, verdict, "")["message"]
     # Records of earlier versions have no findings.
     (host,) = verdict["hosts"]

@@ -110,10 +110,8 @@ def test_the_runs_of_a_workflow_are_one_verdict(reporting):
     assert result["hosts"] == again["hosts"] == VERDICTS
     assert result["outcome"]["verdict"] == "fail" and not result["outcome"]["certified"]
     assert sorted(result["failures"]) == ["h3", "h5", "h6"]
-    assert (
-        result["failures"]["h5"].startswith("h5: fail: latency_mean 1.4 ms > 1 ms")
-        and "h3" not in result["failures"]["h5"]
-    )
+    assert result["failures"]["h5"] == f"h5: fail; see {result['path']}/index.html"
+    assert any(reason.startswith("h5: fail: latency_mean 1.4 ms > 1 ms") for reason in merged.verdict()["reasons"])
     assert reporting.said[0].startswith(
         "Merged 3 runs of workflow job 15: R1 (job 1, 2 hosts), R2 (job 2, 2 hosts), R3 (job 3, 2 hosts)."
     )
@@ -129,7 +127,11 @@ def test_hosts_of_a_slice_that_left_nothing_are_missing(reporting):
     variables["logdisk_7"] = {"run_id": "R7", "verdict": "pass"}
     result = reporting.report(variables=variables)
     assert result["hosts"] == VERDICTS and sorted(result["failures"]) == ["h3", "h5", "h6", "localhost"]
-    assert "h3: missing: it is in none of the runs that were merged" in result["failures"]["h3"]
+    assert result["failures"]["h3"].startswith("h3: missing; see ")
+    assert (
+        "h3: missing: it is in none of the runs that were merged"
+        in RunDirectory.open(result["path"]).verdict()["reasons"]
+    )
     said = reporting.said[0].splitlines()
     assert said[1] == "Job 9 made no run: there is no profile x"
     summary = Path(result["path"], "summary.txt").read_text(encoding="utf-8")

@@ -16,6 +16,7 @@ from xml.etree import ElementTree
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.action.gate import failing_hosts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import Place
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import GATE, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.noted import note
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
@@ -128,7 +129,12 @@ def decided(make, base, say=str):
     found = causes(model)
     made = {
         "hosts": [(host["host"], host["verdict"], host["certified"]) for host in verdict["hosts"]],
-        "gate": (verdict["verdict"], verdict["gate_failed"], verdict["problems"], sorted(failing_hosts(verdict))),
+        "gate": (
+            verdict["verdict"],
+            verdict["gate_failed"],
+            verdict["problems"],
+            sorted(failing_hosts(verdict, Place(directory.path))),
+        ),
         "notes": [(host.host, [found["kind"] for found in host.findings], len(host.notes)) for host in model.hosts],
         "causes": [
             (
