@@ -128,10 +128,8 @@ def test_hosts_of_a_slice_that_left_nothing_are_missing(reporting):
     result = reporting.report(variables=variables)
     assert result["hosts"] == VERDICTS and sorted(result["failures"]) == ["h3", "h5", "h6", "localhost"]
     assert result["failures"]["h3"].startswith("h3: missing; see ")
-    assert (
-        "h3: missing: it is in none of the runs that were merged"
-        in RunDirectory.open(result["path"]).verdict()["reasons"]
-    )
+    reasons = RunDirectory.open(result["path"]).verdict()["reasons"]
+    assert any(reason.startswith("h3: missing: it is in none of the runs that were merged") for reason in reasons)
     said = reporting.said[0].splitlines()
     assert said[1] == "Job 9 made no run: there is no profile x"
     summary = Path(result["path"], "summary.txt").read_text(encoding="utf-8")
