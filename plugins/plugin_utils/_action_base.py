@@ -88,7 +88,7 @@ class ControllerAction(ActionBase):
         dummy, options = self.validate_argument_spec(argument_spec=self.argument_spec)
         answer = self.answer(options, task_vars or {})
         # As by set_stats: for the workflow that this job belongs to.
-        told = {"ansible_stats": {"data": answer["artifacts"], "per_host": False, "aggregate": True}}
+        told = {"ansible_stats": {"data": answer.get("artifacts"), "per_host": False, "aggregate": True}}
         return {
             **result,
             "changed": False,
