@@ -7,14 +7,27 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import Keys, Maybe, Within, dicts_in, fits
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import size_text
 
 UNKNOWN = "\u2013"
 SCREEN_WIDTH = 110
+_DAY, _MINUTE, _SECOND = len("2026-11-21"), len("2026-11-21T10:49"), len("2026-11-21T10:49:35")
+"""How much of an instant is written."""
+_COMPARED = Keys(
+    {
+        **dict.fromkeys(("before", "after"), Within(1e-9, 1e18)),
+        "block_size_bytes": Maybe(Within(1, 1 << 40, int)),
+        "load_point": Within(0, 1 << 40, int),
+        "stream": str,
+        "operation": str,
+    }
+)
+"""A row of a comparison, as comparison.json has it."""
 _USUAL_STREAM = ("log", "write")
 
 
@@ -47,6 +60,11 @@ def fact_text(name: str, value: Any) -> str:
     return _units.format_size(value) if name.endswith("_bytes") and isinstance(value, int) else str(value)
 
 
+def compared_rows(said: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the rows of a host's comparison with its baseline, none if an earlier version made it."""
+    return [row for row in dicts_in(said.get("rows")) if fits(row, _COMPARED)]
+
+
 def change_text(change: Mapping[str, Any], arrow: str = "->") -> str:
     """Write what changed: kernel 6.1 -> 6.12."""
     before, after = (fact_text(change["name"], change[side]) for side in ("before", "after"))
@@ -56,6 +74,13 @@ def change_text(change: Mapping[str, Any], arrow: str = "->") -> str:
 def figure_text(figure: str) -> str:
     """Write the name of a figure for which higher is worse: a latency as users name it, a rate as its reciprocal."""
     return f"1 / {figure}" if figure.endswith("_per_s") else figure.removesuffix("_ns")
+
+
+def moments_text(instants: Iterable[str]) -> Callable[[str], str]:
+    """Return how to write some instants: as days, with the time if several of them are on one day."""
+    known = set(instants)
+    length = next((each for each in (_DAY, _MINUTE) if len({text[:each] for text in known}) == len(known)), _SECOND)
+    return lambda instant: instant[:length].replace("T", " ")
 
 
 def wrapped(title: str, text: str, most_lines: int = 3) -> list[str]:

@@ -27,6 +27,9 @@ them are drawn."""
 MOST_LOADS = 4
 """The largest number of load points for which a kind of chart is drawn."""
 
+HOLLOW = ("max", "p50")
+"""The figures whose marks are hollow."""
+
 _LABEL_DISTANCE = 13
 _CHARACTER = 6.6
 """Width of a character of a label, on average."""
@@ -149,13 +152,16 @@ def level_grid(ticks: Iterable[tuple[float, str]], title: str, top: float = TOP,
 
 
 def line(name: str, points: Sequence[tuple[float, float]], dots: bool = False) -> Markup:
-    """Return a line through places on the page, with a dot at each if requested."""
+    """Return a line through places on the page, with a mark at each if requested. The marks of a figure have the same
+    shape in every chart: p99 has full dots, the mean full squares, the maximum rings, and p50 hollow squares."""
     if not points:
         return Markup("")
     path = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
     marks = "".join(f"M{x:.1f} {y:.1f}h0" for x, y in points) if dots else ""
     drawn = Markup('<path class="line {}" d="{}"/>').format(name, path)
-    return drawn + (Markup('<path class="dots {}" d="{}"/>').format(name, marks) if dots else Markup(""))
+    if dots:
+        drawn += Markup('<path class="dots {}" d="{}"/>').format(name, marks)
+    return drawn + (Markup('<path class="hole {}" d="{}"/>').format(name, marks) if dots and name in HOLLOW else "")
 
 
 def end_labels(labels: Iterable[tuple[float, str, str]], lowest: float = BOTTOM, x: float = RIGHT + 6) -> Markup:

@@ -36,7 +36,7 @@ def bound_bar(limit: Mapping[str, Any]) -> Markup:
         return Markup("")
     ratio, bound, what = found
     words = what.format(_times(ratio)) + (f", with confidence at most {_times(bound)}" if bound is not None else "")
-    parts = [Markup('<path class="limit" d="M{:.0f} 1V{}"/>').format(_WIDTH / 2, _HEIGHT - 1)]
+    parts = [Markup('<path class="limit mark" d="M{:.0f} 1V{}"/>').format(_WIDTH / 2, _HEIGHT - 1)]
     if bound is not None:
         parts.append(
             Markup('<path class="reach" d="M{:.1f} 10H{b:.1f}M{b:.1f} 6V14"/>').format(_place(ratio), b=_place(bound))

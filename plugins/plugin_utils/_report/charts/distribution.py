@@ -120,7 +120,7 @@ def _percentiles(host: Host, load: str, histograms: Mapping[Series, Counts]) -> 
         if x.holds(1 / (1 - share)):
             place = x.place(1 / (1 - share)), y.place(value)
             parts.append(
-                Markup('<path class="limit" d="M{:.1f} {:.1f}h24m-12 -5v10"/>').format(place[0] - 12, place[1])
+                Markup('<path class="limit mark" d="M{:.1f} {:.1f}h24m-12 -5v10"/>').format(place[0] - 12, place[1])
             )
     places = {
         series: [(x.place(1 / share), y.place(value)) for share, value in points] for series, points in curves.items()

@@ -16,7 +16,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.changes import figure_text, percent, row_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.changes import (
+    figure_text,
+    moments_text,
+    percent,
+    row_text,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.axes import apart
 from markupsafe import Markup
 
@@ -115,20 +120,22 @@ class _Canvas:
         )
 
     def dates(self, certificates: Sequence[Mapping[str, Any]]) -> Markup:
-        """Return the day of some certificates, including the first and the last."""
+        """Return the day of some certificates, including the first and the last; with the time if days repeat."""
         last = len(certificates) - 1
         count = min(_MOST_DATES, len(certificates))
+        write = moments_text(each["judged_at"] for each in certificates)
+        width = _DATE * len(write(certificates[0]["judged_at"])) / len("2026-11-21")
         places = sorted({round(last * number / max(1, count - 1)) for number in range(count)})
         anchors = {0: "start", last: "end"} if last else {}
-        shown, free = places[:1], self.x(0) + _DATE
+        shown, free = places[:1], self.x(0) + width
         for place in places[1:-1]:
-            if free <= self.x(place) - _DATE / 2 and self.x(place) + _DATE / 2 <= self.x(last) - _DATE:
+            if free <= self.x(place) - width / 2 and self.x(place) + width / 2 <= self.x(last) - width:
                 shown.append(place)
-                free = self.x(place) + _DATE / 2
+                free = self.x(place) + width / 2
         shown += places[1:][-1:]
         return Markup("").join(
             Markup('<text x="{:.1f}" y="{}" text-anchor="{}">{}</text>').format(
-                self.x(place), HEIGHT - 6, anchors.get(place, "middle"), certificates[place]["judged_at"][:10]
+                self.x(place), HEIGHT - 6, anchors.get(place, "middle"), write(certificates[place]["judged_at"])
             )
             for place in shown
         )

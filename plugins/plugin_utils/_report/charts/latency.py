@@ -13,6 +13,7 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.line import Line, NoLine, fit_line
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.changes import compared_rows
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.axes import (
     BOTTOM,
     LEFT,
@@ -36,6 +37,8 @@ from markupsafe import Markup
 
 SERIES = (("max", "latency_max_ns"), ("p99", "latency_p99_ns"), ("mean", "latency_mean_ns"), ("p50", "latency_p50_ns"))
 """The lines: the name, which is also that of the metric without its prefix, and the column."""
+
+_KEYS = ("load_point", "block_size_bytes", "stream", "operation")
 
 
 def latency_charts(host: Host) -> list[Markup]:
@@ -68,10 +71,11 @@ def _chart(host: Host, load: str, rows: Sequence[Mapping[str, Any]]) -> Markup:
         name: sorted((row["block_size_bytes"], row[column]) for row in rows if row.get(column))
         for name, column in SERIES
     }
-    limits = _limits(host, sizes)
+    limits, before = _limits(host, sizes), _before(host, rows)
     x = LogAxis.around(sizes, LEFT, RIGHT)
     y = LogAxis.around(
-        [value for points in lines.values() for size, value in points] + [value for name, value, first, last in limits],
+        [value for points in (*lines.values(), before) for size, value in points]
+        + [value for name, value, first, last in limits],
         BOTTOM,
         TOP,
     )
@@ -100,12 +104,24 @@ def _chart(host: Host, load: str, rows: Sequence[Mapping[str, Any]]) -> Markup:
             )
         )
     places = {name: [(x.place(size), y.place(value)) for size, value in points] for name, points in lines.items()}
-    parts += [line(name, points, dots=True) for name, points in places.items()]
-    parts.append(level_labels(levels, places.values()))
-    parts.append(end_labels((points[-1][1], name, name) for name, points in places.items() if points))
-    return chart(
-        "latency", f"{what} over {host.words.size}{load}", _description(lines, limits, fitted), Markup("").join(parts)
-    )
+    earlier = [(x.place(size), y.place(value)) for size, value in before]
+    parts.append(line("mean reference", earlier))
+    parts += [line(name, points, dots=True) for name, points in reversed(places.items())]
+    parts.append(level_labels(levels, [*places.values(), earlier]))
+    ends = {**places, "before": earlier}
+    parts.append(end_labels((points[-1][1], name, name) for name, points in ends.items() if points))
+    described = _description(lines, limits, fitted) + (" Before: the mean of the earlier runs." if before else "")
+    return chart("latency", f"{what} over {host.words.size}{load}", described, Markup("").join(parts))
+
+
+def _before(host: Host, rows: Sequence[Mapping[str, Any]]) -> list[tuple[int, float]]:
+    """Return the means of the runs that the host was compared with, by block size, for the load and the stream of some
+    rows."""
+    if host.comparison.get("figure") != "latency_mean_ns":
+        return []
+    keys = {tuple(row[name] for name in _KEYS) for row in rows if row["latency_mean_ns"]}
+    compared = (row for row in compared_rows(host.comparison) if tuple(row[name] for name in _KEYS) in keys)
+    return sorted((row["block_size_bytes"], row["before"]) for row in compared)
 
 
 def _fitted(means: Sequence[tuple[int, float]]) -> Line | None:

@@ -18,6 +18,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.axes 
     WIDTH,
     LogAxis,
     duration_grid,
+    end_labels,
     level_grid,
     thinned,
 )
@@ -80,6 +81,8 @@ def _figure(seconds: Sequence[Mapping[str, Any]], words: Words, slowest: Sequenc
     told = _stall_text(marked)
     parts = [duration_grid(y, "Latency"), level_grid(_second_ticks(len(seconds)), "Second", bottom=_BOTTOM)]
     parts += [_line("max", longest, y), _line("p99", p99, y), _marks(marked, len(seconds), y)]
+    ends = {name: next(filter(None, reversed(values)), None) for name, values in (("max", longest), ("p99", p99))}
+    parts.append(end_labels([(y.place(end), name, name) for name, end in ends.items() if end], lowest=_BOTTOM))
     return Markup(
         '<figure class="seconds"><details class="zoom"><summary><svg class="chart" viewBox="0 0 {w} {h}" '
         'role="img"><title>{title}</title><desc>{told}</desc>'

@@ -153,7 +153,7 @@ def test_the_percentile_curve_shows_limits(tmp_path):
     percentiles, strips = distribution_charts(host_of(tmp_path))
     assert {"50 %", "90 %", "99 %", "99.9 %", "1 MiB", "Share of writes that took no longer"} <= {*texts(percentiles)}
     assert "99.99 %" not in texts(percentiles)
-    assert len(paths(percentiles, "limit")) == 2
+    assert len(paths(percentiles, "limit mark")) == 2
     assert "2 ms at 99 %, 10 ms at 99.9 %" in parsed(percentiles).find("desc").text
     assert len(paths(strips, "fill s0")) == 1
     assert "4 KiB 100 us to 200 us" in parsed(strips).find("desc").text
