@@ -327,7 +327,7 @@ def certificate_of(run: Mapping[str, Any], record: HostRecord, tables: Tables | 
     facts = facts_of_identity(record)
     identity = identity_of(facts)
     effect = effect_of(record)
-    comparison = dict(record.comparison or {})
+    comparison = {key: value for key, value in (record.comparison or {}).items() if key != "rows"}
     return Certificate.of_content(
         {
             "schema": SCHEMA_VERSION,

@@ -18,6 +18,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils import _kinds
 from markupsafe import Markup
 
 _MARKDOWN_SPECIAL = re.compile(r"([\\`*\[\]<|~&$@#]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|:(?=/)|^>|^[+-](?=[ -]|$))")
+_CSS_SPECIAL = re.compile(r"[^A-Za-z0-9 .,:_-]")
+_LONGEST_FOOTER = 80
 _MARKDOWN_DOTS = re.compile(r"(?i)(\bwww(?=\.)|^[0-9]+(?=[.)](?: |$)))")
 
 
@@ -33,13 +35,20 @@ def render_part(name: str, **variables: Any) -> Markup:
     return Markup(_ENVIRONMENT.get_template(name).render(**variables))
 
 
-def render_page(name: str, styles: Iterable[str], **variables: Any) -> Iterator[str]:
+def render_page(name: str, styles: Iterable[str], footer: str, **variables: Any) -> Iterator[str]:
     """Yield the text of a self-contained page, whose template extends page/frame.html.j2;
-    styles are added to page/page.css."""
+    styles are added to page/page.css. footer is printed at the foot of each sheet, beside the page number."""
     style = "".join(read_resource(f"page/{style}") for style in ("page.css", *styles))
     script = read_resource("page/page.js")
     digest = "sha256-" + base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
-    return render_template(name, style=style, script=script, script_digest=digest, **variables)
+    return render_template(
+        name,
+        style=style,
+        footer=Markup(css_string(footer[:_LONGEST_FOOTER])),
+        script=script,
+        script_digest=digest,
+        **variables,
+    )
 
 
 def read_resource(name: str) -> str:
@@ -60,6 +69,11 @@ def markdown(text: Any) -> str:
     the end of a cell."""
     line = " ".join(str(text).split())
     return _MARKDOWN_DOTS.sub(r"\1\\", _MARKDOWN_SPECIAL.sub(r"\\\1", line))
+
+
+def css_string(text: str) -> str:
+    """Return text as a string of CSS that is safe inside a style element: every special character is escaped."""
+    return '"' + _CSS_SPECIAL.sub(lambda found: f"\\{ord(found[0]):x} ", text) + '"'
 
 
 def _make_environment() -> jinja2.Environment:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from statistics import geometric_mean
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils._units import format_ratio
@@ -33,6 +34,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.cha
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import (
     LATENCY_MEAN,
+    RATES,
     THROUGHPUT,
     Content,
     RowKey,
@@ -385,7 +387,22 @@ class _Fleet:
             worst_row=worst_row,
             smallest_named=change.smallest_named,
             runs_needed=change.runs_needed,
+            rows=self._side_by_side(volume),
         )
+
+    def _side_by_side(self, volume: _Volume) -> list[dict[str, Any]]:
+        """Return the figure of each row before and after: geometric means over the runs, because the change is one."""
+        before = [self._rows(entry, volume.figure) for entry in volume.before]
+        after = [*(self._rows(entry, volume.figure) for entry in volume.after), rows_of(volume.content, volume.figure)]
+        power = -1 if volume.figure in RATES else 1
+        return [
+            {
+                **dict(zip(ROW_KEYS, row)),
+                "before": geometric_mean(rows[row] for rows in before) ** power,
+                "after": geometric_mean(rows[row] for rows in after) ** power,
+            }
+            for row in volume.rows
+        ]
 
     def _made(self, outcome: str, reason: str, **keys: Any) -> dict[str, Any]:
         said = {

@@ -24,7 +24,17 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.comp
     class_sentence,
     host_sentence,
 )
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.page.columns import (
+    LONG_TEXT,
+    NAME,
+    NUMBER,
+    PICTURE,
+    TEXT,
+    Column,
+    filled,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.template import render_page
+from markupsafe import Markup
 
 SHOWN_LEFT_OUT = 200
 SHOWN_CHANGES = 100
@@ -45,6 +55,7 @@ def render_comparison(comparison: Mapping[str, Any], statement: str) -> Iterator
     return render_page(
         "comparison.html.j2",
         styles=["host.css", "comparison.css"],
+        footer=f"Comparison of {comparison['created_at']}",
         comparison=comparison,
         statement=statement,
         figure=figure_text(comparison["figure"]),
@@ -52,9 +63,8 @@ def render_comparison(comparison: Mapping[str, Any], statement: str) -> Iterator
         counts=[(outcome, counts[outcome]) for outcome in CLASSES],
         classes=CLASSES,
         marks=MARKS,
-        scale=interval_chart.scale(axis),
-        groups=[_group(part, axis) for part in comparison["classes"]],
-        hosts=_Hosts(comparison["hosts"], axis),
+        groups=filled(_class_columns(axis), comparison["classes"], lambda part: part["outcome"]),
+        hosts=filled(_host_columns(axis), comparison["hosts"], lambda host: host["outcome"]),
         changes=[
             (each["name"], *(fact_text(each["name"], each[side]) for side in ("before", "after")), each["hosts"])
             for each in comparison["changes"]
@@ -64,47 +74,73 @@ def render_comparison(comparison: Mapping[str, Any], statement: str) -> Iterator
     )
 
 
-def _group(part: Mapping[str, Any], axis: interval_chart.Axis) -> dict[str, Any]:
-    return {
-        "name": part["class"],
-        "hosts": part["hosts"],
-        "outcome": part["outcome"],
-        "runs": f"{part['runs_before']} + {part['runs_after']}",
-        "picture": _picture(axis, part) if part["hold_against_class"] else "",
-        "sentence": class_sentence(part),
-    }
+def _class_columns(axis: interval_chart.Axis) -> list[Column[Mapping[str, Any]]]:
+    return [
+        Column("Class", NAME, lambda part: part["class"]),
+        Column("Outcome", TEXT, lambda part: _badge(part["outcome"])),
+        Column("Volumes", NUMBER, lambda part: part["hosts"]),
+        Column("Runs", NUMBER, lambda part: f"{part['runs_before']} + {part['runs_after']}"),
+        Column(
+            interval_chart.scale(axis),
+            PICTURE,
+            lambda part: _picture(axis, part) if part["hold_against_class"] else "",
+        ),
+        Column("The class as a whole", LONG_TEXT, class_sentence),
+    ]
 
 
-class _Hosts:
-    """Views of hosts, each made when the template asks for it."""
-
-    def __init__(self, hosts: list[Mapping[str, Any]], axis: interval_chart.Axis) -> None:
-        self._hosts = hosts
-        self._axis = axis
-
-    def __len__(self) -> int:
-        return len(self._hosts)
-
-    def __iter__(self) -> Iterator[dict[str, Any]]:
-        return (_host(host, self._axis) for host in self._hosts)
+def _host_columns(axis: interval_chart.Axis) -> list[Column[Mapping[str, Any]]]:
+    return [
+        Column("Host", NAME, lambda host: host["host"]),
+        Column("Change", NUMBER, _change, _interval),
+        Column(interval_chart.scale(axis), PICTURE, lambda host: _picture(axis, host)),
+        Column("Outcome", TEXT, lambda host: _badge(host["outcome"])),
+        Column("Beyond its class", NUMBER, _beyond, _worst_row),
+        Column("Runs", NUMBER, _runs, _smallest),
+        Column("Remarks", LONG_TEXT, _remarks),
+    ]
 
 
-def _host(host: Mapping[str, Any], axis: interval_chart.Axis) -> dict[str, Any]:
+def _badge(outcome: str) -> Markup:
+    return Markup('<span class="badge v-{}">{} {}</span>').format(CLASSES[outcome], MARKS[outcome], outcome)
+
+
+def _change(host: Mapping[str, Any]) -> str:
+    return "" if host["change"] is None else f"{MARKS[host['outcome']]} {percent(host['change'])}"
+
+
+def _interval(host: Mapping[str, Any]) -> str:
+    return "" if host["upper_bound"] is None else interval(host["lower_bound"], host["upper_bound"])
+
+
+def _beyond(host: Mapping[str, Any]) -> str:
+    """Return what is left without the change of the class; nothing if there is no such change."""
+    return "" if host["beyond_class"] in (None, host["change"]) else percent(host["beyond_class"])
+
+
+def _worst_row(host: Mapping[str, Any]) -> str:
     row = host["worst_row"]
-    return {
-        "name": host["host"],
-        "outcome": host["outcome"],
-        "change": percent(host["change"]),
-        "picture": _picture(axis, host),
-        "interval": "" if host["upper_bound"] is None else interval(host["lower_bound"], host["upper_bound"]),
-        "beyond": percent(host["beyond_class"]),
-        "worst_row": f"{row_text(row)}: {percent(row['change'])}" if row else "",
-        "smallest": "" if host["smallest_named"] is None else percent(host["smallest_named"]),
-        "runs": f"{host['runs_before']} + {host['runs_after']}"
-        + (f" and {host['earlier_runs']} earlier" if host["earlier_runs"] else ""),
-        "sentence": host_sentence(host),
-        "changes": [change_text(each, "\u2192") for each in host["changes"]],
-    }
+    return f"{row_text(row)}: {percent(row['change'])}" if row and _beyond(host) else ""
+
+
+def _runs(host: Mapping[str, Any]) -> str:
+    earlier = f" and {host['earlier_runs']} earlier" if host["earlier_runs"] else ""
+    return f"{host['runs_before']} + {host['runs_after']}{earlier}"
+
+
+def _smallest(host: Mapping[str, Any]) -> str:
+    return "" if host["smallest_named"] is None else f"detects {percent(host['smallest_named'])}"
+
+
+def _remarks(host: Mapping[str, Any]) -> Markup:
+    changes = (Markup('<span class="second">{}</span>').format(change_text(each, "\u2192")) for each in host["changes"])
+    row = host["worst_row"] if not _beyond(host) else None
+    most = (
+        [Markup('<span class="second">most at {}: {}</span>').format(row_text(row), percent(row["change"]))]
+        if row
+        else []
+    )
+    return Markup("").join([host_sentence(host), *most, *changes])
 
 
 def _picture(axis: interval_chart.Axis, each: Mapping[str, Any]) -> Any:

@@ -15,6 +15,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.changes impo
     change_text,
     figure_text,
     interval,
+    moments_text,
     percent,
     row_text,
     wrapped,
@@ -39,8 +40,9 @@ def comparison_text(comparison: Mapping[str, Any], statement: str, page: str) ->
         f"{_units.format_ratio(comparison['confidence'])}"
     )
     lines += wrapped("figure", measure)
+    write = moments_text(run["judged_at"] for side in ("before", "after") for run in comparison[side]["runs"])
     for side in ("before", "after"):
-        lines += wrapped(side, _runs(comparison[side]), 2)
+        lines += wrapped(side, _runs(comparison[side], write), 2)
     lines += _bounded(
         worse, SHOWN_WORSE, lambda host: wrapped("worse", _worse(host), 4 if len(worse) < 3 else 2), "more became worse"
     )
@@ -130,11 +132,11 @@ def _bounded(items: Sequence[Any], most: int, write: Callable[[Any], list[str]],
     )
 
 
-def _runs(side: Mapping[str, Any]) -> str:
+def _runs(side: Mapping[str, Any], write: Callable[[str], str]) -> str:
     runs = side["runs"]
     if not runs:
         return f"none of these hosts ({', '.join(side['selected'])})"
-    days = sorted({runs[0]["judged_at"][:10], runs[-1]["judged_at"][:10]})
+    days = [write(instant) for instant in sorted({runs[0]["judged_at"], runs[-1]["judged_at"]})]
     names = ", ".join(run["run_id"] for run in runs[:SHOWN_RUNS]) + (", ..." if len(runs) > SHOWN_RUNS else "")
     return f"{len(runs)} {'run' if len(runs) == 1 else 'runs'}, {' to '.join(days)}: {names}"
 

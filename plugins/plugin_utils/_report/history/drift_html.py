@@ -12,9 +12,9 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.changes import (
-    UNKNOWN,
     change_text,
     figure_text,
+    moments_text,
     percent,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.drift import (
@@ -33,10 +33,20 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.drif
     figures_text,
     label_of,
     limit_sentence,
+    moments_of,
     newest_of,
     night_sentence,
 )
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.page.columns import (
+    LONG_TEXT,
+    NAME,
+    NUMBER,
+    TEXT,
+    Column,
+    filled,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.template import render_page
+from markupsafe import Markup
 
 DRAWN_VOLUMES = 1000
 """The largest number of volumes with a chart, worst first; the others are in drift.json."""
@@ -48,9 +58,12 @@ SIGNS = {"drifting": "\u2717", "conspicuous": "!", "changed": "\u2192", "steady"
 
 def render_drift(drift: Mapping[str, Any]) -> Iterator[str]:
     """Yield the page's text piece by piece."""
+    nights = drift.get("nights", ())
+    write = moments_text(each["judged_at"] for each in nights)
     return render_page(
         "drift.html.j2",
         styles=["host.css", "drift.css"],
+        footer=f"Drift of {drift['created_at']}",
         drift=drift,
         statement=drift_statement(drift),
         outcome=drift_outcome(drift),
@@ -66,10 +79,11 @@ def render_drift(drift: Mapping[str, Any]) -> Iterator[str]:
             IMPORTED_MARK: "imported from mqldt",
         },
         volumes=_Volumes(drift["volumes"]),
-        nights=[night_sentence(night) for night in drift.get("nights", ())],
+        nights=[night_sentence(night, write) for night in nights],
         alike=[class_sentence(part, drift["figure"]) for part in drift["classes"]],
-        rows=map(_row, drift["volumes"]),
-        drawn=DRAWN_VOLUMES,
+        table=filled(_columns(), enumerate(drift["volumes"], 1), lambda item: item[1]["state"]),
+        counts=[(state, drift["states"][state]) for state in STATES],
+        badge=badge,
         open_volumes=OPEN_VOLUMES,
         left=max(0, len(drift["volumes"]) - DRAWN_VOLUMES),
     )
@@ -88,23 +102,40 @@ class _Volumes:
         return map(_volume, self._volumes[:DRAWN_VOLUMES])
 
 
-def _row(volume: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a volume as a row of the table of all volumes."""
+def _columns() -> list[Column[tuple[int, Mapping[str, Any]]]]:
+    """Return the columns of the table of all volumes, whose items are their numbers, from 1, and their data."""
+    return [
+        Column("Host", NAME, lambda item: _link(*item)),
+        Column("State", TEXT, lambda item: badge(item[1]["state"])),
+        Column("Newest", NUMBER, lambda item: _newest(item[1])[0], lambda item: _newest(item[1])[2]),
+        Column("Limit", NUMBER, lambda item: _newest(item[1])[1]),
+        Column("Certificates", NUMBER, lambda item: len(item[1]["certificates"])),
+        Column("Last change point", LONG_TEXT, lambda item: _last_event(item[1])),
+        Column("Class", TEXT, lambda item: item[1]["class"]),
+    ]
+
+
+def badge(state: str) -> Markup:
+    return Markup('<span class="badge v-{}">{} {}</span>').format(CLASSES[state], SIGNS[state], state)
+
+
+def _link(number: int, volume: Mapping[str, Any]) -> Any:
+    label = label_of(volume)
+    return Markup('<a href="#v{}">{}</a>').format(number, label) if number <= DRAWN_VOLUMES else label
+
+
+def _newest(volume: Mapping[str, Any]) -> tuple[str, str, str]:
+    """Return the change of the newest certificate, its limit, and the row, empty if they are not known."""
     found = newest_of(volume)
-    return {
-        "label": label_of(volume),
-        "state": volume["state"],
-        "newest": percent(found.change) if found else UNKNOWN,
-        "at": found.name if found else "",
-        "limit": percent(found.limit) if found else UNKNOWN,
-        "count": len(volume["certificates"]),
-        "event": event_sentence(volume["events"][-1], "\u2192") if volume["events"] else "",
-        "group": volume["class"],
-    }
+    return (percent(found.change), percent(found.limit), found.name) if found else ("", "", "")
+
+
+def _last_event(volume: Mapping[str, Any]) -> str:
+    return event_sentence(volume, volume["events"][-1], "\u2192") if volume["events"] else ""
 
 
 def _volume(volume: Mapping[str, Any]) -> dict[str, Any]:
-    certificates = volume["certificates"]
+    certificates, write = volume["certificates"], moments_of(volume)
     return {
         "label": label_of(volume),
         "state": volume["state"],
@@ -113,11 +144,11 @@ def _volume(volume: Mapping[str, Any]) -> dict[str, Any]:
         if volume["state"] in ("drifting", "conspicuous")
         else STATES[volume["state"]],
         "count": len(certificates),
-        "span": f"{certificates[0]['judged_at'][:10]} to {certificates[-1]['judged_at'][:10]}",
+        "span": " to ".join(write(each["judged_at"]) for each in (certificates[0], certificates[-1])),
         "charts": [_chart(series, volume) for series in volume["series"]],
-        "events": [event_sentence(event, "\u2192") for event in reversed(volume["events"])],
+        "events": [event_sentence(volume, event, "\u2192") for event in reversed(volume["events"])],
         "changes": [
-            (each["judged_at"][:10], ", ".join(change_text(change, "\u2192") for change in each["changes"]))
+            (write(each["judged_at"]), ", ".join(change_text(change, "\u2192") for change in each["changes"]))
             for each in reversed(certificates)
             if each["changes"]
         ],

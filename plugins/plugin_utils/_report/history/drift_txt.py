@@ -15,6 +15,7 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.changes import (
     change_text,
     figure_text,
+    moments_text,
     percent,
     row_text,
     wrapped,
@@ -71,11 +72,11 @@ def gating_nights(drift: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [night for night in drift.get("nights", ()) if night["gates"]]
 
 
-def night_sentence(night: Mapping[str, Any]) -> str:
-    """Return by how much a class was slower on a night that was slow for the whole class."""
+def night_sentence(night: Mapping[str, Any], write: Callable[[str], str]) -> str:
+    """Return by how much a class was slower on a night that was slow for the whole class. write writes its instant."""
     figure, limit = figure_text(night["figure"]), percent(night["limit"])
     return (
-        f"{night['judged_at'][:10]} all {_volumes(night['volumes'])} of {_class_of(night)}: {figure} "
+        f"{write(night['judged_at'])} all {_volumes(night['volumes'])} of {_class_of(night)}: {figure} "
         f"{percent(night['change'])} together (limit {limit})"
     )
 
@@ -101,7 +102,8 @@ def drift_text(drift: Mapping[str, Any], page: str) -> str:
     counts = ", ".join(f"{len(found)} {state}" for state, found in by_state.items() if found)
     lines += wrapped("volumes", f"{counts}; {figures_text(drift)}, margin {_units.format_ratio(drift['margin'])}")
     nights = sorted(drift.get("nights", ()), key=lambda each: each["judged_at"], reverse=True)
-    lines += _bounded(nights, SHOWN_NIGHTS, lambda each: wrapped("slow night", night_sentence(each), 2))
+    write = moments_text(each["judged_at"] for each in nights)
+    lines += _bounded(nights, SHOWN_NIGHTS, lambda each: wrapped("slow night", night_sentence(each, write), 2))
     lines += _bounded(
         by_state["drifting"],
         SHOWN_DRIFTING,
@@ -115,7 +117,7 @@ def drift_text(drift: Mapping[str, Any], page: str) -> str:
     events = [(volume, event) for volume in drift["volumes"] for event in volume["events"]]
     events.sort(key=lambda each: each[1]["judged_at"], reverse=True)
     lines += _bounded(
-        events, SHOWN_OTHERS, lambda each: wrapped("changed", f"{label_of(each[0])}: {event_sentence(each[1])}", 2)
+        events, SHOWN_OTHERS, lambda each: wrapped("changed", f"{label_of(each[0])}: {event_sentence(*each)}", 2)
     )
     unlike = [part for part in drift["classes"] if part["unlike"]]
     lines += _bounded(unlike, SHOWN_CLASSES, lambda part: wrapped("unlike", class_sentence(part, drift["figure"]), 2))
@@ -141,12 +143,17 @@ def limit_sentence(volume: Mapping[str, Any]) -> str:
     )
 
 
-def event_sentence(event: Mapping[str, Any], arrow: str = "->") -> str:
-    """Return when figures moved, by how much, and what else changed then."""
+def moments_of(volume: Mapping[str, Any]) -> Callable[[str], str]:
+    """Return how to write the instants of a volume's certificates."""
+    return moments_text(each["judged_at"] for each in volume["certificates"])
+
+
+def event_sentence(volume: Mapping[str, Any], event: Mapping[str, Any], arrow: str = "->") -> str:
+    """Return when figures of a volume moved, by how much, and what else changed then."""
     changes = [row["change"] for row in event["rows"]]
     span = percent(changes[0]) if len(changes) == 1 else f"{percent(min(changes))} to {percent(max(changes))}"
     rows = row_text(event["rows"][0]) if len(changes) == 1 else f"{len(changes)} rows"
-    text = f"{event['judged_at'][:10]} {figure_text(event['figure'])} {span} at {rows}"
+    text = f"{moments_of(volume)(event['judged_at'])} {figure_text(event['figure'])} {span} at {rows}"
     if event["preliminary"]:
         text += ", preliminary: it may be a spike"
     return text + (

@@ -6,11 +6,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.changes import (
+    compared_rows,
+    figure_text,
+    percent,
+    row_text,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.bound import bound_bar
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.distribution import distribution_charts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.dots import first_pass_charts, worker_charts
@@ -40,7 +46,6 @@ SETTINGS = "Options that differ between hosts"
 SHOWN_ROWS = 400
 """The largest number of rows that a host's table of figures shows; beyond it,
 only those of all queue managers and those that do not pass."""
-
 
 _MOST_CHANGE = 1e6
 
@@ -113,7 +118,13 @@ class HostSection:
         if not said:
             return {}
         change, bound, margin = (_number(said.get(key)) for key in ("change", "bound", "margin"))
-        drawn: dict[str, Any] = {"reason": said.get("reason") or "", "scale": "", "picture": ""}
+        drawn: dict[str, Any] = {
+            "reason": said.get("reason") or "",
+            "figure": figure_text(str(said.get("figure") or "")),
+            "rows": list(_side_by_side(said)),
+            "scale": "",
+            "picture": "",
+        }
         if change is not None and bound is not None and margin is not None:
             # On the logarithmic scale, the lower bound is as far below the change as the upper one is above it.
             lower = (1 + change) ** 2 / (1 + bound) - 1
@@ -232,6 +243,16 @@ class HostSection:
         if not self.of.words.load_is_workers:
             return f"{name}, {self.of.words.load_text(load)}"
         return f"all {load}" if name == "all" and self._has_several(figures) else name
+
+
+def _side_by_side(said: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
+    """Yield the rows of a comparison with their figures before and after, and the change for the worse. Runs of earlier
+    versions have no such rows."""
+    rates = str(said.get("figure")).endswith("_per_s")
+    write = _units.format_rate if rates else _units.format_duration
+    for row in compared_rows(said):
+        worse = (row["before"] / row["after"] if rates else row["after"] / row["before"]) - 1
+        yield row_text(row), write(row["before"]), write(row["after"]), percent(worse)
 
 
 def _number(value: Any) -> float | None:

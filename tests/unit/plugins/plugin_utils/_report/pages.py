@@ -92,6 +92,24 @@ class Page(html.parser.HTMLParser):
         return verdicts
 
 
+def empty_columns(path, kind="matrix"):
+    """Return the titles of the columns in which no row of a table of this class has anything."""
+    tables = [each for each in parsed(path).iter("table") if kind in (each.get("class") or "").split()]
+    assert tables
+    found = []
+    for table in tables:
+        titles, *rows = [list(row) for row in table.iter("tr")]
+        said = [
+            ["".join(cell.itertext()).strip(" \u2013") or cell.find(".//*") is not None for cell in row] for row in rows
+        ]
+        found += [
+            "".join(title.itertext())
+            for title, column in zip(titles, zip(*said, strict=True), strict=True)
+            if not any(column)
+        ]
+    return found
+
+
 def parsed(path):
     """Return a page as a strict parser of HTML5 reads it: it raises at the first error."""
     with open(path, encoding="utf-8") as file:

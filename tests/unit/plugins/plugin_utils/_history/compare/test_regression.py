@@ -10,11 +10,13 @@ from __future__ import annotations
 import dataclasses
 import json
 import random
+import re
 from math import exp
 from pathlib import Path
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.action import gate, open_run
+from ansible_collections.mqops.logdisk.plugins.module_utils._units import format_duration
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Certificate
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare import regression
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.change import HostChange
@@ -152,6 +154,18 @@ def test_everything_follows_from_the_run_directory(four):
     render(directory)
     for name in ("index.html", "report.md", "junit.xml", "report.json", "summary.txt"):
         assert "worse than its baseline" in Path(directory.path, name).read_text(encoding="utf-8"), name
+
+
+def test_a_report_has_before_and_after_side_by_side(four):
+    directory, _found = four.certify(slower={"h1": 1.3})
+    rows = directory.comparisons.read("hosts/h1/log")["rows"]
+    assert [row["block_size_bytes"] for row in rows] == list(SIZES)
+    assert all(row["after"] / row["before"] == pytest.approx(1.3, rel=0.05) for row in rows)
+    text = " ".join(re.sub(r"<[^>]+>", " ", Path(render(directory)["index.html"]).read_text(encoding="utf-8")).split())
+    before, after = (format_duration(rows[0][side]) for side in ("before", "after"))
+    assert f"latency_mean Before Now Change 4 KiB {before} {after} +" in text
+    assert "Before: the mean of the earlier runs." in text
+    assert "rows" not in certificates_of(directory)[0][0].content["comparison"]
 
 
 def test_the_fields_of_a_comparison_are_documented(four):

@@ -107,6 +107,14 @@ def page_of(data):
     return Page("".join(render_comparison(data, "the statement")))
 
 
+def test_runs_of_one_day_are_told_apart_by_their_times():
+    data = comparison([host("db07")])
+    for side, hour in (("before", 10), ("after", 14)):
+        data[side]["runs"] = [{"run_id": side, "judged_at": f"2026-01-01T{hour}:00:00Z", "volumes": 1}]
+    text = comparison_text(data, "", "p")
+    assert "1 run, 2026-01-01 10:00: before" in text and "1 run, 2026-01-01 14:00: after" in text
+
+
 def test_the_screen_names_the_worst_and_what_else_changed():
     changes = [{**KERNEL, "hosts": 9}]
     text = comparison_text(

@@ -8,6 +8,7 @@ it."""
 from __future__ import annotations
 
 import re
+from datetime import date, timedelta
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.drift import chart
@@ -38,7 +39,7 @@ def certificates(count, changes=None, imported=()):
         {
             "certificate": "ab",
             "run_id": f"r{number}",
-            "judged_at": f"2026-01-{number + 1:02}T10:00:00Z",
+            "judged_at": f"{date(2026, 1, 1) + timedelta(number)}T10:00:00Z",
             "verdict": "pass",
             "imported": number in imported,
         }
@@ -242,6 +243,16 @@ def test_dates_are_those_of_the_first_and_last_certificate(count):
     days = re.findall(r">(\d{4}-\d\d-\d+)<", svg)
     assert (days[0], days[-1]) == (known[0]["judged_at"][:10], known[-1]["judged_at"][:10])
     assert len(days) == min(count, 6)
+
+
+def test_certificates_of_one_day_are_told_apart_by_their_times():
+    known = [{**each, "judged_at": f"2026-01-01T1{number}:00:00Z"} for number, each in enumerate(certificates(6))]
+    moved = {**event(), "judged_at": "2026-01-01T13:00:00Z"}
+    data = drift(volume(events=[moved], certificates=known))
+    text = " ".join(page_of(data).texts)
+    assert "2026-01-01 10:00 to 2026-01-01 15:00" in text
+    assert "2026-01-01 13:00 latency_mean +20 % to +25 %" in text
+    assert "db07: 2026-01-01 13:00 latency_mean" in drift_text(data, "p")
 
 
 @pytest.mark.parametrize("count", [1, 2, 8, 9, 10, 28])

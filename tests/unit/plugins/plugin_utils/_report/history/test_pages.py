@@ -20,7 +20,11 @@ from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.h
     test_comparison,
     test_drift,
 )
-from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.pages import HOSTILE, parsed
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.pages import (
+    HOSTILE,
+    empty_columns,
+    parsed,
+)
 
 NAMES = [*map(printable, HOSTILE), "x" * 300, "db07.example.com"]
 OUTCOMES = ("worse", "inconclusive", "non-inferior")
@@ -46,6 +50,30 @@ def drifted():
     return "".join(render_drift(test_drift.drift(*volumes, classes=[test_drift.part(name, [name]) for name in NAMES])))
 
 
+def alone():
+    """Return the page of a comparison of two volumes that cannot tell anything: no interval, no class, no change."""
+    hosts = [{**test_comparison.unknown(name, "one run cannot tell"), "change": None, "changes": []} for name in "ab"]
+    part = test_comparison.part("PM1743", hold_against_class=False, hosts=2)
+    return "".join(render_comparison(test_comparison.comparison(hosts, [part]), "2 volumes cannot be judged."))
+
+
+def unmoved():
+    """Return the drift page of volumes without a limit and without an event."""
+    rows = [test_drift.row([1e5], usual=None, limit=None)]
+    volumes = [
+        test_drift.volume(name, "short", series=[test_drift.series(rows)], certificates=test_drift.certificates(1))
+        for name in "ab"
+    ]
+    return "".join(render_drift(test_drift.drift(*volumes)))
+
+
+@pytest.mark.parametrize("make", [compared, drifted, alone, unmoved])
+def test_no_column_is_empty(make, tmp_path):
+    path = tmp_path / "page.html"
+    path.write_text(make(), encoding="utf-8")
+    assert empty_columns(path) == []
+
+
 @pytest.fixture(scope="module", params=[compared, drifted], ids=["comparison", "drift"])
 def page(request, tmp_path_factory):
     path = tmp_path_factory.mktemp("page") / "page.html"
@@ -65,6 +93,22 @@ def test_nothing_is_wider_than_the_window(browser, page, width, dark):
 @pytest.mark.parametrize("dark", [False, True])
 def test_text_can_be_read_in_either_scheme(browser, page, dark):
     assert pale_texts(browser, page, dark) == {}
+
+
+@needs_a_browser
+def test_each_sheet_of_paper_has_its_number_and_what_can_be_opened_is_printed(browser, page):
+    browser.open(page)
+    assert '@bottom-right { content: "Page " counter(page) " of " counter(pages); }' in browser.run(
+        "[...document.styleSheets[0].cssRules].map(rule => rule.cssText).join()"
+    )
+    browser.call("Emulation.setEmulatedMedia", media="print")
+    browser.run("document.querySelectorAll('details').forEach(part => { part.open = false; })")
+    assert browser.run(
+        "[...document.querySelectorAll('details:not(.host) > :not(summary)')].every(part => part.checkVisibility())"
+    )
+    told = browser.run("[...document.querySelectorAll('.print-only')].map(part => part.innerText).join()")
+    assert browser.run("document.querySelectorAll('details.host').length") == 0 or "drift.json" in told
+    browser.call("Emulation.setEmulatedMedia", media="")
 
 
 @needs_a_browser

@@ -215,12 +215,50 @@ def test_it_prints_as_a_document_with_lines_to_sign(page):
     page.call("Emulation.setEmulatedMedia", media="print")
     visible = "selector => [...document.querySelectorAll(selector)].filter(part => part.checkVisibility()).length"
     assert page.run(f"({visible})('.approval tbody tr')") == 3
-    assert page.run(f"({visible})('.filter, nav, .cause details')") == 0
+    assert page.run(f"({visible})('.filter, nav, .on-screen')") == 0
     assert page.run(f"({visible})('.matrix tbody tr')") == 40
     page.call("Emulation.setEmulatedMedia", media="")
     pdf = page.printed()
     assert pdf.startswith(b"%PDF")
     assert 2 <= len(re.findall(rb"/Type\s*/Page\b", pdf)) <= 8
+
+
+SHEETS = """
+[...document.styleSheets].flatMap(style => [...style.cssRules]).filter(rule => rule instanceof CSSPageRule)
+  .flatMap(rule => [...rule.cssRules]).map(box => [box.name, box.style.content])
+"""
+"""The boxes in the margins of each sheet of paper, and what is in them."""
+
+
+@needs_a_browser
+@pytest.mark.parametrize("run_id", ["20261121T104935Z-1f0c2a", 'a"; } </style><script>alert(1)</script>', "a\\5c "])
+def test_each_sheet_of_paper_has_the_run_and_its_number(browser, tmp_path, run_id):
+    directory = fabricate.run_directory(tmp_path, {"db07": fabricate.tables()})
+    directory.run["run_id"] = run_id
+    browser.messages.clear()
+    browser.open(render(directory)["index.html"])
+    boxes = dict(browser.run(SHEETS))
+    assert boxes["bottom-left"] == '"Run {}"'.format(run_id.replace("\\", "\\\\").replace('"', '\\"'))
+    assert boxes["bottom-right"] == '"Page " counter(page) " of " counter(pages)'
+    assert browser.messages == [] and browser.run("document.querySelectorAll('style').length") == 1
+
+
+@needs_a_browser
+def test_what_can_only_be_opened_is_printed_or_named(page):
+    page.run("document.querySelectorAll('details').forEach(part => { part.open = false; })")
+    page.call("Emulation.setEmulatedMedia", media="print")
+    assert (
+        page.run(
+            "[...document.querySelectorAll('details:not(.host, .host *, .figures) > :not(summary)')]"
+            ".filter(part => !part.checkVisibility() && !part.querySelector(':scope > li:only-child'))"
+            ".map(part => part.outerHTML)"
+        )
+        == []
+    )
+    assert "The details of a host are printed if its section is open" in page.run(
+        "document.querySelector('.hosts .print-only').innerText"
+    )
+    page.call("Emulation.setEmulatedMedia", media="")
 
 
 def test_the_page_is_valid_and_each_part_of_it_can_be_named_once(fleet):
