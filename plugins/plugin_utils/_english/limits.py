@@ -22,7 +22,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_OPERATIONS, ALL_STREAMS, ALL_WORKERS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import ENDED_EARLY, NO_ROW
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, PASS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words, size_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words, row_size_text
 
 Judged = Mapping[str, Any]
 """A judgement of a limit, or the finding derived from it."""
@@ -317,7 +317,7 @@ def _where(judged: Judged, words: Words) -> str:
     if words.layout.by_stream:
         worker = "" if judged["worker"] == ALL_WORKERS else f", worker {judged['worker_name']},"
         return f"for {_what(judged)}{worker} at {words.load_text(load_point)} {count}"
-    return f"at {size_text(judged['block_size_bytes'])}, {_who(judged, load_point, words)} {count}"
+    return f"at {row_size_text(judged['block_size_bytes'])}, {_who(judged, load_point, words)} {count}"
 
 
 def _row_load(judged: Judged) -> int:

@@ -63,6 +63,11 @@ class View:
         """Return the heading of the report, empty if the verdict is the heading."""
         return ""
 
+    def finding(self, model: Model) -> str:
+        """Return the figure that matters most, to follow the verdict in the heading and in the statement: "12 times
+        slower than certified". Empty if the statement says it."""
+        return ""
+
     def statement(self, model: Model) -> str:
         """Return what the run proves, in one sentence."""
         return f"{self.title} on {model.size}: {', '.join(model.verdicts_told) or 'none was made'}."
@@ -73,6 +78,11 @@ class View:
 
     def claim(self, host: Host) -> str:
         """Return what a host that passed proves, for its test case; empty if its limits show it."""
+        return ""
+
+    def overview(self, model: Model, shown: Sequence[tuple[Host, Markup]]) -> Markup | str:
+        """Return the section of the page about all hosts, with the id "fleet", if it is not about latencies by block
+        size; otherwise empty. Each shown host comes with its name, which is a link to its section."""
         return ""
 
     def section(self, host: Host) -> Markup | str:

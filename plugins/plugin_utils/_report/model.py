@@ -391,9 +391,15 @@ class Model:
         return f"{self.headline}. {self.statement}" if self.headline else self.statement
 
     @property
+    def finding(self) -> str:
+        """The figure that matters most, after the verdict in the heading; empty if the statement says it."""
+        return self.kind.view.finding(self)
+
+    @property
     def statement(self) -> str:
-        """What the run proves, in one sentence."""
-        return self.kind.view.statement(self)
+        """What was found, and what the run proves."""
+        proves = self.kind.view.statement(self)
+        return f"{self.finding}. {proves}" if self.finding else proves
 
     @property
     def verdicts_told(self) -> list[str]:
@@ -582,7 +588,7 @@ class _Reader:
             volume_class=printable(volume_class(self._classes.get(record.host), record.facts))
             if record.facts and not kind.is_live
             else "",
-            comparison=_plain(record.comparison),
+            comparison=_safe(record.comparison or {}),
             power_cuts=_plain(record.power_cuts),
             own=_safe(record.own or {}),
             leftovers=[printable(item) for item in entry["leftovers"]],
@@ -824,9 +830,11 @@ def _name_profiles(run: Mapping[str, Any], hosts: list[Host]) -> list[ShownProfi
 
 def _limits_of(run: Mapping[str, Any], profile: Mapping[str, Any]) -> list[Limit]:
     """Return the limits of a profile, none if such a run is not judged by them."""
-    if kind_of(run).view.criteria:
+    kind = kind_of(run)
+    if kind.view.criteria:
         return []
     try:
-        return list(load_profile(profile).limits)
+        loaded = load_profile(profile)
+        return list(loaded.limits) if kind.criteria.judges(loaded.sections.get(kind.profile_key)) else []
     except DefinitionError:
         return []

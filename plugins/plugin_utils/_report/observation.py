@@ -109,6 +109,16 @@ def log_figures(host: Host) -> dict[str, Any]:
     )
 
 
+def limit_of_mean(host: Host) -> float | None:
+    """Return the tightest limit on the mean that judged the host, in nanoseconds, None if none did."""
+    limits = (
+        float(limit["limit_value"])
+        for limit in host.limits
+        if limit["metric"] == "latency_mean" and limit["limit_value"] and not limit["hard"]
+    )
+    return min(limits, default=None)
+
+
 def size_of(figures: Mapping[str, Any]) -> float | None:
     """Return the mean size of the log's writes."""
     return number(figures, "write_size_mean_bytes") or number(figures, "block_size_bytes")

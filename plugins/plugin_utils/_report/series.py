@@ -12,7 +12,7 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import shorten
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS, Step
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words, size_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words, row_size_text, size_text
 
 WHOLE = "whole workload"
 LONGEST_NAME = 20
@@ -57,7 +57,7 @@ def series_of(words: Words, row: Mapping[str, Any]) -> Series | None:
     stream, operation, size = row["stream"], row["operation"], row["block_size_bytes"]
     if words.layout.by_stream:
         return Series(stream, operation, size, stream_text(stream, operation))
-    return Series(stream, operation, size, size_text(size)) if operation == words.shown_operation and size else None
+    return Series(stream, operation, size, row_size_text(size)) if operation == words.shown_operation and size else None
 
 
 def judges_text(words: Words, rows: str | None, metric: str, hard: bool) -> str:

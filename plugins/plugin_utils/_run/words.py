@@ -123,9 +123,17 @@ def words_of(load_unit: str, by_stream: bool | None = None) -> Words:
     return known or replace(_WORKERS, load=load, loads=load, loads_title=f"{load}s", load_is_workers=load == "workers")
 
 
+_SECTOR_BYTES = 512
+
+
 def size_text(block_size_bytes: int | None) -> str:
     """Return a block size as text; a stream with its own size mix has none."""
     return "own sizes" if block_size_bytes is None else _units.format_size(block_size_bytes)
+
+
+def row_size_text(size_bytes: int | None) -> str:
+    """Return the block size of a row as text: a size that cannot be one of a test is the mean of a live log."""
+    return mean_size_text(size_bytes) if size_bytes and size_bytes % _SECTOR_BYTES else size_text(size_bytes)
 
 
 def mean_size_text(size_bytes: float) -> str:

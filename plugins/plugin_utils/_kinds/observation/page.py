@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.live import ALIKE, FASTER, SLOWER
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.sources import SOURCES
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.axes import (
     BOTTOM,
@@ -30,6 +31,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.observation 
     HIGH,
     caveats,
     certificate_text,
+    limit_of_mean,
     log_figures,
     moment,
     number,
@@ -88,7 +90,7 @@ class ObservationSection:
     @property
     def outcome(self) -> str:
         """The CSS class of the words, which is the class of a verdict with the same colour."""
-        return {"slower": "warn", "faster": "warn", "alike": "pass"}.get(str(self._held.get("outcome")), "none")
+        return {SLOWER: "warn", FASTER: "warn", ALIKE: "pass"}.get(str(self._held.get("outcome")), "none")
 
     @property
     def caveats(self) -> list[str]:
@@ -235,7 +237,8 @@ class ObservationSection:
                 (end, value) for end, each in zip(ends, known, strict=True) if (value := number(each, "latency_max_ns"))
             ],
         }
-        return _chart(lines, number(self._held, "expected_ns"), max(ends))
+        levels = {"certified": number(self._held, "expected_ns"), "limit": limit_of_mean(self._host)}
+        return _chart(lines, {name: value for name, value in levels.items() if value}, max(ends))
 
     def _interval(self, each: Mapping[str, Any], about: str) -> Row:
         writes, count, elapsed_s = number(each, "operations"), number(each, "bytes"), number(each, "elapsed_s")
@@ -274,25 +277,26 @@ class ObservationSection:
         return "" if slowest is None else f"{_time(slowest)}{f', {at}' if at else ''}"
 
 
-def _chart(lines: Mapping[str, Sequence[tuple[float, float]]], expected_ns: float | None, end_s: float) -> Markup:
-    values = [value for points in lines.values() for dummy, value in points] + ([expected_ns] if expected_ns else [])
+def _chart(lines: Mapping[str, Sequence[tuple[float, float]]], levels: Mapping[str, float], end_s: float) -> Markup:
+    """Return the chart of the mean and the maximum over time, with the certified mean and the limit on the mean."""
+    values = [value for points in lines.values() for dummy, value in points] + [*levels.values()]
     y = LogAxis.around([min(values) / _ROOM, max(values) * _ROOM], BOTTOM, TOP)
     parts = [duration_grid(y, "Latency"), level_grid(_ticks(end_s), "Time since the observation began")]
     places = {
         name: [(_across(second, end_s), y.place(value)) for second, value in points] for name, points in lines.items()
     }
+    labels = [(points[-1][1], name, name) for name, points in places.items() if points]
+    for name, value in levels.items():
+        drawn = "line mean reference" if name == "certified" else "limit"
+        parts.append(Markup('<path class="{}" d="M{} {:.1f}H{}"/>').format(drawn, LEFT, y.place(value), RIGHT))
+        labels.append((y.place(value), "mean", name))
     parts += [line(name, points, dots=True) for name, points in places.items()]
-    labels = [
-        (points[-1][1], name, {"mean": "mean", "max": "slowest"}[name]) for name, points in places.items() if points
-    ]
-    if expected_ns:
-        parts.append(Markup('<path class="limit mean" d="M{} {:.1f}H{}"/>').format(LEFT, y.place(expected_ns), RIGHT))
-        labels.append((y.place(expected_ns), "mean", "certified"))
     parts.append(end_labels(labels))
     means = [value for dummy, value in lines["mean"]]
-    certified = f" The dashed line is the certified mean, {_time(expected_ns)}." if expected_ns else ""
-    told = f"The mean of each interval was {_time(min(means))} to {_time(max(means))}.{certified}"
-    return chart("observation", "Log writes by interval", told, Markup("").join(parts))
+    words = {"certified": "dotted line is the certified mean", "limit": "dashed line is the limit of the mean"}
+    told = "".join(f" The {words[name]}, {_time(value)}." for name, value in levels.items())
+    described = f"The mean of each interval was {_time(min(means))} to {_time(max(means))}.{told}"
+    return chart("observation", "Log writes by interval", described, Markup("").join(parts))
 
 
 def _ticks(end_s: float) -> Iterable[tuple[float, str]]:

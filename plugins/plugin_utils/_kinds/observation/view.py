@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING
 from ansible_collections.mqops.logdisk.plugins.module_utils._units import format_count
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import view
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.observation import WITHOUT_VERDICT
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.observation.overview import Overview, finding_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.observation.page import ObservationSection
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.observation import (
     number,
     observation_lines,
     ratio_of,
 )
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.overview import counts_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.template import render_part
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import open_metrics as om
 
@@ -51,6 +53,10 @@ class View(view.View):
         ),
     }
 
+    def finding(self, model: Model) -> str:
+        """Return how the slowest queue manager relates to its certificate, empty if none could be compared."""
+        return finding_text(model)
+
     def statement(self, model: Model) -> str:
         """Return what the profile judged, and how many queue managers it did not judge."""
         without = sum(host.verdict == WITHOUT_VERDICT for host in model.hosts)
@@ -65,6 +71,10 @@ class View(view.View):
     def lines(self, model: Model) -> list[str]:
         """Return the observed figures of each queue manager, and how they relate to its certificate."""
         return observation_lines(model)
+
+    def overview(self, model: Model, shown: Sequence[tuple[Host, Markup]]) -> Markup | str:
+        """Return certified and observed latency of all queue managers, and the limits that judged them."""
+        return render_part("kinds/observation/overview.html.j2", seen=Overview(model, shown), counts=counts_of(model))
 
     def section(self, host: Host) -> Markup | str:
         """Return certified and observed side by side, and interval by interval."""

@@ -14,12 +14,14 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability import why_not_certifying
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.power_cuts import wanted_cuts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import view
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.power_cut.overview import Overview
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.power_cut.page import DurabilitySection
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.power_cut.said import (
     advice_on_cuts,
     durability_lines,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.observation import number
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.overview import counts_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.template import render_part
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import open_metrics as om
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import POWER_CUTS_BEFORE
@@ -41,7 +43,6 @@ class View(view.View):
         "A write that was acknowledged may not be lost: a hard failure, never waived. The limits of the profile are "
         "about latency, so none of them judges a power cut."
     )
-    without_figures = "No latency was measured."
     cause = "power cut"
     remembered = POWER_CUTS_BEFORE
     case = "power cut"
@@ -94,6 +95,10 @@ class View(view.View):
     def claim(self, host: Host) -> str:
         """Return what its cuts prove, empty if they prove nothing."""
         return str(host.own.get("claim") or "")
+
+    def overview(self, model: Model, shown: Sequence[tuple[Host, Markup]]) -> Markup | str:
+        """Return the cuts of all hosts, with their losses and the bound on the chance of a loss."""
+        return render_part("kinds/power_cut/overview.html.j2", cuts=Overview(model, shown), counts=counts_of(model))
 
     def section(self, host: Host) -> Markup | str:
         """Return each cut with its figures, and what was lost."""

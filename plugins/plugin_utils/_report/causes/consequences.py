@@ -17,7 +17,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import JudgedRow
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import operations_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS, COMMITS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words, size_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words, row_size_text
 
 MESSAGE_BYTES = 2048
 _LOG = "log"
@@ -111,7 +111,7 @@ def _of_mean(excess: Excess) -> str:
     on = "this host" if len(excess.rows) == 1 else "these hosts"
     return (
         f"Persistent commits on {on} wait {_units.format_duration(least)} or more on average for a log write of "
-        f"{size_text(smallest)}. One queue manager makes at most about {many} such writes per second, and one "
+        f"{row_size_text(smallest)}. One queue manager makes at most about {many} such writes per second, and one "
         "application thread as many commits: only simultaneous commits share a write."
     )
 
@@ -215,7 +215,7 @@ def _least(excess: Excess) -> tuple[str, float, str]:
     row = min((row for rows in excess.rows for row in rows if row.value is not None), key=lambda row: row.value or 0.0)
     who = "one queue manager" if row.load_point == 1 else f"{row.load_point} queue managers together"
     text = who if len(excess.rows) == 1 else f"on the worst of these hosts, {who}"
-    return f"{text[0].upper()}{text[1:]}", row.value or 0.0, size_text(row.block_size_bytes)
+    return f"{text[0].upper()}{text[1:]}", row.value or 0.0, row_size_text(row.block_size_bytes)
 
 
 _RATES: dict[str, Callable[[float], str]] = {

@@ -62,8 +62,10 @@ def render(model: Model) -> Iterator[str]:
     return render_page(
         "index.html.j2",
         styles=["comparison.css", "host.css"],
+        footer=f"Run {model.run_id}",
         model=model,
         sections=sections,
+        overview=_overview(model, shown, len(sections)),
         counts=counts_of(model),
         step_titles=titles,
         parameters=parameters_of(model),
@@ -93,6 +95,13 @@ def _sections(model: Model, hosts: Sequence[Host]) -> list[Markup]:
             break
         sections.append(section)
     return sections
+
+
+def _overview(model: Model, shown: Sequence[Host], detailed: int) -> Markup | str:
+    """Return the section about all hosts that only runs of some kinds have; the first hosts are linked to their
+    sections."""
+    links = [host_link(host.label, number if number <= detailed else None) for number, host in enumerate(shown, 1)]
+    return model.kind.view.overview(model, list(zip(shown, links, strict=True)))
 
 
 def _causes(model: Model, detailed: int) -> dict[str, Any]:

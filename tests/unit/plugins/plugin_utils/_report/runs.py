@@ -301,7 +301,13 @@ def _traced():
 
 
 def observation(
-    base, names=("db01", "db02", "db03"), queue_manager="QM1", latency_ns=690_000, ending="", own_profile=True
+    base,
+    names=("db01", "db02", "db03"),
+    queue_manager="QM1",
+    latency_ns=690_000,
+    ending="",
+    own_profile=True,
+    profile="mq-live",
 ):
     """A run that observed live queue managers: one is judged and is slower than certified, two are only judged if all
     are, and one has disappeared."""
@@ -320,7 +326,7 @@ def observation(
         "history": {"place": place, "required": False},
     }
     directory = RunDirectory.create(
-        str(base), fabricate.run_data([*names, "gone"], "mq-log-silver" if own_profile else "mq-live", **keys)
+        str(base), fabricate.run_data([*names, "gone"], "mq-log-silver" if own_profile else profile, **keys)
     )
     options = Options(queue_manager, f"/var/mqm/log/{queue_manager}")
     for name, seen in zip(names, (_traced(), _published(latency_ns=latency_ns), _published("amqsrua", 230_000))):

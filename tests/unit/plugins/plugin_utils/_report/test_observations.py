@@ -13,11 +13,13 @@ import re
 from types import SimpleNamespace
 
 import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.observation.overview import finding_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import GATE, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.observation import figures_text
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report import runs
-from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.pages import HOSTILE
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.browser import needs_a_browser
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.pages import HOSTILE, empty_columns
 
 
 @pytest.fixture
@@ -33,8 +35,8 @@ def page(directory):
 def test_the_summary_says_what_each_log_gets_the_slowest_against_its_certificate_first(observation):
     text = runs.content(observation, "summary.txt")
     assert text.startswith(
-        "FAIL: Live queue managers on 4 hosts: 1 fail, 1 missing, 2 observed without a verdict. An "
-        "observation certifies nothing."
+        "FAIL: db01 is 12 times slower than certified, and 1 more is slower. Live queue managers on 4 hosts: 1 fail, "
+        "1 missing, 2 observed without a verdict. An observation certifies nothing."
     )
     live = [line.split("live     ")[1] for line in text.splitlines() if line.startswith("  live")]
     assert [line.partition(":")[0] for line in live] == ["db01", "db01", "db02", "db02", "db03", "db03"]
@@ -100,6 +102,66 @@ def test_the_page_has_certified_and_observed_side_by_side(observation):
     assert "2026-11-21 10:46:42 UTC log 900 us 5 ms" in text
     assert "Watching added about 900 ns to each write" in text
     assert "MQPUT 6,000 2.69 ms 900 us 5 ms" in text
+
+
+def test_the_headline_is_how_much_slower_than_certified(observation):
+    header = runs.content(observation, "index.html").partition("</header>")[0]
+    assert '<strong class="finding">db01 is 12 times slower than certified, and 1 more is slower</strong>' in header
+    assert "<title>FAIL: db01 is 12 times slower than certified" in header
+
+
+@pytest.mark.parametrize(
+    ("names", "figures", "text"),
+    [
+        ("a", [("slower", 12.3)], "12 times slower than certified"),
+        ("a", [("alike", 1.1)], "as certified"),
+        ("a", [("faster", 0.5)], "2 times faster than certified"),
+        ("a", [("unknown", 3)], ""),
+        ("a", [(None, None)], ""),
+        ("ab", [("slower", 2), ("alike", 1)], "a is 2 times slower than certified"),
+        (
+            "abc",
+            [("slower", 2), ("slower", 3), ("slower", 2.5)],
+            "b is 3 times slower than certified, and 2 more are slower",
+        ),
+        ("ab", [("alike", 1), ("unknown", 3)], "1 of 2 hosts as certified"),
+    ],
+)
+def test_the_finding_is_about_the_slowest(names, figures, text):
+    hosts = [
+        SimpleNamespace(label=name, own={"certificate": {"outcome": outcome, "ratio": ratio}})
+        for name, (outcome, ratio) in zip(names, figures, strict=True)
+    ]
+    model = SimpleNamespace(hosts=hosts, hosts_with_own=hosts, size=f"{len(hosts)} hosts")
+    assert finding_text(model) == text
+
+
+@needs_a_browser
+@pytest.mark.parametrize(("width", "height"), [(360, 740), (1280, 800)])
+def test_the_headline_is_large_and_on_the_first_screen(browser, observation, width, height):
+    browser.open(f"{observation.path}/index.html", width=width, height=height)
+    assert browser.run("document.querySelector('.finding').getBoundingClientRect().bottom") < height / 2
+    assert browser.run("parseFloat(getComputedStyle(document.querySelector('.finding')).fontSize)") >= 20
+
+
+def test_the_page_shows_the_limits_that_judged_and_which_were_broken(observation):
+    text = page(observation)
+    assert "\u2717 OBS-001 latency_mean <= 2 ms: 2.69 ms \u2713 4 kept" in text
+    assert "OBS-001 latency_mean <= 2 ms every row fail" in text
+    assert "LOG-201" not in text  # its profile does not judge observations
+    assert "36,000 B" not in text + runs.content(observation, "summary.txt")
+
+
+def test_a_profile_that_judges_no_observation_has_no_criteria_there(tmp_path):
+    directory = runs.observation(tmp_path, own_profile=False, profile="mq-log-silver")
+    render(directory)
+    assert "No limit judged this run: the profile does not judge observations." in page(directory)
+
+
+def test_certified_and_observed_are_one_picture_without_empty_columns(observation):
+    text = runs.content(observation, "index.html")
+    assert "certified mean 218 us, observed mean 2.69 ms, slowest 5 ms, limit of the mean 2 ms" in text
+    assert empty_columns(f"{observation.path}/index.html") == []
 
 
 def test_the_page_says_what_the_source_cannot_say(observation):

@@ -18,7 +18,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import rende
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report import runs
-from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.pages import HOSTILE
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.pages import HOSTILE, empty_columns
 
 CLAIM = (
     "2 cuts without a loss: with 95 % confidence, the chance of a loss is at most 78 % per "
@@ -111,6 +111,30 @@ def test_the_page_has_each_cut_with_its_figures(cuts):
         "31138 was due, write 2 is there" in text
     )
     assert "LogWriteIntegrity=SingleWrite is not safe here" in text
+
+
+def test_cuts_losses_and_the_bound_are_one_picture_without_empty_tables(cuts):
+    content, text = runs.content(cuts, "index.html"), page(cuts)
+    assert "2 of 2 cuts, 1 kept, 1 lost 63 writes lost tail lost in 1 of 2" in text
+    assert "2 of 2 cuts, 2 kept at most 78 % 62,400 2.3 ms" in text
+    assert 'aria-label="chance of a loss per cut: at most 78 %"' in content
+    assert "Dashed: 5 %; with a higher bound, the cuts are too few to certify." in text
+    assert empty_columns(f"{cuts.path}/index.html") == []
+    assert "No latency was measured" not in text and "Hosts and block sizes" not in text
+
+
+@pytest.mark.parametrize(("count", "marks"), [(3, ["h7", "h7", "h7"]), (200, ["h186.0"])])
+def test_each_cut_has_a_mark_and_many_cuts_are_a_bar(tmp_path, count, marks):
+    directory = runs.kept_cuts(tmp_path, count)
+    render(directory)
+    (path,) = re.findall(r'<path class="kept" d="([^"]+)"', runs.content(directory, "index.html"))
+    assert re.findall(r"(?<=\d)h\d[\d.]*", path) == marks
+
+
+def test_what_the_profile_asks_for_is_the_dashed_line(tmp_path):
+    directory = runs.kept_cuts(tmp_path, 10, TEN)
+    render(directory)
+    assert "Dashed: what is proven by as many cuts as the profile asks for (26 %)." in page(directory)
 
 
 def test_nothing_about_certifying_is_said_of_power_cuts(cuts):

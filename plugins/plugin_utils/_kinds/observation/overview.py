@@ -1,0 +1,203 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The part of the page about all live queue managers: certified and observed latency on one axis, and the limits that
+judged them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.live import ALIKE, FASTER, SLOWER
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import find_metric
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.axes import LogAxis
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import brief, shorten
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.observation import (
+    limit_of_mean,
+    log_figures,
+    number,
+    ratio_of,
+    size_of,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.page.badge import SIGNS, badge
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.page.columns import (
+    LONG_TEXT,
+    NAME,
+    PICTURE,
+    TEXT,
+    Column,
+    filled,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import PASS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import mean_size_text
+from markupsafe import Markup
+
+OUTCOMES = {SLOWER: "slower", FASTER: "faster", ALIKE: "as certified"}
+
+Shown = tuple[Host, Markup]
+"""A host, and its name as a link."""
+
+_WIDTH, _HEIGHT = 220, 22
+_SIDE = 16
+_TICK_DISTANCE = 40
+
+
+class Overview:
+    """All live queue managers in the form that observation/overview.html.j2 needs."""
+
+    def __init__(self, model: Model, shown: Sequence[Shown]) -> None:
+        self.left = len(model.hosts) - len(shown)
+        values = [value for host, dummy in shown for value in _marks(host).values()]
+        axis = LogAxis.around(values, _SIDE, _WIDTH - _SIDE) if values else None
+        self.is_drawn = axis is not None
+        columns: list[Column[Shown]] = [
+            Column("Host", NAME, lambda each: each[1], lambda each: brief(str(each[0].own.get("queue_manager") or ""))),
+            Column("Verdict", TEXT, lambda each: badge(each[0].verdict)),
+            Column(
+                "Against certified",
+                "",
+                lambda each: _times(each[0]),
+                lambda each: OUTCOMES.get(outcome_of(each[0]), ""),
+            ),
+            Column(_scale(axis), PICTURE, lambda each: _picture(axis, each[0]), lambda each: _size(each[0])),
+            Column("Limits", LONG_TEXT, lambda each: _limits_text(each[0])),
+            Column(
+                "Observed mean", "", lambda each: _time(_marks(each[0]).get("mean")), lambda each: _certified(each[0])
+            ),
+            Column("Slowest", "", lambda each: _time(_marks(each[0]).get("max"))),
+            Column("Logger busy", "", lambda each: _busy(each[0])),
+        ]
+        self.titles, self.rows = filled(columns, shown, lambda each: each[0].verdict)
+
+
+def finding_text(model: Model) -> str:
+    """Return how the queue manager that is slowest against its certificate compares with it: "12 times slower than
+    certified"; empty if none was compared."""
+    compared = [host for host in model.hosts_with_own if outcome_of(host) and ratio_of(host)]
+    if not compared:
+        return ""
+    worst = max(compared, key=lambda host: ratio_of(host) or 0.0)
+    ratio, several = ratio_of(worst) or 0.0, len(model.hosts) > 1
+    slower = sum(outcome_of(host) == SLOWER for host in compared)
+    if slower:
+        who = f"{shorten(worst.label)} is " if several else ""
+        others = f", and {slower - 1} more {'is' if slower == 2 else 'are'} slower" if slower > 1 else ""
+        return f"{who}{_units.format_number(ratio, 2)} times slower than certified{others}"
+    if several or outcome_of(worst) == ALIKE:
+        return "as certified" if len(compared) == len(model.hosts) else f"{len(compared)} of {model.size} as certified"
+    return f"{_units.format_number(1 / ratio, 2)} times faster than certified"
+
+
+def outcome_of(host: Host) -> str:
+    """Return how its mean relates to the certified one, empty if that is not known."""
+    outcome = (host.own.get("certificate") or {}).get("outcome")
+    return str(outcome) if outcome in (SLOWER, ALIKE, FASTER) else ""
+
+
+def _marks(host: Host) -> dict[str, float]:
+    """Return what the picture of a host shows, in nanoseconds: the certified mean, the observed mean and maximum, and
+    the limit on the mean."""
+    figures = log_figures(host)
+    known = {
+        "certified": number(host.own.get("certificate"), "expected_ns"),
+        "mean": number(figures, "latency_mean_ns"),
+        "max": number(figures, "latency_max_ns"),
+        "limit": limit_of_mean(host),
+    }
+    return {name: value for name, value in known.items() if value and value > 0} if figures else {}
+
+
+def _times(host: Host) -> str:
+    ratio = ratio_of(host)
+    return "" if ratio is None else f"{_units.format_number(ratio, 3 if ratio >= 1 else 2)} \u00d7"
+
+
+def _certified(host: Host) -> str:
+    expected = _marks(host).get("certified")
+    return f"certified {_time(expected)}" if expected else ""
+
+
+def _size(host: Host) -> str:
+    size = size_of(log_figures(host))
+    return f"writes of {mean_size_text(size)}" if size else ""
+
+
+def _busy(host: Host) -> str:
+    share = number(host.own.get("utilisation"), "share")
+    return "" if share is None else _units.format_ratio(share)
+
+
+def _limits_text(host: Host) -> Markup | str:
+    """Return the limits that the host does not keep, each with its figure in the unit of the limit; if it keeps all,
+    their number."""
+    if not host.limits:
+        return ""
+    told = [_limit_text(limit) for limit in host.limits if limit["verdict"] != PASS]
+    kept = len(host.limits) - len(told)
+    told += [f"{SIGNS[PASS]} {kept} kept"] if kept else []
+    return Markup("<br>").join(told)
+
+
+def _limit_text(limit: Mapping[str, Any]) -> str:
+    metric, value = find_metric(str(limit["metric"])), limit["worst"].get("value")
+    figure = metric.kind.format(value) if metric and value is not None else "no figure"
+    name = f"{limit['limit_id']} " if limit["limit_id"] else ""
+    return f"{SIGNS[limit['verdict']]} {name}{limit['limit']}: {figure}"
+
+
+def _picture(axis: LogAxis | None, host: Host) -> Markup:
+    """Return certified and observed on the axis: a hollow square for the certified mean, a full one for the observed
+    mean, a ring for the slowest write, and a dashed line for the limit."""
+    marks = _marks(host)
+    if axis is None or not marks:
+        return Markup("")
+    places = {name: axis.place(value) for name, value in marks.items()}
+    parts = []
+    if "limit" in places:
+        parts.append(
+            Markup('<line class="margin" x1="{x:.1f}" y1="0" x2="{x:.1f}" y2="22"/>').format(x=places["limit"])
+        )
+    if "certified" in places and "mean" in places:
+        parts.append(
+            Markup('<path class="interval {}" d="M{:.1f} 11H{:.1f}"/>').format(
+                "worse" if outcome_of(host) == SLOWER else "", places["certified"], places["mean"]
+            )
+        )
+    drawn = (
+        ("certified", '<path class="certified" d="M{:.1f} 7h8v8h-8z"/>', 4),
+        ("mean", '<path class="observed" d="M{:.1f} 7h8v8h-8z"/>', 4),
+        ("max", '<circle class="slowest" cx="{:.1f}" cy="11" r="4"/>', 0),
+    )
+    parts += [Markup(shape).format(places[name] - away) for name, shape, away in drawn if name in places]
+    titles = {"certified": "certified mean", "mean": "observed mean", "max": "slowest", "limit": "limit of the mean"}
+    return _svg(Markup("").join(parts), ", ".join(f"{titles[name]} {_time(value)}" for name, value in marks.items()))
+
+
+def _scale(axis: LogAxis | None) -> Markup | str:
+    """Return the axis, for the head of the table."""
+    if axis is None:
+        return ""
+    shown: list[float] = []
+    for tick in axis.ticks(5):
+        if not shown or axis.place(tick) - axis.place(shown[-1]) >= _TICK_DISTANCE:
+            shown.append(tick)
+    ticks = Markup("").join(
+        Markup('<text x="{:.1f}" y="15" text-anchor="middle">{}</text>').format(axis.place(tick), _time(tick))
+        for tick in shown
+    )
+    return _svg(ticks, "logarithmic axis of the latency")
+
+
+def _time(value_ns: float | None) -> str:
+    return "" if value_ns is None else _units.format_duration(value_ns)
+
+
+def _svg(body: Markup, label: str) -> Markup:
+    return Markup(
+        '<svg class="intervals" viewBox="0 0 {w} {h}" width="{w}" height="{h}" role="img" aria-label="{label}">'
+        "{body}</svg>"
+    ).format(w=_WIDTH, h=_HEIGHT, label=label, body=body)

@@ -1,0 +1,215 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The part of the page about the power cuts of all hosts: a mark for each cut, and how large the chance of a loss may
+be."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import (
+    INCONCLUSIVE,
+    KEPT,
+    LOST,
+    OUTCOMES,
+    total_row,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability import (
+    CERTIFYING_BOUND,
+    chance_bound,
+    percent_upwards,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.power_cuts import wanted_cuts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.power_cut.said import counts_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.axes import LogAxis
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.observation import number
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.page.badge import badge
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.page.columns import (
+    NAME,
+    PICTURE,
+    TEXT,
+    Column,
+    filled,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_data
+from markupsafe import Markup
+
+Shown = tuple[Host, Markup]
+"""A host, and its name as a link."""
+
+NOT_MADE = "not made"
+
+_WIDTH = 210
+_IN_ROW = 20
+_MOST_MARKS = 60
+"""More cuts than these are one bar, whose parts are as long as their shares."""
+_PITCH = 10
+_MARKS = {
+    KEPT: "M{x:.1f} {y:.1f}h7v7h-7z",
+    LOST: "M{x:.1f} {y:.1f}l7 7m0 -7l-7 7",
+    INCONCLUSIVE: "M{x:.1f} {y:.1f}h7v7h-7z",
+    NOT_MADE: "M{x:.1f} {y:.1f}m2.5 3.5h2",
+}
+"""The mark of a cut by its outcome, which differ in their shapes as well."""
+_LOWEST = 0.001
+_TICKS = (0.01, 0.05, 0.2, 1.0)
+_AXIS = LogAxis(math.log10(_LOWEST), 0.0, 14, _WIDTH - 14)
+
+
+class Overview:
+    """The cuts of all hosts in the form that power_cut/overview.html.j2 needs."""
+
+    def __init__(self, model: Model, shown: Sequence[Shown]) -> None:
+        self._run = model.run
+        self.left = len(model.hosts) - len(shown)
+        columns: list[Column[Shown]] = [
+            Column("Host", NAME, lambda each: each[1]),
+            Column("Verdict", TEXT, lambda each: badge(each[0].verdict)),
+            Column("Cuts", PICTURE, lambda each: _cuts_picture(each[0]), lambda each: _counts(each[0])),
+            Column("Lost", TEXT, lambda each: _writes_lost(each[0]), lambda each: _damage(each[0])),
+            Column(_scale(), PICTURE, lambda each: self._bound_picture(each[0]), lambda each: _bound_text(each[0])),
+            Column("Acknowledged writes", "", lambda each: _acknowledged(each[0])),
+            Column("Not seen below", "", lambda each: _unseen(each[0])),
+        ]
+        self.titles, self.rows = filled(columns, shown, lambda each: each[0].verdict)
+
+    @property
+    def dashed(self) -> str:
+        """What the dashed line is."""
+        hosts = self._run.get("expected_hosts") or []
+        bounds = sorted({self._wanted(host) for host in hosts}) or [CERTIFYING_BOUND]
+        texts = " and ".join(f"{percent_upwards(100 * bound)} %" for bound in bounds)
+        if any(wanted_cuts(profile_data(self._run, host)) for host in hosts):
+            return f"what is proven by as many cuts as the profile asks for ({texts})"
+        return f"{texts}; with a higher bound, the cuts are too few to certify"
+
+    def _wanted(self, host: str) -> float:
+        cuts = wanted_cuts(profile_data(self._run, host))
+        return chance_bound(cuts) if cuts else CERTIFYING_BOUND
+
+    def _bound_picture(self, host: Host) -> Markup:
+        if not _made(host):
+            return Markup("")
+        wanted = _AXIS.place(self._wanted(host.host))
+        parts = [Markup('<line class="margin" x1="{x:.1f}" y1="0" x2="{x:.1f}" y2="22"/>').format(x=wanted)]
+        bound, lost = _bound(host), _lost(host)
+        if lost:
+            place = _AXIS.place(lost / len(_made(host)))
+            parts.append(Markup('<path class="lost" d="M{:.1f} 7l8 8m0 -8l-8 8"/>').format(place - 4))
+        elif bound:
+            parts.append(
+                Markup('<path class="interval" d="M{:.1f} 11H{b:.1f}M{b:.1f} 6V16"/>').format(
+                    _AXIS.first, b=_AXIS.place(bound)
+                )
+            )
+        return _svg(22, Markup("").join(parts), f"chance of a loss per cut: {_bound_text(host)}")
+
+
+def _made(host: Host) -> Sequence[dict[str, Any]]:
+    return host.own.get("cuts") or ()
+
+
+def _counts(host: Host) -> str:
+    return counts_text(host) if host.own else ""
+
+
+def _lost(host: Host) -> int:
+    """Return how many cuts lost writes."""
+    return sum(cut["outcome"] == LOST for cut in _made(host))
+
+
+def _writes_lost(host: Host) -> str:
+    """Return how many acknowledged writes were lost in all cuts, empty if none."""
+    totals = [total_row(cut["rows"]) for cut in _made(host) if cut["outcome"] == LOST]
+    texts = (str(row.get(name) or "") for row in totals for name in ("lost_tail_writes", "lost_out_of_order_writes"))
+    count = sum(int(text) for text in texts if text.isdecimal() and len(text) < 20)
+    return f"{_units.format_count(count)} writes" if count else ""
+
+
+def _damage(host: Host) -> str:
+    return ", ".join(str(loss["loss"]) for loss in host.own.get("losses") or ())
+
+
+def _bound(host: Host) -> float | None:
+    """Return the largest chance of a loss that the cuts are compatible with, None if it is not known."""
+    bound = number(host.own, "loss_chance_bound")
+    return bound if bound and 0 < bound <= 1 else None
+
+
+def _bound_text(host: Host) -> str:
+    if lost := _lost(host):
+        return f"lost in {lost} of {len(_made(host))}"
+    bound = _bound(host)
+    return f"at most {percent_upwards(100 * bound)} %" if bound else "not known" if _made(host) else ""
+
+
+def _acknowledged(host: Host) -> str:
+    known = [count for cut in _made(host) if (count := number(cut, "acknowledged_writes")) is not None]
+    return _units.format_count(int(sum(known))) if known else ""
+
+
+def _unseen(host: Host) -> str:
+    """Return the longest stretch of writing whose loss could have gone unnoticed."""
+    known = [span for cut in _made(host) if (span := number(cut, "visible_from_ns")) is not None]
+    return _units.format_duration(max(known)) if known else ""
+
+
+def _cuts_picture(host: Host) -> Markup:
+    """Return a mark for each cut in their order, and for each that was asked for and not made; or one bar."""
+    if not host.own:
+        return Markup("")
+    outcomes = [cut["outcome"] if cut["outcome"] in OUTCOMES else INCONCLUSIVE for cut in _made(host)]
+    outcomes += [NOT_MADE] * min(max(0, host.own["cut_count"] - len(outcomes)), 10 * _MOST_MARKS)
+    body, height = _bar(outcomes) if len(outcomes) > _MOST_MARKS else _marks(outcomes)
+    return _svg(height, body, counts_text(host))
+
+
+def _marks(outcomes: Sequence[str]) -> tuple[Markup, int]:
+    rows = max(1, math.ceil(len(outcomes) / _IN_ROW))
+    places = [(4 + _PITCH * (place % _IN_ROW), 5 + _PITCH * (place // _IN_ROW)) for place in range(len(outcomes))]
+    paths = {
+        outcome: "".join(
+            mark.format(x=x, y=y) for (x, y), each in zip(places, outcomes, strict=True) if each == outcome
+        )
+        for outcome, mark in _MARKS.items()
+    }
+    return _paths(paths.items()), max(22, 8 + _PITCH * rows)
+
+
+def _bar(outcomes: Sequence[str]) -> tuple[Markup, int]:
+    """Return one bar with the shares of the outcomes; each that occurs can be seen."""
+    paths, x = [], 4.0
+    for outcome, group in groupby(sorted(outcomes, key=[*OUTCOMES, NOT_MADE].index)):
+        length = max(4.0, (_WIDTH - 24) * len(list(group)) / len(outcomes))
+        paths.append((outcome, f"M{x:.1f} 6h{length:.1f}v10h-{length:.1f}z"))
+        x += length + 1
+    return _paths(paths), 22
+
+
+def _paths(paths: Iterable[tuple[str, str]]) -> Markup:
+    return Markup("").join(
+        Markup('<path class="{}" d="{}"/>').format(outcome.replace(" ", "-"), path) for outcome, path in paths if path
+    )
+
+
+def _scale() -> Markup:
+    ticks = Markup("").join(
+        Markup('<text x="{:.1f}" y="20" text-anchor="middle">{:g}%</text>').format(_AXIS.place(tick), 100 * tick)
+        for tick in _TICKS
+    )
+    title = Markup('<text x="0" y="8">Chance of a loss per cut</text>')
+    return _svg(22, title + ticks, "logarithmic axis of the chance of a loss per cut")
+
+
+def _svg(height: int, body: Markup, label: str) -> Markup:
+    return Markup(
+        '<svg class="intervals cuts" viewBox="0 0 {w} {h}" width="{w}" height="{h}" role="img" aria-label="{label}">'
+        "{body}</svg>"
+    ).format(w=_WIDTH, h=height, label=label, body=body)
