@@ -37,11 +37,15 @@ _WIDEST_CHARACTER = 8.4
 """The same on small screens, on which labels are larger."""
 _USUAL_LABEL = len("1000 KiB")
 """Characters of a label for which there is room in every chart."""
+_TRIED_STARTS = 24
+"""How many places are tried along a line for its label."""
 _ABOVE, _BELOW = -3, 12
 """The base of a label from the line that it belongs to."""
 _HOLD = 1e-9
 
 _Item = TypeVar("_Item")
+_Place = tuple[float, float, float]
+"""The start, the base and the width of a label."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,35 +196,53 @@ class LevelLine:
 def level_labels(levels: Sequence[LevelLine], lines: Iterable[Sequence[tuple[float, float]]]) -> Markup:
     """Return the labels of horizontal lines, each above or below its own line at the place where it covers the least of
     the other labels and of all lines."""
-    drawn = [
-        point
-        for course in (*lines, *(((each.left, each.y), (each.right, each.y)) for each in levels))
-        for point in _along(course)
-    ]
-    placed: list[tuple[float, float, float]] = []
-    parts = []
+    drawn = _drawn([*lines, *(((each.left, each.y), (each.right, each.y)) for each in levels)])
+    placed: list[_Place] = []
     for each in levels:
         width = _CHARACTER * len(each.words)
-        starts = [
-            min(max(start, LEFT), RIGHT - width)
-            for start in (each.left, each.right - width, (each.left + each.right - width) / 2)
-        ]
+        last = each.right - width
+        shares = (0, 1, *(number / _TRIED_STARTS for number in (_TRIED_STARTS // 2, *range(1, _TRIED_STARTS))))
+        starts = [min(max(each.left + share * (last - each.left), LEFT), RIGHT - width) for share in shares]
+        places = [(start, each.y + away, width) for away in (_ABOVE, _BELOW) for start in starts]
+        placed.append(_clearest(places, placed, drawn))
+    return _texts(((each.name, each.words) for each in levels), placed)
+
+
+def course_labels(
+    courses: Sequence[tuple[str, str, Sequence[tuple[float, float]]]], lines: Iterable[Sequence[tuple[float, float]]]
+) -> Markup:
+    """Return the labels of lines, from (class, words, points), each beside its own line at the first place where it
+    covers the least of the other labels and of all lines."""
+    drawn = _drawn([*lines, *(points for name, words, points in courses)])
+    placed: list[_Place] = []
+    for dummy, words, points in courses:
+        width = _CHARACTER * len(words)
         places = [
-            (start, each.y + away, width)
-            for away in (_ABOVE, _BELOW)
-            for start in starts
-            if TOP <= each.y + away <= BOTTOM
+            (min(max(x - width / 2, LEFT + 2), RIGHT - width), y + away, width)
+            for x, y in _along(points)
+            for away in (_ABOVE - 2, _BELOW + 1, _ABOVE - 6, _BELOW + 5)
         ]
-        best = min(
-            places,
-            key=lambda place: (
-                sum(_overlap(place, other) for other in placed),
-                sum(_covers(place, *point) for point in drawn),
-            ),
-        )
-        placed.append(best)
-        parts.append(text(each.name, best[0], best[1], each.words))
-    return Markup("").join(parts)
+        placed.append(_clearest(places, placed, drawn))
+    return _texts(((name, words) for name, words, points in courses), placed)
+
+
+def _drawn(lines: Iterable[Sequence[tuple[float, float]]]) -> list[tuple[float, float]]:
+    return [point for course in lines for point in _along(course)]
+
+
+def _clearest(places: Sequence[_Place], placed: Sequence[_Place], drawn: Sequence[tuple[float, float]]) -> _Place:
+    """Return the first of the places within the plot at which a label covers the least."""
+    return min(
+        [place for place in places if TOP <= place[1] <= BOTTOM],
+        key=lambda place: (
+            sum(_overlap(place, other) for other in placed),
+            sum(_covers(place, *point) for point in drawn),
+        ),
+    )
+
+
+def _texts(labels: Iterable[tuple[str, str]], places: Iterable[_Place]) -> Markup:
+    return Markup("").join(text(name, x, y, words) for (name, words), (x, y, dummy) in zip(labels, places, strict=True))
 
 
 def _along(course: Sequence[tuple[float, float]]) -> Iterable[tuple[float, float]]:
@@ -232,12 +254,12 @@ def _along(course: Sequence[tuple[float, float]]) -> Iterable[tuple[float, float
         )
 
 
-def _overlap(one: tuple[float, float, float], other: tuple[float, float, float]) -> bool:
-    """Whether two labels overlap, each by its start, its base and its width."""
+def _overlap(one: _Place, other: _Place) -> bool:
+    """Whether two labels overlap."""
     return one[0] < other[0] + other[2] and other[0] < one[0] + one[2] and abs(one[1] - other[1]) < _LABEL_DISTANCE
 
 
-def _covers(label: tuple[float, float, float], x: float, y: float) -> bool:
+def _covers(label: _Place, x: float, y: float) -> bool:
     return label[0] <= x <= label[0] + label[2] and label[1] - 10 <= y <= label[1] + 2
 
 

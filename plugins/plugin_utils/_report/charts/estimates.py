@@ -19,6 +19,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.axes 
     TOP,
     LogAxis,
     chart,
+    course_labels,
     end_labels,
     level_grid,
     line,
@@ -104,14 +105,12 @@ def _chart(
             f"M{x.place(key[0]):.1f} {y.place(value):.1f}h0" for key, value in dots.items() if key[1] == count
         )
         parts.append(Markup('<path class="dots s{}" d="{}"/>').format(number, marks) if marks else Markup(""))
-        # The lines meet on the right, at the log's limit.
-        labels.append((places[0][1] - 9, f"s{number}", _units.format_count(count)))
+        labels.append((f"s{number}", _units.format_count(count), [(across, up) for across, up, holds in places]))
+    most = [(x.place(size), y.place(rate)) for size, rate in limit]
     parts.append(
-        Markup('<path class="limit log" d="M{}"/>').format(
-            "L".join(f"{x.place(size):.1f} {y.place(rate):.1f}" for size, rate in limit)
-        )
+        Markup('<path class="limit log" d="M{}"/>').format("L".join(f"{across:.1f} {up:.1f}" for across, up in most))
     )
-    parts += [end_labels(labels, x=LEFT + 6), end_labels([(y.place(limit[-1][1]), "log", "limit")])]
+    parts += [course_labels(labels, [most]), end_labels([(y.place(limit[-1][1]), "log", "limit")])]
     beyond = any(estimate.reservations for curve in curves.values() for size, estimate in curve)
     more = (" Dotted: outside the range of the model." if beyond else "") + (
         " Dots were measured by the commit workload." if dots else ""

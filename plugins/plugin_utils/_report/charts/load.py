@@ -57,6 +57,12 @@ class _Bound:
     def words(self) -> str:
         return f"limit{self.on and f' of {self.on}'} {_units.format_duration(self.value)}"
 
+    @property
+    def label(self) -> str:
+        """The same for the line itself, which has little room."""
+        limit = f"\u2264 {_units.format_duration(self.value)}"
+        return f"{self.on} {limit}" if self.on else self.words
+
 
 def capacity_chart(host: Host) -> Markup:
     """Return the chart of the metric that decides the capacity, or of the mean if that is not a latency;
@@ -108,7 +114,7 @@ def load_chart(host: Host, metric: str) -> Markup:
     )
     places = {series: [(x.place(load), y.place(value)) for load, value in points] for series, points in curves.items()}
     levels = [
-        LevelLine(x.place(bound.first) - 6, x.place(bound.last) + 6, y.place(bound.value), bound.name, bound.words)
+        LevelLine(x.place(bound.first) - 6, x.place(bound.last) + 6, y.place(bound.value), bound.name, bound.label)
         for bound in bounds
     ]
     parts = [duration_grid(y, "Response" if reserved else "Latency")]
@@ -119,9 +125,9 @@ def load_chart(host: Host, metric: str) -> Markup:
     ]
     parts += [line(f"size {colours[series]}", points, dots=True) for series, points in places.items()]
     highest = host.climbed.highest_passed if host.climbed else None
-    if highest in loads:
-        parts.append(_mark(x.place(highest)))
-    parts.append(level_labels(levels, places.values()))
+    passed = [_ends_of_mark(x.place(highest))] if highest in loads else []
+    parts += [_mark(ends) for ends in passed]
+    parts.append(level_labels(levels, [*places.values(), *(end for ends in passed for end in ends)]))
     parts.append(end_labels((points[-1][1], colours[series], series.label) for series, points in places.items()))
     words = _description(host, curves, bounds, highest if highest in loads else None, behind)
     return chart(
@@ -174,11 +180,16 @@ def _bounds(host: Host, metric: str, colours: Mapping[Series, str]) -> list[_Bou
     return list(found.values())
 
 
-def _mark(x: float) -> Markup:
-    """Return the line at the highest load that passed."""
-    anchor = "middle" if x > LEFT + 60 else "start"
-    return Markup('<path class="line passed" d="M{:.1f} {}V{}"/>').format(x, TOP - 8, BOTTOM) + text(
-        "passed", x, TOP - 11, "passed up to here", anchor
+def _ends_of_mark(x: float) -> list[list[tuple[float, float]]]:
+    """Return the strokes at the highest load that passed: only at the ends of its grid line, so that labels have room
+    between them."""
+    return [[(x, TOP - 8), (x, TOP + 4)], [(x, BOTTOM - 10), (x, BOTTOM + 3)]]
+
+
+def _mark(ends: Sequence[Sequence[tuple[float, float]]]) -> Markup:
+    x, top = ends[0][0]
+    return Markup("").join(line("passed", end) for end in ends) + text(
+        "passed", x, top - 3, "passed up to here", "middle" if x > LEFT + 60 else "start"
     )
 
 
@@ -195,7 +206,7 @@ def _description(
     if bounds:
         parts.append(f"Dashed: {', '.join(bound.words for bound in bounds)}.")
     if highest is not None:
-        parts.append(f"The upright line is at {host.words.load_text(highest)}, the highest load that passed.")
+        parts.append(f"The green marks are at {host.words.load_text(highest)}, the highest load that passed.")
     if behind:
         parts.append("Some operations were due and did not start in time, so their response figures are lower bounds.")
     return " ".join(parts)

@@ -196,7 +196,7 @@ def test_charts_are_drawn_over_the_load_with_the_limit_on_each_line(model):
         "p99 of the response over the load, without confidence",
     ]
     assert [title for title in drawn if " over " in title] == list(found)
-    assert {"Response", "Load in threads", "2", "4", "8", "maintenance reads", "limit of maintenance reads 200 ms"} <= {
+    assert {"Response", "Load in threads", "2", "4", "8", "maintenance reads", "maintenance reads \u2264 200 ms"} <= {
         *texts(found["Mean response over the load, without confidence"])
     }
     assert "lower bounds" in found["p99 of the response over the load, without confidence"]
@@ -206,11 +206,11 @@ def test_charts_are_drawn_over_the_load_with_the_limit_on_each_line(model):
         "database reads",
         "log writes",
         "whole workload",
-        "limit of database reads 20 ms",
-        "limit of log writes 10 ms",
+        "database reads \u2264 20 ms",
+        "log writes \u2264 10 ms",
         "passed up to here",
     } <= {*texts(decisive)}
-    assert "The upright line is at 4 threads, the highest load that passed." in decisive
+    assert "The green marks are at 4 threads, the highest load that passed." in decisive
 
 
 def test_a_stream_has_one_colour_in_all_charts_of_a_host(model):
