@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import time
+from collections.abc import Mapping
 from typing import Any
 
 from ansible.errors import AnsibleActionFail
@@ -43,6 +44,32 @@ class ActionModule(RemoteAction):
 
     module_name = "mqops.logdisk.probe"
     stage = "tester"
+
+    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Inspect the host, and build its tester if that is missing and the host has all that it takes. An include for
+        the hosts without a tester would name all of them in one line."""
+        given = dict(self._task.args)
+        found = super().run(tmp, task_vars)
+        options, tester = given["options"], found.get("tester")
+        if not tester or tester["installed"] or not can_build(options, found):
+            return found
+        built = self._build({"options": options, "source_dir": given["source_dir"], "known": found}, task_vars)
+        return built if built.get("failed") else {**built, "tester": {**tester, "installed": True}}
+
+    def _build(self, arguments: dict[str, Any], task_vars: dict[str, Any] | None) -> dict[str, Any]:
+        """Return the result of the action ``build``."""
+        task = self._task.copy()
+        task.args = arguments
+        action = self._shared_loader_obj.action_loader.get(
+            "mqops.logdisk.build",
+            task=task,
+            connection=self._connection,
+            play_context=self._play_context,
+            loader=self._loader,
+            templar=self._templar,
+            shared_loader_obj=self._shared_loader_obj,
+        )
+        return action.run(task_vars=task_vars)
 
     def given(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         """Take the options of the role as ``options``, and the ``run`` for which the workspaces are inspected."""
@@ -126,3 +153,8 @@ class ActionModule(RemoteAction):
             return {**none_left(Workspace.stage, errors), "facts": known["facts"]}
         owner = self._task.args.get("user", "")
         return {**known, "workspace": {**layout(ready, owner, asked["allow"]), "asked": asked}}
+
+
+def can_build(options: Mapping[str, Any], found: Mapping[str, Any]) -> bool:
+    """Whether the tester can be built or copied without installing a compiler first."""
+    return options["tester_method"] != "compile" or bool(found.get("compiler") and found.get("headers"))

@@ -10,7 +10,6 @@ import time
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import progress
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import show
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import ENDED, MAX_POLLS, next_poll_s
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.status import COLLECTED
@@ -65,7 +64,7 @@ class ActionModule(ControllerAction):
         over = now >= end_epoch_s
         # One host at a time is enough to notice that a run was stopped, but not that one of several has ended early.
         begun = [name for name, start in early.items() if start <= now]
-        everyone = over or ended or progress.watched or options["everyone"] or len(begun) > 1
+        everyone = over or ended or options["everyone"] or len(begun) > 1
         candidates = begun or pending
         return {
             **result,

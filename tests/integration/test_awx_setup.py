@@ -139,5 +139,5 @@ def test_a_survey_that_awx_would_refuse_creates_nothing(controller: Controller, 
     refused.write_text(data.FILE.read_text().replace('choices: ["true", "false"]', "choices: [true, false]"))
     outcome = set_up(controller, awx, awx_setup_data=str(refused))
     assert outcome.status == 2
-    assert "AWX would not accept the survey question about gate_report_only." in outcome.screen
+    assert "AWX would not accept the survey question about gate_report_only." in outcome.words
     assert awx.changes == []

@@ -63,13 +63,13 @@ def test_a_disk_that_becomes_slower_is_named(start: Callable[..., Bed], controll
         outcome = certify(controller, inventory, gate_baseline="last")
         assert outcome.status == 2
         assert verdicts(outcome) == dict.fromkeys(HOSTS, "inconclusive")
-        assert f"{more} should tell" in outcome.screen
+        assert f"{more} should tell" in outcome.words
     sixth = certify(controller, inventory, gate_baseline="last")
     assert sixth.status == 2
     # On a very busy machine, another host may need a seventh run.
     assert [host for host, verdict in verdicts(sixth).items() if verdict == "fail"] == ["h4"]
     assert "pass" in verdicts(sixth).values()
-    assert "worse than its baseline: latency_mean is" in sixth.screen
+    assert "worse than its baseline: latency_mean is" in sixth.words
 
     status = controller.run("status", "-i", str(inventory))
     assert (status.status, states(status)) == (2, {"h1": "valid", "h2": "valid", "h3": "valid", "h4": "failed"})

@@ -105,6 +105,6 @@ def test_the_other_playbooks_follow_the_owner_alone(start: Start, controller: Co
     for playbook in ("stop", "cleanup"):
         refused = controller.run(playbook, "-i", str(inventory), ansible_become=True)
         assert refused.status == 2
-        assert "extra variables" in refused.screen
+        assert "extra variables" in refused.words
     assert controller.run("cleanup", "-i", str(inventory)).status == 0
     assert bed["h1"].files("/home/ops/.mqops-logdisk/runs") == []

@@ -160,7 +160,7 @@ def test_each_storage_class_has_its_verdict_or_its_sentence(controller: Controll
         "delete the PersistentVolume" in refused["notes"][-1],
     ) == ([], True)
     assert (record["facts"]["storage_provisioner"], record["facts"]["kubernetes_node"]) == ("fake.example.com", "node1")
-    assert "fast" in outcome.screen and TOKEN not in outcome.screen
+    assert "fast" in outcome.words and TOKEN not in outcome.words
 
 
 @pytest.mark.thorough
@@ -189,5 +189,5 @@ def test_nothing_is_opened_without_an_image(controller: Controller) -> None:
         "certify_pvc", "-i", "prod,", **{**SMALL, "claim_image": "", "claim_storage_classes": "fast"}
     )
     assert outcome.status == 2
-    assert "claim_image is empty" in outcome.screen
+    assert "claim_image is empty" in outcome.words
     assert outcome.certifications == []

@@ -76,14 +76,14 @@ def check_freezing(outcome: Outcome, host: str) -> None:
     assert of_time["share"] > 0.03
     assert "of the time went into writes that took longer (allowed 1 %)." in of_time["reason"]
     assert BEYOND_CHANCE in of_time["reason"]
-    assert "of the time went into writes that took longer" in outcome.screen
+    assert "of the time went into writes that took longer" in outcome.words
 
 
 def check_at_the_limit(outcome: Outcome, host: str) -> None:
     at_limit = judgement_of(outcome, host, P99)
     assert (at_limit["verdict"], at_limit["seconds_needed"]) == ("inconclusive", None)
     assert 0.007 < at_limit["share"] < 0.02
-    for text in (at_limit["reason"], outcome.screen):
+    for text in (at_limit["reason"], outcome.words):
         assert "The figure lies at the limit, so measuring longer will not decide it." in text
 
 
@@ -132,7 +132,7 @@ def test_a_run_as_long_as_an_inconclusive_one_asks_for(
     needed = judgement["seconds_needed"]
     assert seconds < needed <= 20 * seconds
     assert f"Measuring for {needed} s in all should decide it." in judgement["reason"]
-    assert f"Measuring for {needed} s in all should decide it." in first.screen
+    assert f"Measuring for {needed} s in all should decide it." in first.words
 
     (controller.directory / "reports").rename(tmp_path / "first")
     second = controller.certify(inventory, sweep_duration=needed, timeout_s=needed + 900, **sweep)

@@ -109,5 +109,5 @@ def test_the_policy_decides(start: Start, controller: Controller, tmp_path: Path
     assert controller.certify(inventory, "--limit", "h1", gate_report_only="true").status == 0
     let = controller.certify(inventory, "--limit", "h1", gate_fail_on=["fail"])
     assert let.status == 0
-    assert "The gate let 1 error through, because gate_fail_on does not name it." in let.screen
+    assert "The gate let 1 error through, because gate_fail_on does not name it." in let.words
     assert controller.certify(inventory, "--limit", "h2", gate_fail_on=["fail", "unqualified"]).status == 2

@@ -62,7 +62,7 @@ def test_the_memory_of_a_fleet(inventory: Path, controller: Controller) -> None:
     everything, h1 = ("-i", str(inventory)), ("-i", str(inventory), "--limit", "h1")
     assert certify(controller, inventory).status == 0
     missing = controller.run("status", *everything)
-    assert missing.status == 2 and "h2: missing" in missing.screen and states(missing)["h1"] == "valid"
+    assert missing.status == 2 and "h2: missing" in missing.words and states(missing)["h1"] == "valid"
 
     (only,) = missing.certifications
     compared = controller.run("compare", *h1, compare_before="2020-01-01", compare_after=only.path.name)
@@ -71,14 +71,14 @@ def test_the_memory_of_a_fleet(inventory: Path, controller: Controller) -> None:
     # A limit does not skip it.
     assert "had 0 of 1 entries, and 1 were added" in controller.run("history", *h1, history_import="reports").screen
     drift = controller.run("drift", *h1)
-    assert drift.status == 0 and "UNKNOWN: 1 volume cannot be judged yet" in drift.screen
+    assert drift.status == 0 and "UNKNOWN: 1 volume cannot be judged yet" in drift.words
 
 
 @pytest.mark.thorough
 def test_the_states_of_a_volume(inventory: Path, controller: Controller) -> None:
     everything, h1 = ("-i", str(inventory)), ("-i", str(inventory), "--limit", "h1")
     nothing = controller.run("status", *everything)
-    assert nothing.status == 2 and "does not exist" in nothing.screen
+    assert nothing.status == 2 and "does not exist" in nothing.words
 
     first = certify(controller, inventory, gate_profile=GOOD, gate_array_settings={"pool": "gold1", "cache": 64})
     assert first.status == 0
@@ -114,14 +114,14 @@ def test_the_states_of_a_volume(inventory: Path, controller: Controller) -> None
     )
     failed = controller.run("status", *h1)
     assert (failed.status, states(failed)) == (2, {"h1": "failed"})
-    assert "array_settings cache=64, pool=gold1 -> cache=64, pool=gold2" in failed.screen
+    assert "array_settings cache=64, pool=gold1 -> cache=64, pool=gold2" in failed.words
 
     (failed.directory / "reports/history.sqlite").unlink()
     assert "had 0 of 3 entries, and 3 were added" in controller.run("history", *h1, history_import="reports").screen
     rebuilt = controller.run("status", *h1)
     assert (rebuilt.status, states(rebuilt)) == (2, {"h1": "failed"})
     again = controller.run("history", *everything, history_import="reports")
-    assert again.status == 0 and "0 were added" in again.screen
+    assert again.status == 0 and "0 were added" in again.words
     for name in ("old.csv", "QM1-h1-2019-05-04.csv"):
         (controller.directory / name).write_text(MQLDT_CSV)
     assert "1 run of h1, 1 added" in controller.run("history", *h1, history_import_mqldt="QM1-h1-2019-05-04.csv").screen
@@ -130,12 +130,12 @@ def test_the_states_of_a_volume(inventory: Path, controller: Controller) -> None
         "1 run of h2/data, 1 added" in controller.run("history", *h1, history_import_mqldt="old.csv", **origin).screen
     )
     imported = controller.run("status", *everything)
-    assert "h2: missing" in imported.screen and states(imported) == {"h1": "failed", "h2": "none"}
+    assert "h2: missing" in imported.words and states(imported) == {"h1": "failed", "h2": "none"}
     assert controller.run("history", *everything).status == 2
 
     # The throughput of imported results is shown together with later measurements.
     drift = controller.run("drift", *everything)
-    assert drift.status == 0 and "UNKNOWN: 2 volumes cannot be judged yet" in drift.screen
+    assert drift.status == 0 and "UNKNOWN: 2 volumes cannot be judged yet" in drift.words
     reports = controller.directory / "reports"
     shown = {volume["host"]: volume for volume in json.loads((reports / "drift.json").read_text())["volumes"]}
     assert shown["h1"]["certificates"][0]["judged_at"][:4] == "2019" and shown["h2"]["volume"] == "data"
@@ -157,20 +157,20 @@ def test_a_history_that_cannot_be_written(inventory: Path, controller: Controlle
             gate_profile=GOOD,
             gate_history=str(broken),
         )
-        assert refused.status == 2 and "USAGE" in refused.screen and "certificates cannot be stored" in refused.screen
-        assert refused.certifications == [] and "hunter2" not in refused.screen
+        assert refused.status == 2 and "USAGE" in refused.words and "certificates cannot be stored" in refused.words
+        assert refused.certifications == [] and "hunter2" not in refused.words
 
     optional = controller.run(
         "certify", *h1, gate_profile=GOOD, gate_history=str(broken), gate_history_required=False, gate_report_only=True
     )
     assert (
         optional.status == 0
-        and "certificates cannot be stored" in optional.screen
-        and "were not stored" in optional.screen
+        and "certificates cannot be stored" in optional.words
+        and "were not stored" in optional.words
     )
     for wrong in ({"gate_history": "postgresql://u:hunter2@h/db"}, {"gate_valid_days": 0}):
         outcome = controller.run("certify", *h1, gate_profile=GOOD, **wrong)
-        assert outcome.status == 2 and "USAGE" in outcome.screen and "hunter2" not in outcome.screen
+        assert outcome.status == 2 and "USAGE" in outcome.words and "hunter2" not in outcome.words
 
 
 @pytest.mark.thorough
@@ -183,7 +183,7 @@ def test_a_history_that_fails_while_hosts_are_measured(
     wait_for(lambda: list(reports.glob("*/run.json")) or running.done(), "the run is opened")
     (reports / "history.sqlite").write_text("this is not a database, " * 100)
     failed = running.result()
-    assert failed.status == 2 and "were not stored" in failed.screen
+    assert failed.status == 2 and "were not stored" in failed.words
     directory = failed.certification.path
     assert (directory / "index.html").exists() and (directory / "hosts/h1/log/certificate.json").exists()
     outcome = json.loads((reports / "outcome.json").read_text())

@@ -111,7 +111,7 @@ def test_an_option_of_one_host_does_not_keep_the_others_from_being_ended(
     wrong = controller.run("stop", "-i", str(inventory), sweep_duration="5m")
     assert (
         failed_hosts(wrong) == {"localhost"}
-        and "USAGE: a, b, c: sweep_duration: '5m' is not a whole number" in wrong.screen
+        and "USAGE: a, b, c: sweep_duration: '5m' is not a whole number" in wrong.words
     )
 
 
@@ -164,7 +164,7 @@ def test_a_part_of_what_is_expected(
     outcome = controller.certify(inventory, *arguments, env=env)
     assert outcome.status in REFUSED_BY_ANSIBLE
     assert "PLAY [" not in outcome.screen
-    assert "cannot be run in part" in outcome.screen or "matches no host" in outcome.screen
+    assert "cannot be run in part" in outcome.words or "matches no host" in outcome.words
 
 
 @pytest.mark.thorough
@@ -268,7 +268,7 @@ def test_each_host_fails_by_its_own_verdict(start: Start, controller: Controller
     assert failed_hosts(outcome) == {"bad"}
     told = outcome_file(outcome)
     assert (told["outcome"], told["verdict"], told["gate_failed"]) == (VERDICT, "error", True)
-    assert "expected 2 hosts; the limit left out dead" in outcome.screen
+    assert "expected 2 hosts; the limit left out dead" in outcome.words
 
     through = controller.certify(inventory, gate_fail_on=["fail", "error"])
     assert through.status == 2

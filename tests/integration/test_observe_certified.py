@@ -77,5 +77,5 @@ def test_a_volume_that_became_slower_than_certified_is_called_so(
     assert (held["outcome"], held["state"], held["caveats"]) == ("slower", "valid", [])
     assert held["observed_ns"] >= held["expected_ns"] + 0.9 * ADDED_MS * 1e6
     assert "times slower than certified" in held["text"]
-    assert held["text"] in outcome.certifications[-1].html.text and held["text"] in outcome.screen
+    assert held["text"] in outcome.certifications[-1].html.text and held["text"] in outcome.words
     assert f"latency_mean <= {LIMIT_US} us" in record["judgements"][0]["limit"]

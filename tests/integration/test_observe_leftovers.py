@@ -137,7 +137,7 @@ def test_nothing_is_left_in_the_kernel(
     for pid in tracing(bed["h1"]):
         os.kill(pid, signal.SIGKILL)
     outcome = run.result()
-    assert outcome.status == 2 and "bpftrace was killed by signal 9" in outcome.screen
+    assert outcome.status == 2 and "bpftrace was killed by signal 9" in outcome.words
     assert not (bpftraces(bed["h1"]) or any(map(is_in_kernel, programs)) or left_on(bed["h1"]))
 
 
@@ -199,7 +199,7 @@ def test_each_host_has_its_own_end(start: Start, controller: Controller, backgro
     assert watching(bed["cut"])
     stopper = Controller(controller.tools, tmp_path, controller.environment)
     stopped = stopper.run("stop", "-i", str(inventory), "--limit", "cut")
-    assert stopped.status == 0 and "ended " in stopped.screen
+    assert stopped.status == 0 and "ended " in stopped.words
     outcome = run.result()
 
     records = outcome.certification.records
@@ -212,7 +212,7 @@ def test_each_host_has_its_own_end(start: Start, controller: Controller, backgro
     assert records["cut"]["tester"]["exit_message"] == "it was ended by request"
     assert "was killed by signal 9" in records["killed"]["tester"]["exit_message"]
     assert records["cut"]["facts"]["filesystem_type"] == "ext4" and abs(records["cut"]["facts"]["clock_offset_s"]) < 600
-    assert "cut: " in outcome.screen and "New maximum" in outcome.screen
+    assert "cut: " in outcome.words and "New maximum" in outcome.words
     assert {name: left_on(bed[name]) for name in ("cut", "killed")} == {"cut": [], "killed": []}
 
 

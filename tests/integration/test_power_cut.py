@@ -99,7 +99,7 @@ def test_each_host_gets_the_outcome_of_its_disk(
     )
     assert "2 cuts without a loss" in " ".join(hosts["honest"]["notes"])
     status = controller.run("status", "-i", str(tmp_path / "hosts.yml"), "--limit", "liar")
-    assert status.status == 2 and "liar: lost acknowledged writes in a power cut on " in status.screen
+    assert status.status == 2 and "liar: lost acknowledged writes in a power cut on " in status.words
 
 
 @pytest.mark.thorough
@@ -248,8 +248,8 @@ def test_tasks_cut_one_host_after_the_other(
 
     preflight = controller.run("power_cut", "-i", hosts, "--check")
     assert preflight.status == 0
-    assert f"the power of one is cut once, each time after 2 s of writing, by the tasks of {tasks}" in preflight.screen
-    assert "No cut of a host tests a SAN array" in preflight.screen
+    assert f"the power of one is cut once, each time after 2 s of writing, by the tasks of {tasks}" in preflight.words
+    assert "No cut of a host tests a SAN array" in preflight.words
     assert bed["one"].files("/fut/logdisk") == []
 
     outcome = controller.run("power_cut", "-i", hosts)
@@ -263,5 +263,5 @@ def test_tasks_cut_one_host_after_the_other(
     }
     assert "a task of cut_task_file failed: Look up the outlet: there is no such outlet" in cuts["unplugged"]["reason"]
     assert "cut_task_file includes a file that cannot be read" in cuts["unknown"]["reason"]
-    assert "unknown: inconclusive: cut 1: " in outcome.screen
+    assert "unknown: inconclusive; see " in outcome.words
     assert left_on(bed, "one") == left_on(bed, "unplugged") == left_on(bed, "unknown") == []

@@ -121,6 +121,6 @@ def test_one_slow_queue_manager_fails_by_name_and_sixteen_healthy_ones_pass(
     assert {name: rows[name]["verdict"] for name in ("QM1", "QM2", "QM4")} == dict.fromkeys(
         ("QM1", "QM2", "QM4"), "pass"
     )
-    assert "queue manager QM3 of 4" in outcome.screen
+    assert "queue manager QM3 of 4" in outcome.words
     sixteen = [each for each in records["sixteen"]["judgements"] if not each["hard"]]
     assert (records["sixteen"]["verdict"], len(sixteen)) == ("pass", 2 * 17)

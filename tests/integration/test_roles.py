@@ -84,4 +84,4 @@ def test_what_only_certify_gives_is_demanded_at_once(
     playbook.write_text(f"- hosts: localhost\n  gather_facts: false\n  tasks:\n    - {task}\n")
     outcome = controller.run(playbook, "-i", "localhost,")
     assert outcome.status == 2
-    assert f"missing required arguments: {missing}" in outcome.screen
+    assert f"missing required arguments: {missing}" in outcome.words

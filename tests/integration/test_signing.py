@@ -86,7 +86,7 @@ def test_what_is_signed_is_reported_and_verified_as_it_was_signed(
     assert verify(controller, "reports/latest", verify_principal="somebody@example.com")[0] == 2
 
     refused = controller.run("report", report_runs="reports/latest")
-    assert refused.status == 2 and "is signed, so it may not change" in refused.screen
+    assert refused.status == 2 and "is signed, so it may not change" in refused.words
     merged = controller.run(
         "report", report_runs=["reports/latest", "reports/latest"], gate_sign_key="key", gate_report_only=True
     )
@@ -103,7 +103,7 @@ def test_a_key_that_cannot_sign_is_refused_first(
     inventory: Path, controller: Controller, signers: Path, playbook: str
 ) -> None:
     refused = controller.run(playbook, "-i", str(inventory), gate_sign_key=str(signers))
-    assert refused.status == 2 and "USAGE: ssh-keygen cannot sign" in refused.screen
+    assert refused.status == 2 and "USAGE: ssh-keygen cannot sign" in refused.words
     assert refused.certifications == []
 
 
@@ -127,6 +127,6 @@ def test_a_key_that_is_lost_meanwhile_loses_no_report(inventory: Path, controlle
         "certify", "-i", str(inventory), "--limit", "broken", env={"PATH": path}, gate_report_only=True
     )
     run = outcome.certification.path
-    assert outcome.status == 2 and "the run is not signed: ssh-keygen cannot sign" in outcome.screen
+    assert outcome.status == 2 and "the run is not signed: ssh-keygen cannot sign" in outcome.words
     assert (run / "index.html").exists() and (run / MANIFEST).exists() and not (run / f"{MANIFEST}.sig").exists()
     assert json.loads((run.parent / "outcome.json").read_text())["outcome"] == "internal"

@@ -157,5 +157,5 @@ def test_what_cannot_be_used_is_refused_once(
         assert f"h1, h2: {name}: {said}" in told["message"]
     (line,) = summaries(outcome.screen)
     assert line == f"USAGE: {told['message']}"
-    assert "argument_spec" not in outcome.screen
+    assert "argument_spec" not in outcome.words
     assert outcome.certifications == []

@@ -88,7 +88,7 @@ def test_a_burst_allowance_runs_out(start: Start, controller: Controller, tmp_pa
     check_counters(records["amazon"])
     # On a disturbed machine, the failure is inconclusive. The note explains both.
     assert records["burst"]["verdict"] in ("fail", "inconclusive")
-    assert plateaus["burst"][0] in outcome.screen or records["burst"]["disturbances"]
+    assert plateaus["burst"][0] in outcome.words or records["burst"]["disturbances"]
     shown = {host["host"]: host["notes"] for host in certification.report["hosts"]}
     assert all(set(records[name]["notes"]) <= set(notes) for name, notes in shown.items())
 

@@ -48,5 +48,5 @@ def test_core_drives(
     facts = {"target_message_bytes": 2048, "target_messages_per_s": 5000.0, "target_clients": 60}
     assert all(record["facts"].items() >= facts.items() for record in outcome.certification.records.values())
     assert outcome.certification.run["controller"]["ansible_version"].startswith(core)
-    assert "[WARNING]" not in outcome.screen
-    assert "DEPRECATION" not in outcome.screen
+    assert "[WARNING]" not in outcome.words
+    assert "DEPRECATION" not in outcome.words

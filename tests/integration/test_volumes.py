@@ -114,14 +114,13 @@ def test_a_frozen_volume_costs_its_neighbours_nothing(
     assert reasons["log1"].startswith("ready: 4 steps") and reasons["log3"].startswith("ready: 2 steps")
     given_back = preflight.certification.path / "hosts/h1/workspace_volumes.yml"
     assert (
-        "log1: QM1, QM2 in /log1/logdisk: 8 files of 512K each, writes of 4K to 256K, 1 to 2 writers"
-        in preflight.screen
+        "log1: QM1, QM2 in /log1/logdisk: 8 files of 512K each, writes of 4K to 256K, 1 to 2 writers" in preflight.words
     )
-    assert "QM1 did not say how large its log writes are: it is not running" in preflight.screen
+    assert "QM1 did not say how large its log writes are: it is not running" in preflight.words
     assert (
-        "log2: QM3, QM4 in /log2/logdisk: 4 files of 256K each, writes of 8K to 12K, 1 to 2 writers" in preflight.screen
+        "log2: QM3, QM4 in /log2/logdisk: 4 files of 256K each, writes of 8K to 12K, 1 to 2 writers" in preflight.words
     )
-    assert "QM3 said by amqsrua that its log writes are of 8 KiB to 12 KiB on average" in preflight.screen
+    assert "QM3 said by amqsrua that its log writes are of 8 KiB to 12 KiB on average" in preflight.words
 
     host.freeze("/log3")
     counting, calls = tmp_path / "ssh", tmp_path / "calls"
@@ -177,7 +176,7 @@ def test_a_frozen_volume_costs_its_neighbours_nothing(
     wait_for(lambda: not left_on(host), "nothing is left")
 
     again = controller.run("preflight", "-i", str(inventory), "-e", f"@{given_back}", workspace_allow=["active_log"])
-    assert again.status == 0 and "volumes discovered" not in again.screen
+    assert again.status == 0 and "volumes discovered" not in again.words
     assert {
         volume: record["verdict"] for volume, record in records_of(again.certifications[-1].path).items()
     } == dict.fromkeys(VOLUMES)
@@ -214,7 +213,7 @@ def test_a_log_that_is_not_mounted_is_not_certified_on_another_disk(
     assert bed["passive"].files("/log1") == ["/log1/QM1"], "nothing was written"
 
     skipped = controller.run("certify", "-i", str(inventory), workspace_discover_absent="skip")
-    assert skipped.status == 0 and "SKIPPED: QM1" in skipped.screen
+    assert skipped.status == 0 and "SKIPPED: QM1" in skipped.words
     assert {name: record["verdict"] for name, record in skipped.certifications[-1].records.items()} == {
         "active": "pass",
         "passive": "warn",

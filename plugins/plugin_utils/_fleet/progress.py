@@ -78,13 +78,16 @@ def say(display: Any, text: str, color: str | None = None) -> None:
 
 
 def _wrapped(line: str) -> str:
-    """Return a line in lines that are not too wide. Words, such as paths, are never broken."""
+    """Return a line in lines that are not too wide, such that a command can still be copied. Words, such as paths, are
+    never broken."""
     if len(line) <= WIDEST:
         return line
     text = line.lstrip()
     indent = line[: len(line) - len(text)]
+    end = " \\" if text.startswith("ansible-playbook ") else ""
     more = {"break_long_words": False, "break_on_hyphens": False}
-    return "\n".join(textwrap.wrap(text, WIDEST, initial_indent=indent, subsequent_indent=f"{indent}  ", **more))
+    lines = textwrap.wrap(text, WIDEST - len(end), initial_indent=indent, subsequent_indent=f"{indent}  ", **more)
+    return f"{end}\n".join(lines)
 
 
 def _printer(display: Any) -> Callable[..., None]:

@@ -40,7 +40,15 @@ def test_a_terminal_has_lines_of_its_width_and_no_output_has_wider_ones_than_200
     assert width - 10 < max(map(len, lines)) <= width
 
 
-def test_a_long_sentence_about_names_is_wrapped_and_a_path_is_not(monkeypatch):
+def test_a_long_command_can_still_be_copied(monkeypatch):
+    said = []
+    monkeypatch.setattr(constants, "DEFAULT_STDOUT_CALLBACK", "default")
+    command = f"  ansible-playbook -i {'x' * 100} stop.yml -e stop_run_id={'y' * 100}"
+    progress.say(types.SimpleNamespace(display=lambda text, color: said.append(text)), command)
+    assert "\n" in said[0] and said[0].replace("\\\n    ", "") == command
+
+
+def test_a_long_sentence_is_wrapped_and_a_path_is_not(monkeypatch):
     said = []
     monkeypatch.setattr(constants, "DEFAULT_STDOUT_CALLBACK", "default")
     progress.say(types.SimpleNamespace(display=lambda text, color: said.append(text)), f"{'word ' * 50}\n  {'x' * 250}")
