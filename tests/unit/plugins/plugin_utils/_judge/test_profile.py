@@ -116,6 +116,9 @@ def test_every_shipped_file_is_a_profile_of_its_name():
         profile = load_profile(path)
         assert profile.name == os.path.basename(path)[:-4]
         assert all(limit.source for limit in profile.limits)
+        for limit in profile.limits:
+            choice, dummy, why = limit.source.partition("this project's choice")
+            assert choice or len(why) > 40, f"{limit.id} does not say why"
 
 
 def test_a_look_has_silvers_limits_that_seconds_can_break_and_never_certifies():

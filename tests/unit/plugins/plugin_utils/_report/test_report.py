@@ -467,7 +467,7 @@ def test_a_merged_report_says_so(tmp_path):
     runs = [fabricate.run_directory(tmp_path / name, {f"db0{name}": files}) for name in ("1", "2")]
     merged = merge_runs([run.path for run in runs], str(tmp_path / "merged"))
     assert shown(merged).splitlines()[:2] == [
-        "PASS: This run certifies 2 hosts against mq-log-silver 2.",
+        "PASS: This run certifies 2 hosts against mq-log-silver 3.",
         "  Merged from 2 runs. The gate did not run; this verdict is based on the records that were filed.",
     ]
 
@@ -504,8 +504,8 @@ def test_a_refusal_in_check_mode_is_told(tmp_path):
 @pytest.mark.parametrize(
     ("seconds", "hosts", "first"),
     [
-        (600, 1, "PASS: This run certifies 1 host against mq-log-silver 2."),
-        (600, 2, "PASS: This run certifies 2 hosts against mq-log-silver 2."),
+        (600, 1, "PASS: This run certifies 1 host against mq-log-silver 3."),
+        (600, 2, "PASS: This run certifies 2 hosts against mq-log-silver 3."),
         (550, 1, "PASS, but this run does not certify: it measured 550 s per row, but mq-log-silver requires 600 s."),
         (
             550,

@@ -50,7 +50,7 @@ def fleet(model, count):
 @pytest.mark.parametrize("count", [3, 20, 300])
 def test_a_pass_tells_its_worst_figure_validity_and_next_step_in_as_many_lines_for_any_fleet(certified, count):
     head, limits, valid, following, run, result = lines(fleet(certified, count))
-    assert head == f"PASS: This run certifies {count} hosts against mq-log-silver 2."
+    assert head == f"PASS: This run certifies {count} hosts against mq-log-silver 3."
     assert limits.startswith("  limits   the worst uses ") and limits.endswith(" on h1")
     assert valid == f"  valid    until {certified.valid_until}" and following == NEXT
     assert run.startswith("  run      ") and result == f"  result   {count} hosts: {count} pass"
