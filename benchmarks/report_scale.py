@@ -3,14 +3,16 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Measures the time and memory that the report of a large fleet needs, with a made-up run directory.
+"""Measures the time and memory that the report of a large fleet needs, and the size of its run directory, which is made
+up.
 
     PYTHONPATH=collections .venv-dev/bin/python benchmarks/report_scale.py --hosts 10000
+    PYTHONPATH=collections .venv-dev/bin/python benchmarks/report_scale.py --hosts 1000 --like reports/latest
 
-(`make link lint` creates `collections` and `.venv-dev`.) The making of the run directory is not measured. Rendering
-runs in a separate process, so that the peak memory is that of rendering alone. The targets for 10,000 hosts are at most
-60 s of one processor and at most 1 GiB; processor time is compared with the target, so that other load on the machine
-does not matter.
+(`make link lint` creates `collections` and `.venv-dev`.) Rendering runs in a separate process, so that the peak memory
+is that of rendering alone. The targets for 10,000 hosts are at most 60 s of one processor and at most 1 GiB; processor
+time is compared with the target, so that other load on the machine does not matter. Without `--like`, hosts have only
+the tables that a report of so many hosts reads. With it, each host has all tables of one of the volumes of that run.
 """
 
 from __future__ import annotations
@@ -36,8 +38,9 @@ LIMIT_MIB = 1024
 LIMIT_HOSTS = 10_000
 
 
-def make(base: str, hosts: int, failing_share: float) -> str:
-    """Make a run directory of that many hosts, some of which miss every latency limit. Returns its path."""
+def make(base: str, hosts: int, failing_share: float, like: str) -> tuple[str, float]:
+    """Make a run directory of that many hosts, some of which miss every latency limit. Returns its path, and the
+    processor seconds that filing took."""
     names = [f"db{number:05d}.example.com" for number in range(hosts)]
     directory = RunDirectory.create(base, fabricate.run_data(names))
     kinds = [
@@ -46,11 +49,23 @@ def make(base: str, hosts: int, failing_share: float) -> str:
     records = [fabricate.judged(directory.run, "host", files) for files in kinds]
     # For that many hosts, a report only reads these tables. The others would need gigabytes.
     kinds = [{name: files[name] for name in ("run.csv", "results.csv")} for files in kinds]
+    if like:
+        measured = RunDirectory.open(like)
+        records = [measured.records.read(folder) for folder in measured.records.folders()]
+        kinds = [measured.records.tables(record) for record in records]
+    start = time.process_time()
     for number, name in enumerate(names):
         kind = -1 if number < hosts * failing_share else number % len(LATENCIES_NS)
+        kind = number % len(kinds) if like else kind
         directory.records.write(dataclasses.replace(records[kind], host=name), kinds[kind])
+    filing = time.process_time() - start
     judge_run(directory, GATE)
-    return directory.path
+    return directory.path, filing
+
+
+def size_below(path: str) -> int:
+    """Return the bytes of all files below a directory."""
+    return sum(os.path.getsize(os.path.join(folder, name)) for folder, _, names in os.walk(path) for name in names)
 
 
 def measure(path: str, results: multiprocessing.Queue) -> None:
@@ -71,9 +86,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--hosts", type=int, default=LIMIT_HOSTS)
     parser.add_argument("--failing", type=float, default=0.02, help="share of hosts that fail")
+    parser.add_argument("--like", default="", help="run directory whose hosts are repeated")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as base:
-        path = make(base, options.hosts, options.failing)
+        path, filing = make(base, options.hosts, options.failing, options.like)
         context = multiprocessing.get_context("spawn")
         results = context.Queue()
         process = context.Process(target=measure, args=(path, results))
@@ -81,11 +97,16 @@ def main() -> int:
         seconds, elapsed, mebibytes = results.get()
         process.join()
         sizes = ", ".join(f"{name} {os.path.getsize(os.path.join(path, name)) / 1e6:.1f} MB" for name in RENDERERS)
+        whole, of_hosts = size_below(path), size_below(os.path.join(path, "hosts"))
     print(
         f"{options.hosts} hosts x {len(fabricate.BLOCK_SIZES)} block sizes: "
         f"{seconds:.1f} s of processor, {elapsed:.1f} s elapsed, {mebibytes:.0f} MiB at the peak"
     )
     print(f"{1e3 * seconds / options.hosts:.2f} ms and {1024 * mebibytes / options.hosts:.0f} KiB a host; {sizes}")
+    print(
+        f"run directory: {whole / 1e6:.1f} MB, of which {of_hosts / 1e6:.1f} MB are the folders of the hosts; filing "
+        f"them took {1e3 * filing / options.hosts:.2f} ms of processor per host"
+    )
     share = options.hosts / LIMIT_HOSTS
     return 0 if seconds <= LIMIT_S * max(share, 1) and mebibytes <= LIMIT_MIB * max(share, 1) else 1
 

@@ -3,6 +3,7 @@
 with the collection."""
 
 import csv
+import gzip
 import json
 import re
 import xml.etree.ElementTree as ElementTree
@@ -37,13 +38,14 @@ class Certification:
         return json.loads((self.path / "verdict.json").read_text())
 
     def table(self, host: str, name: str = "results.csv") -> list[dict[str, str]]:
-        """A table as the tester wrote it on the host."""
+        """A table as the tester wrote it on the host. Long ones are compressed."""
         (path,) = [
             record
             for record in self.path.glob("hosts/*/*/record.json")
             if json.loads(record.read_text())["host"] == host
         ]
-        return read_csv(path.with_name(name))
+        compressed = path.with_name(f"{name}.gz")
+        return read_csv(compressed if compressed.exists() else path.with_name(name))
 
     # The formats
 
@@ -90,7 +92,7 @@ class Certification:
 
 
 def read_csv(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="") as table:
+    with (gzip.open if path.suffix == ".gz" else open)(path, "rt", newline="") as table:
         return list(csv.DictReader(table))
 
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import write_file
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import CERTIFICATE, COMPARISON, POWER_CUTS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError, RunFiles, encode
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError, RunFiles
 
 MAX_CERTIFICATE_BYTES = 16 << 20
 
@@ -31,7 +30,7 @@ class Said:
         if self.read(folder) == said:
             return
         with self._files.writing(self._what, folder, self._name):
-            write_file(self._files.path(folder, self._name), encode(said))
+            self._files.write_json(folder, self._name, said)
             self._files.outdate(folder)
 
     def read(self, folder: str) -> dict[str, Any] | None:
@@ -63,7 +62,7 @@ class Certificates:
     def write(self, folder: str, text: str) -> None:
         """Write the certificate of the record in a folder. Raises RunDirectoryError."""
         with self._files.writing("The certificate", folder, CERTIFICATE):
-            write_file(self._files.path(folder, CERTIFICATE), text.encode("ascii"))
+            self._files.write(folder, CERTIFICATE, text.encode("ascii"))
 
     def read(self, folder: str) -> bytes | None:
         """Return the certificate of the record in a folder, None if there is none. Raises RunDirectoryError."""

@@ -18,6 +18,7 @@ stored.
         the witness saw acknowledged. Its tables are durability_<number>.csv and run_<number>.csv
     <base>/<run id>/hosts/<safe host>/<safe volume>/round-<number>/order.json and the tester's tables of each
         round of a search, bytes unchanged: the tables of the volume are joined from them
+    The long tables have .gz after their names, and in a large run more files do: see compressed.py
     <base>/<run id>/verdict.json and the rendered report
     <base>/<run id>/test-result.intoto.json, manifest.sha256 and manifest.sha256.sig, if the run is signed
     <base>/latest -> the newest run's directory
@@ -39,6 +40,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.beside_records 
     comparisons,
     power_cuts,
 )
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.compressed import LARGE_RUN_HOSTS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.expected_volumes import Volumes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import replace_link, write_file
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import is_finding
@@ -116,7 +118,7 @@ class RunDirectory:
     def __init__(self, path: str, run: dict[str, Any]) -> None:
         self.path = path
         self.run = run
-        self._files = RunFiles(path)
+        self._files = RunFiles(path, len(self.expected_hosts) > LARGE_RUN_HOSTS)
         self.records = Records(self._files, run)
         self.volumes = Volumes(self._files, self.records)
         self.orders = Orders(self._files)

@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import read_file, write_file
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.compressed import SUFFIX, read_either
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import UNREADABLE, finding
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import (
@@ -32,7 +32,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files impor
     MAX_TABLE_BYTES,
     RunDirectoryError,
     RunFiles,
-    encode,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR
 
@@ -63,15 +62,14 @@ class Records:
             record, run_id=record.run_id or self._run["run_id"], created_at=record.created_at or utc_now(), tables=filed
         )
         with self._files.writing(f"The record of {record.host!r}", folder):
-            self._files.make_folder(folder)
             for name, content in tables.items():
-                write_file(self._files.path(folder, name), content)
+                self._files.write(folder, name, content)
             self._files.remove(os.path.join(folder, COMPARISON), os.path.join(folder, POWER_CUTS))
             self._write_file(folder, record)
         return folder
 
     def _write_file(self, folder: str, record: HostRecord) -> None:
-        write_file(self._files.path(folder, RECORD), encode(record.as_dict()))
+        self._files.write_json(folder, RECORD, record.as_dict())
         self._files.outdate(folder)
 
     def withdraw(self, host: str, volume: str) -> None:
@@ -79,7 +77,8 @@ class Records:
         be mistaken for a new one. Raises RunDirectoryError."""
         folder = volume_folder(host, volume)
         try:
-            tables = [name for name in os.listdir(self._files.path(folder)) if is_table(name)]
+            stored = {name.removesuffix(SUFFIX) for name in os.listdir(self._files.path(folder))}
+            tables = filter(is_table, stored)
             self._files.remove(*(os.path.join(folder, name) for name in (RECORD, COMPARISON, POWER_CUTS, *tables)))
             self._files.outdate(folder)
         except OSError as error:
@@ -179,7 +178,7 @@ class Records:
                 continue
             _check_name(name)
             try:
-                content = read_file(os.path.join(folder, name), MAX_TABLE_BYTES)
+                content = read_either(os.path.join(folder, name), MAX_TABLE_BYTES)
             except OSError as error:
                 raise RunDirectoryError(f"{name} cannot be read: {error.strerror or error}.") from None
             if hashlib.sha256(content).hexdigest() != filed.get("sha256"):

@@ -13,7 +13,13 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import read_file, write_file
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.compressed import (
+    SUFFIX,
+    compress,
+    is_compressed,
+    read_either,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import write_file
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import (
     CERTIFICATE,
     MANIFEST,
@@ -35,21 +41,30 @@ class RunDirectoryError(OSError):
 
 
 class RunFiles:
-    """Files and folders by their names relative to the run directory, whose absolute path is ``root``."""
+    """Files and folders by their names relative to the run directory, whose absolute path is ``root``. Only here is
+    known which files are stored compressed, which depends on whether the run is a large one."""
 
-    def __init__(self, root: str) -> None:
+    def __init__(self, root: str, of_large_run: bool) -> None:
         self.root = root
+        self._of_large_run = of_large_run
 
     def path(self, *names: str) -> str:
         return os.path.join(self.root, *names)
 
     def has(self, *names: str) -> bool:
-        return os.path.lexists(self.path(*names))
+        path = self.path(*names)
+        return os.path.lexists(path) or os.path.lexists(path + SUFFIX)
 
     def write(self, folder: str, name: str, content: bytes) -> None:
         """Write a file into a folder, which is created if needed. Raises OSError."""
         self.make_folder(folder)
-        write_file(self.path(folder, name), content)
+        path = self.path(folder, name)
+        if is_compressed(name, self._of_large_run):
+            write_file(path + SUFFIX, compress(content))
+            _remove(path)
+        else:
+            write_file(path, content)
+            _remove(path + SUFFIX)
 
     def write_json(self, folder: str, name: str, data: Mapping[str, Any]) -> None:
         """Write plain data into a file in a folder, which is created if needed. Raises OSError."""
@@ -62,8 +77,8 @@ class RunFiles:
     def remove(self, *names: str) -> None:
         """Remove the files that exist. Raises OSError."""
         for name in names:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(self.path(name))
+            _remove(self.path(name))
+            _remove(self.path(name + SUFFIX))
 
     def outdate(self, folder: str) -> None:
         """Remove everything derived from the record in a folder: its certificate, the verdict,
@@ -113,13 +128,18 @@ class RunFiles:
         """Return what a file contains, None if it does not exist. Raises RunDirectoryError."""
         path = self.path(*names)
         try:
-            return read_file(path, most)
+            return read_either(path, most)
         except FileNotFoundError:
             return None
         except OSError as error:
             raise RunDirectoryError(
                 f"{f'{what} ' if what else ''}{path} cannot be read: {error.strerror or error}."
             ) from None
+
+
+def _remove(path: str) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path)
 
 
 def encode(data: Mapping[str, Any]) -> bytes:
@@ -141,7 +161,7 @@ def _finite(data: Any) -> Any:
 def read_json(path: str, most: int) -> dict[str, Any]:
     """Return the object that a file of at most that many bytes contains. Raises RunDirectoryError."""
     try:
-        data = json.loads(read_file(path, most), parse_constant=_refuse_constant)
+        data = json.loads(read_either(path, most), parse_constant=_refuse_constant)
     except OSError as error:
         raise RunDirectoryError(f"{path} cannot be read: {error.strerror or error}.") from None
     except (ValueError, RecursionError):

@@ -46,7 +46,7 @@ def render(model: Model) -> Iterator[str]:
     yield json.dumps(head, indent=1, default=str)[:-2]
     yield ',\n "hosts": ['
     for index, host in enumerate(model.hosts):
-        yield ("," if index else "") + "\n  " + json.dumps(_host(host), default=str)
+        yield ("," if index else "") + "\n  " + json.dumps(_host(host), separators=(",", ":"), default=str)
     yield "\n ]\n}\n"
 
 

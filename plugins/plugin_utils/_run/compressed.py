@@ -1,0 +1,65 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Which files of a volume are stored compressed with gzip, and how either form of a file is read.
+
+Sizes and hashes in records and certificates are always those of the content. Earlier versions compressed nothing. A
+run directory may come from anywhere, so no more is decompressed than the file may have without compression.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import read_file
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import ORDER, RECORD, is_table
+
+SUFFIX = ".gz"
+
+LARGE_RUN_HOSTS = 100
+"""If a run expects more hosts, nobody opens the files of each of them."""
+
+_OPENED_BY_PEOPLE = re.compile(r"(?:run|results|durability)(?:_[0-9]+)?\.csv\Z")
+"""Short tables."""
+_OF_LARGE_RUNS = (RECORD, ORDER)
+_GZIP = 16 + zlib.MAX_WBITS
+"""The format of gzip, here without a time and a name, so that the same content gives the same bytes."""
+
+
+def is_compressed(name: str, of_large_run: bool) -> bool:
+    """Whether a file is stored compressed."""
+    if of_large_run and name in _OF_LARGE_RUNS:
+        return True
+    return is_table(name) and (of_large_run or not _OPENED_BY_PEOPLE.match(name))
+
+
+def compress(content: bytes) -> bytes:
+    engine = zlib.compressobj(wbits=_GZIP)
+    return engine.compress(content) + engine.flush()
+
+
+def read_either(path: str, most: int) -> bytes:
+    """Return the content of a file that is stored plain, or compressed with a suffix. Raises OSError, for example if
+    the content has more than that many bytes.
+
+    If both exist, a write was interrupted before it removed the plain one, which the record beside it describes.
+    """
+    try:
+        return read_file(path, most)
+    except FileNotFoundError:
+        return _decompress(read_file(path + SUFFIX, most), most)
+
+
+def _decompress(packed: bytes, most: int) -> bytes:
+    engine = zlib.decompressobj(wbits=_GZIP)
+    try:
+        content = engine.decompress(packed, most + 1)
+    except zlib.error:
+        raise OSError("it is not compressed with gzip, or damaged") from None
+    if len(content) > most:
+        raise OSError(f"it has more than {most} bytes")
+    if not engine.eof or engine.unused_data:
+        raise OSError("it is not exactly one file compressed with gzip")
+    return content
