@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.shares import used_share
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.worst_use import used_limits
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import open_metrics as om
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
@@ -36,6 +36,8 @@ _OF_STREAMS = (
 )
 """The labels of the figures."""
 
+Used = list[tuple[float, dict[str, Any]]]
+"""The share of each limit that a host uses, largest first."""
 OPTION, ALL = "gate_metrics", "all"
 """The option, and its value with which the file has the verdicts, limits and steps that are of less interest, too."""
 
@@ -43,14 +45,15 @@ OPTION, ALL = "gate_metrics", "all"
 def render(model: Model) -> Iterator[str]:
     """Yield the text piece by piece: all samples of a metric together, as the format demands."""
     hosts = [(host, om.labels({"host": host.host, "volume": host.volume})) for host in model.hosts]
+    used = [used_limits(host) for host in model.hosts]
     every = (model.run.get("parameters") or {}).get(OPTION) == ALL
     yield from _run(model)
     yield from _verdicts(model, hosts, every)
     yield from _certificates(hosts)
-    yield from _margins(hosts, every)
+    yield from _margins(hosts, used, every)
     yield from _capacities(hosts)
     yield from model.kind.view.metrics(hosts)
-    yield from _rows(model, hosts, every)
+    yield from _rows(model, hosts, used, every)
     yield om.END
 
 
@@ -92,23 +95,16 @@ def _certificates(hosts: list[tuple[Host, str]]) -> Iterator[str]:
             yield om.sample("logdisk_run_certificate_end_timestamp_seconds", own, om.end_of_day_s(host.valid_until))
 
 
-def _margins(hosts: list[tuple[Host, str]], every: bool) -> Iterator[str]:
+def _margins(hosts: list[tuple[Host, str]], used: list[Used], every: bool) -> Iterator[str]:
     name = "logdisk_run_limit_margin_ratio"
     yield om.family(
         name,
         "Share of a limit that its worst row leaves unused: 0.25 is a quarter, 0 is the limit "
         "itself, below 0 it is broken.",
     )
-    for host, own in hosts:
-        for used, limit in _used(host)[: None if every else 1]:
-            yield om.sample(name, f"{own},{_limit_labels(limit)}", 1 - used)
-
-
-def _used(host: Host) -> list[tuple[float, dict[str, Any]]]:
-    """Return the share of each limit that its worst row uses, largest first."""
-    shares = [(used_share(limit, limit["worst"]["value"]), limit) for limit in host.limits]
-    known = [(used, limit) for used, limit in shares if used is not None]
-    return sorted(known, key=lambda each: each[0], reverse=True)
+    for (_host, own), limits in zip(hosts, used, strict=True):
+        for share, limit in limits[: None if every else 1]:
+            yield om.sample(name, f"{own},{_limit_labels(limit)}", 1 - share)
 
 
 def _capacities(hosts: list[tuple[Host, str]]) -> Iterator[str]:
@@ -132,21 +128,21 @@ def _limit_labels(limit: dict[str, Any]) -> str:
     return om.labels({"metric": limit["metric"], "limit": limit["limit"], "rows": limit["rows"], "severity": severity})
 
 
-def _rows(model: Model, hosts: list[tuple[Host, str]], every: bool) -> Iterator[str]:
+def _rows(model: Model, hosts: list[tuple[Host, str]], used: list[Used], every: bool) -> Iterator[str]:
     """Yield the figures of each step, or of the one that comes closest to a limit, for all workers together."""
     latency, rate = _OF_STREAMS if model.words.layout.by_stream else _OF_WRITES
     yield om.family("logdisk_run_latency_seconds", latency, om.SUMMARY)
-    for own, figures in _steps(hosts, every):
+    for own, figures in _steps(hosts, used, every):
         yield "".join(_latencies(own, figures))
     yield om.family("logdisk_run_throughput_bytes_per_second", rate)
-    for own, figures in _steps(hosts, every):
+    for own, figures in _steps(hosts, used, every):
         if figures["bytes_per_s"] is not None:
             yield om.sample("logdisk_run_throughput_bytes_per_second", own, figures["bytes_per_s"])
 
 
-def _steps(hosts: list[tuple[Host, str]], every: bool) -> Iterator[tuple[str, dict[str, Any]]]:
-    for host, own in hosts:
-        place = None if every else _nearest_its_limit(host)
+def _steps(hosts: list[tuple[Host, str]], used: list[Used], every: bool) -> Iterator[tuple[str, dict[str, Any]]]:
+    for (host, own), limits in zip(hosts, used, strict=True):
+        place = None if every else _nearest_its_limit(host, limits)
         for dummy, figures in host.results():
             if figures["worker"] == ALL_WORKERS and place in (None, _place_of(figures)):
                 keys = {key: figures[key] for key in ("step", "block_size_bytes", "load_point", "stream", "operation")}
@@ -156,10 +152,10 @@ def _steps(hosts: list[tuple[Host, str]], every: bool) -> Iterator[tuple[str, di
                 )
 
 
-def _nearest_its_limit(host: Host) -> tuple[Any, ...] | None:
+def _nearest_its_limit(host: Host, limits: Used) -> tuple[Any, ...] | None:
     """Return the place of the step of which most of a limit is used; without such a limit, that of the first step."""
     places = [_place_of(figures) for dummy, figures in host.results() if figures["worker"] == ALL_WORKERS]
-    worst = (_place_of(limit["worst"]) for dummy, limit in _used(host))
+    worst = (_place_of(limit["worst"]) for dummy, limit in limits)
     return next((place for place in worst if place in places), places[0] if places else None)
 
 
