@@ -40,8 +40,8 @@ JOB_ENVIRONMENT = {
 }
 UNTIL_STOPPED = 600
 IDLE_S = 60
-MOST_LINES = 250
-"""For 20 healthy hosts."""
+MOST_LINES = 220
+"""For 20 healthy hosts, Ansible's own lines per host and task included; test_screen.py counts the others."""
 LARGEST_EVENT = 30_000
 MOST_EVENTS_OF_HOST = 15
 
