@@ -223,7 +223,7 @@ def course_labels(
             for away in (_ABOVE - 2, _BELOW + 1, _ABOVE - 6, _BELOW + 5)
         ]
         placed.append(_clearest(places, placed, drawn))
-    return _texts(((name, words) for name, words, points in courses), placed)
+    return _texts(((f"name {name}", words) for name, words, points in courses), placed)
 
 
 def _drawn(lines: Iterable[Sequence[tuple[float, float]]]) -> list[tuple[float, float]]:

@@ -206,7 +206,7 @@ def _description(
     if bounds:
         parts.append(f"Dashed: {', '.join(bound.words for bound in bounds)}.")
     if highest is not None:
-        parts.append(f"The green marks are at {host.words.load_text(highest)}, the highest load that passed.")
+        parts.append(f"The upright strokes are at {host.words.load_text(highest)}, the highest load that passed.")
     if behind:
         parts.append("Some operations were due and did not start in time, so their response figures are lower bounds.")
     return " ".join(parts)

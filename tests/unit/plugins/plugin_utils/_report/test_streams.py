@@ -210,7 +210,7 @@ def test_charts_are_drawn_over_the_load_with_the_limit_on_each_line(model):
         "log writes \u2264 10 ms",
         "passed up to here",
     } <= {*texts(decisive)}
-    assert "The green marks are at 4 threads, the highest load that passed." in decisive
+    assert "The upright strokes are at 4 threads, the highest load that passed." in decisive
 
 
 def test_a_stream_has_one_colour_in_all_charts_of_a_host(model):
