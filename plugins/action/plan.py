@@ -29,7 +29,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.plan import o
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import duration_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import default_volume, noted_of, read_volumes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.workspaces import asked_while_looking
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.foresight import foresee, foresee_without_target
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import SKIPPED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
@@ -47,8 +46,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.reader imp
 STAGE = "discovery"
 """The stage of volumes that cannot be planned, in their records."""
 ABSENT_SKIP = "skip"
-AS_ROOT = "always"
-"""The value of workspace_become with which root creates the workspace, in a call of its own."""
 HANDED_ON = {
     "pool": "sweep_pool",
     "state_dir": "sweep_state_dir",
@@ -76,19 +73,12 @@ class ActionModule(ControllerAction):
             {**options["options"], **options["overrides"]},
             Folders(options["profile_dir"], options["workload_dir"]),
         )
-        plan = self._plan(asked, options, task_vars["inventory_hostname"])
-        call_of_its_own = self._task.check_mode or plan.get("discover") or asked["workspace_become"] == AS_ROOT
         return {
-            **plan,
+            **self._plan(asked, options, task_vars["inventory_hostname"]),
             "options": options["options"],
             "become": bool(asked["workspace_owner"]),
             "become_user": asked["workspace_owner"] or "root",
-            "tester": {
-                **of_tester(asked, discovers(asked)),
-                "tester_dry_run": self._task.check_mode,
-                "tester_volumes": [] if call_of_its_own else plan.get("volumes", []),
-                "tester_workspace": plan.get("workspace", {}),
-            },
+            "tester": {**of_tester(asked, discovers(asked)), "tester_dry_run": self._task.check_mode},
         }
 
     def _plan(self, asked: dict[str, Any], options: dict[str, Any], host: str) -> dict[str, Any]:
@@ -166,13 +156,7 @@ def planned(asked: dict[str, Any], folders: Folders, discover: bool = False) -> 
     }
     volumes = [{**volume, "notes": notes[volume["name"]]} for volume in plan["volumes"]]
     handed_on = {key: asked[name] for key, name in HANDED_ON.items()}
-    return {
-        **plan,
-        **handed_on,
-        "volumes": volumes,
-        "workspace": workspace_of(asked),
-        "notes": notes_of_host(notes),
-    }
+    return {**plan, **handed_on, "volumes": volumes, "notes": notes_of_host(notes)}
 
 
 def search_notes(volume: dict[str, Any]) -> list[Finding]:
@@ -193,15 +177,6 @@ def target_of(value: Any) -> Target | OperationsTarget | None:
         return read_target(value)
     except ValueError as error:
         raise OptionError(f"sweep_target {error}") from None
-
-
-def workspace_of(asked: dict[str, Any]) -> dict[str, Any]:
-    """Return the options for workspaces that are inspected together with the host and created when the testers start.
-    Raises OptionError."""
-    try:
-        return asked_while_looking(asked)
-    except ValueError as error:
-        raise OptionError(str(error)) from None
 
 
 def preliminary(asked: dict[str, Any]) -> dict[str, Any]:

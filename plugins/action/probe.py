@@ -17,7 +17,12 @@ from ansible_collections.mqops.logdisk.plugins.action.workspace import ActionMod
 from ansible_collections.mqops.logdisk.plugins.action.workspace import file_refusals, none_left
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction, of_volumes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.clock import clock_facts
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.workspaces import for_module, layout, volume_layout
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.workspaces import (
+    asked,
+    inspected_with_host,
+    layout,
+    volume_layout,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._tester.sources import (
     SourcesError,
@@ -72,13 +77,8 @@ class ActionModule(RemoteAction):
         return action.run(task_vars=task_vars)
 
     def given(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        """Take the options of the role as ``options``, and the ``run`` for which the workspaces are inspected."""
-        options, self._run, self._volumes = arguments.pop("options"), arguments.pop("run", {}), []
-        if self._run:
-            self._volumes = options.get("tester_volumes", [])
-        if self._volumes:
-            asked = {**options["tester_workspace"], "volumes": [for_module(volume) for volume in self._volumes]}
-            arguments = {**arguments, "workspace": {**asked, "run_id": self._run["run_id"]}}
+        """Take the options of the role as ``options``."""
+        options = arguments.pop("options")
         return {
             "directory": options["tester_dir"] or options["sweep_state_dir"],
             **{name: options[f"tester_{name}"] for name in OF_ROLE},
@@ -86,10 +86,16 @@ class ActionModule(RemoteAction):
         }
 
     def prepare(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        """Ask for the workspaces of a ``run`` as well, if its ``plan`` allows that."""
+        self._run, self._plan = arguments.pop("run", {}), arguments.pop("plan", {})
+        self._volumes = [] if self._task.check_mode else inspected_with_host(self._plan)
         try:
+            self._workspace = (
+                {**asked(self._plan["options"], self._volumes), "run_id": self._run["run_id"]} if self._volumes else {}
+            )
             sources = read_sources(arguments["source_dir"])
             binaries = self._binaries(arguments, sources)
-        except (SourcesError, BinaryError) as error:
+        except (SourcesError, BinaryError, ValueError) as error:
             raise AnsibleActionFail(str(error)) from error
         # A ready-made binary may have been built from other sources, so it reports their hash itself.
         self._source_hash = (
@@ -106,6 +112,7 @@ class ActionModule(RemoteAction):
             **arguments,
             "name": build_name(parts),
             "sha256": [hashlib.sha256(binary).hexdigest() for binary in binaries],
+            "workspace": self._workspace,
         }
 
     def _binaries(self, arguments: dict[str, Any], sources: dict[str, bytes]) -> list[bytes]:
@@ -133,7 +140,7 @@ class ActionModule(RemoteAction):
         }
         answers = answer.pop("workspaces", {})
         known = {"discovered": {}, **answer, **ready, "workspace": {}}
-        if not self._task.args.get("workspace"):
+        if not self._volumes:
             return known
         return self._with_workspace(known, answers, task_vars["inventory_hostname"])
 
@@ -146,13 +153,12 @@ class ActionModule(RemoteAction):
         errors = {name: each["error"] for name, each in found.items() if each["error"]}
         if any(each.get("needs_privilege") for name, each in found.items() if name not in errors):
             return known
-        directory, asked = RunDirectory.open(self._run["path"]), self._task.args["workspace"]
+        directory = RunDirectory.open(self._run["path"])
         errors = file_refusals(directory, host, Workspace.stage, found, errors, known["facts"])
         ready = [volume_layout(planned[name], found[name], False) for name in planned if name not in errors]
         if not ready:
             return {**none_left(Workspace.stage, errors), "facts": known["facts"]}
-        owner = self._task.args.get("user", "")
-        return {**known, "workspace": {**layout(ready, owner, asked["allow"]), "asked": asked}}
+        return {**known, "workspace": {**layout(ready, self._plan["options"]), "asked": self._workspace}}
 
 
 def can_build(options: Mapping[str, Any], found: Mapping[str, Any]) -> bool:

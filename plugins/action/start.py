@@ -86,9 +86,8 @@ class ActionModule(RemoteAction):
             profile, alone = profile_of(directory.run, host), runs_alone(plan, directory.expected_hosts)
             more = {**counted_for(profile), **({"shareDevice": True} if workspace.get("share_device") else {})}
             plans = {name: for_round(plans[name], self._round, loads.get(name)) for name in self._orders}
-            stops = {name: stops_above(profile, host, volume) if alone else {} for name, volume in plans.items()}
-            if alone and plan.get(END_EARLY, NONE) != NONE:
-                stops = {name: fails_above(profile, host, volume) for name, volume in plans.items()}
+            limits_of = stops_above if plan.get(END_EARLY, NONE) == NONE else fails_above
+            stops = {name: limits_of(profile, host, volume) if alone else {} for name, volume in plans.items()}
             volumes = [
                 order.made(plans[name], {**more, **stops[name]}, start_at, record=not self._task.check_mode)
                 for name, order in self._orders.items()

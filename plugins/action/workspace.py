@@ -12,9 +12,8 @@ from typing import Any
 from ansible.errors import AnsibleActionFail
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction, failure, of_volumes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.workspaces import (
-    for_module,
+    asked,
     layout,
-    reserve_of,
     volume_layout,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.unmeasured import file_error
@@ -29,28 +28,15 @@ class ActionModule(RemoteAction):
     module_name = "mqops.logdisk.workspace"
     stage = "workspace"
 
-    def given(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        """Take the options of the role as ``options``, and from the host's ``facts`` the owner of what root creates."""
-        options, privileged = arguments.pop("options"), arguments["privileged"]
-        return {
-            **arguments,
-            "owner": arguments["facts"]["user"] if privileged else "",
-            "run_as": options["workspace_owner"],
-            **{name: options[f"workspace_{name}"] for name in ("reserve", "allow", "mqs_ini")},
-            "may_ask_for_privilege": not privileged and options["workspace_become"] == "auto",
-        }
-
     def prepare(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        sent = {
-            name: value
-            for name, value in arguments.items()
-            if name not in ("run_as", "run_path", "facts", "known", "reserve")
-        }
+        """Take the options of the role as ``options``, and from the host's ``facts`` the owner of what root creates."""
+        options, privileged = arguments["options"], bool(arguments["privileged"])
+        owner = arguments["facts"]["user"] if privileged else ""
         try:
-            reserve = reserve_of(arguments.get("reserve", "0"))
+            self._asked = asked(options, self._wanted(), privileged, owner)
         except ValueError as error:
             raise AnsibleActionFail(str(error)) from error
-        return {**sent, "volumes": [for_module(volume) for volume in self._wanted()], **reserve}
+        return {**{name: arguments[name] for name in ("run_id", "state_dir", "privileged")}, **self._asked}
 
     def _wanted(self) -> list[dict[str, Any]]:
         """Return the volumes to request: all of them, or those that need privilege according to an earlier answer."""
@@ -71,7 +57,7 @@ class ActionModule(RemoteAction):
         answers = of_volumes(answer, planned)
         wanting = [name for name in planned if answers[name].get("needs_privilege") and not answers[name]["error"]]
         errors = {name: answers[name]["error"] for name in planned if answers[name]["error"]}
-        if not arguments.get("may_ask_for_privilege", True):
+        if not self._asked["may_ask_for_privilege"]:
             errors.update(dict.fromkeys(wanting, "the host asks for a privilege that it already has or must not get"))
             wanting = []
         errors = file_refusals(
@@ -82,7 +68,7 @@ class ActionModule(RemoteAction):
             errors,
             arguments["facts"],
         )
-        privileged = bool(arguments.get("privileged"))
+        privileged = bool(arguments["privileged"])
         ready = [
             volume_layout(planned[name], answers[name], privileged)
             for name in planned
@@ -91,8 +77,7 @@ class ActionModule(RemoteAction):
         ready = [*(as_dict(arguments.get("known")).get("volumes") or []), *ready]
         if not ready and not wanting:
             return none_left(self.stage, errors)
-        found = layout(ready, arguments.get("run_as", ""), arguments.get("allow") or [], wanting)
-        return {"changed": bool(answer.get("changed")), **found}
+        return {"changed": bool(answer.get("changed")), **layout(ready, arguments["options"], wanting)}
 
 
 def file_refusals(

@@ -90,6 +90,7 @@ EXAMPLES = r"""
   mqops.logdisk.probe:
     options: "{{ tester_asked }}"
     run: "{{ tester_run }}"
+    plan: "{{ tester_plan }}"
     source_dir: "{{ _tester_source_dir }}"
   register: tester_ready
 """

@@ -16,6 +16,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target imp
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import MEANINGS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import PolicyError, check_policy
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.reserve import reserve_option
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.reader import load_workload
 
@@ -29,6 +30,7 @@ CHECKS: dict[str, Callable[[Any], Any]] = {
     "gate_fail_on": check_policy,
     "sweep_workload": lambda value: load_workload(value, WORKLOADS),
     "sweep_target": read_target,
+    "workspace_reserve": lambda value: reserve_option(str(value)),
 }
 """They raise DefinitionError, PolicyError or ValueError."""
 

@@ -13,45 +13,50 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.reserve import reserve_option
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import as_dict
 
+BY_ROOT = "always"
+"""The value of workspace_become with which root creates all workspaces."""
 PATIENCE_S = 30
 """How long a file system may take to answer."""
 
 
-def asked_while_looking(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of the module ``workspace``, except run and volumes, from the values of all options. With them
-    ``probe`` inspects workspaces and ``start`` creates them, without a separate call. Raises ValueError."""
+def inspected_with_host(plan: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the planned volumes whose workspaces ``probe`` inspects and ``start`` creates: none if root creates them,
+    or if they are yet to be discovered."""
+    by_root = plan.get("volumes") and plan["options"]["workspace_become"] == BY_ROOT
+    return [] if by_root or plan.get("discover") else plan.get("volumes", [])
+
+
+def asked(
+    options: Mapping[str, Any], volumes: Sequence[dict[str, Any]], privileged: bool = False, owner: str = ""
+) -> dict[str, Any]:
+    """Return the options of the module ``workspace`` for planned ``volumes``, except those about the run, from the
+    values of all ``options``. What is created if ``privileged`` belongs to the ``owner``. Raises ValueError."""
+    try:
+        reserve = reserve_option(str(options["workspace_reserve"]))
+    except ValueError as error:
+        raise ValueError(f"workspace_reserve: {error}") from error
     return {
+        "volumes": [for_module(volume) for volume in volumes],
+        "owner": owner,
+        "may_ask_for_privilege": not privileged and options["workspace_become"] == "auto",
+        **{name: options[f"workspace_{name}"] for name in ("allow", "mqs_ini")},
         "reserve_bytes": 0,
         "reserve_share": None,
-        **reserve_of(options["workspace_reserve"]),
-        **{name: options[f"workspace_{name}"] for name in ("allow", "mqs_ini")},
-        "owner": "",
-        "may_ask_for_privilege": options["workspace_become"] == "auto",
+        **reserve,
         "patience_s": PATIENCE_S,
     }
 
 
-def reserve_of(reserve: Any) -> dict[str, Any]:
-    """Return the option of the module for the option ``workspace_reserve``. Raises ValueError."""
-    try:
-        return reserve_option(str(reserve))
-    except ValueError as error:
-        raise ValueError(f"workspace_reserve: {error}") from error
-
-
-def layout(
-    ready: list[dict[str, Any]], owner: str, allow: Sequence[str], wanting: Sequence[str] = ()
-) -> dict[str, Any]:
-    """Return what later tasks need to know: the volumes that are ``ready`` (see volume_layout), and the names of those
-    that are ``wanting`` privilege. ``owner`` is the user that the tester runs as, and ``allow`` is the option
-    workspace_allow."""
+def layout(ready: list[dict[str, Any]], options: Mapping[str, Any], wanting: Sequence[str] = ()) -> dict[str, Any]:
+    """Return what later tasks need to know, from the values of all ``options``: the volumes that are ``ready`` (see
+    volume_layout), and the names of those that are ``wanting`` privilege."""
     return {
         "volumes": ready,
         "wanting": list(wanting),
         "needs_privilege": bool(wanting),
         "privileged": any(volume["privileged"] for volume in ready),
-        "owner": owner,
-        "share_device": "device_in_use" in allow,
+        "owner": options["workspace_owner"],
+        "share_device": "device_in_use" in options["workspace_allow"],
     }
 
 

@@ -416,7 +416,7 @@ def probed(**more):
 )
 def test_watching_queue_managers_says_nothing_about_the_clock(monkeypatch, observed_s, bound_s):
     plugin = action(probe, {})
-    plugin._source_hash, plugin._sent_epoch_s = "", 910.0
+    plugin._source_hash, plugin._sent_epoch_s, plugin._volumes = "", 910.0, []
     monkeypatch.setattr(probe.time, "time", lambda: 1000.0)
     taken = plugin.take_in(probed(observed_s=observed_s), {})
     assert (taken["facts"]["clock_offset_s"], taken["facts"]["clock_offset_error_s"]) == (0.0, bound_s)
@@ -456,18 +456,18 @@ def test_the_tester_of_a_run_is_inspected_by_the_options_of_the_run():
     ]
     elsewhere = of_tester({**asked, "tester_dir": "/opt/t"})
     assert action(probe, {}).given({"options": elsewhere}, {})["directory"] == "/opt/t"
-    assert "workspace" not in sent
 
 
 def test_what_root_creates_belongs_to_the_user_of_the_tester():
-    options = {**role_defaults(), "workspace_owner": "mqm"}
-    given = {"options": options, "facts": {"user": "mqm"}}
-    first = action(workspace, {}).given({**given, "privileged": False}, {})
-    assert (first["owner"], first["run_as"], first["may_ask_for_privilege"]) == ("", "mqm", True)
-    second = action(workspace, {}).given({**given, "privileged": True}, {})
+    def asked(privileged, **options):
+        given = {"options": {**role_defaults(), **options}, "volumes": [], "facts": {"user": "mqm"}}
+        plugin = action(workspace, {}, **given, run_id="R", state_dir="/s", privileged=privileged)
+        return plugin.prepare(dict(plugin._task.args), {})
+
+    first, second = asked(False, workspace_owner="mqm"), asked(True, workspace_owner="mqm")
+    assert (first["owner"], first["may_ask_for_privilege"]) == ("", True)
     assert (second["owner"], second["may_ask_for_privilege"]) == ("mqm", False)
-    given = {"options": {**options, "workspace_become": "never"}, "facts": {}, "privileged": False}
-    assert not action(workspace, {}).given(given, {})["may_ask_for_privilege"]
+    assert not asked(False, workspace_become="never")["may_ask_for_privilege"]
 
 
 def test_hosts_that_lack_a_tester_or_a_workspace_and_doubles_are_named():

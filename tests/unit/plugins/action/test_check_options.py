@@ -181,6 +181,7 @@ def test_all_that_is_wrong_with_the_answers_is_said_at_once(check):
         "sweep_start_at": "tomorrow",
         "sweep_workload": "mq-logg",
         "gate_fail_on": ["fial"],
+        "workspace_reserve": "200%",
     }
     problem = problem_in(check({"a": {}, "b": {}}, extra=wrong, meanings=True))
     for name in wrong:

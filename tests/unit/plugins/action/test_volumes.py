@@ -17,11 +17,13 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.plan import (
     IN_TURN,
     TOGETHER,
     VOLUME_GAP_S,
+    of_tester,
     plan_host,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import read_volumes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_records
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import role_defaults
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import TOLD, finding
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.reader import load_workload
@@ -69,17 +71,22 @@ def reasons(directory):
     return {each.volume: each.reasons[0] for each in list(judged_records(directory))}
 
 
-def created(directory, answers, known=None, **more):
-    arguments = {
+def of_workspace(directory, known=None, privileged=False, **options):
+    return {
         "run_id": "R",
         "run_path": directory.path,
+        "state_dir": "/s",
         "volumes": planned()["volumes"],
-        "facts": {"os": "x"},
-        "reserve": "5%",
+        "facts": {"os": "x", "user": "mqm"},
+        "options": {**role_defaults(), **options},
         "known": known or {},
+        "privileged": privileged,
     }
+
+
+def created(directory, answers, known=None, privileged=False, **options):
     answer = answers if isinstance(answers, Exception) else {"volumes": answers}
-    return result_of(action(workspace, answer, **arguments, **more))
+    return result_of(action(workspace, answer, **of_workspace(directory, known, privileged, **options)))
 
 
 def found(name, **changes):
@@ -175,7 +182,7 @@ def test_only_the_volumes_that_want_privilege_are_asked_for_with_it(directory):
         directory, {"a": found("a"), "b": found("b", needs_privilege=True), "c": found("c", needs_privilege=True)}
     )
     assert (first["needs_privilege"], first["wanting"], first["privileged"]) == (True, ["b", "c"], False)
-    plugin = action(workspace, {}, run_path=directory.path, volumes=planned()["volumes"], known=first)
+    plugin = action(workspace, {}, **of_workspace(directory, first, privileged=True))
     assert [volume["name"] for volume in plugin.prepare(dict(plugin._task.args), HOST)["volumes"]] == ["b", "c"]
     second = created(directory, {"b": found("b"), "c": found("c", error="refused")}, known=first, privileged=True)
     assert [(volume["name"], volume["privileged"]) for volume in second["volumes"]] == [("a", False), ("b", True)]
@@ -186,7 +193,7 @@ def test_only_the_volumes_that_want_privilege_are_asked_for_with_it(directory):
 def test_a_host_that_may_not_ask_for_privilege_does_not_get_it(directory):
     """The volume gets a record, because a preflight considers a volume without a record to be ready."""
     answers = {"a": found("a"), "b": found("b", needs_privilege=True), "c": found("c")}
-    layout = created(directory, answers, may_ask_for_privilege=False)
+    layout = created(directory, answers, workspace_become="never")
     assert (layout["wanting"], layout["needs_privilege"], [volume["name"] for volume in layout["volumes"]]) == (
         [],
         False,
@@ -206,10 +213,12 @@ def test_a_second_call_that_fails_costs_only_the_volumes_that_it_is_for(director
 
 def inspected(directory, answers):
     """Return the known facts about a host with these workspaces, which are inspected but not created yet."""
-    asked = {"allow": [], "may_ask_for_privilege": True}
-    of_role = dict.fromkeys([f"tester_{name}" for name in probe.OF_ROLE], "")
-    options = {**of_role, "tester_dir": "/t", "tester_volumes": planned()["volumes"], "tester_workspace": asked}
-    arguments = {"options": {**options, "tester_user": "mqm"}, "run": {"run_id": "R", "path": directory.path}}
+    options = {**role_defaults(), "workspace_owner": "mqm"}
+    arguments = {
+        "options": of_tester(options),
+        "run": {"run_id": "R", "path": directory.path},
+        "plan": {**planned(), "options": options},
+    }
     known = {"facts": {"os": "x"}, "time_epoch_s": 0.0, "observed_s": 0.0, "tester": {"path": "/t", "source_hash": "a"}}
     plugin = action(probe, {})
     plugin._task.args = plugin.given({**arguments, "source_dir": SOURCES}, HOST)
@@ -221,7 +230,7 @@ def inspected(directory, answers):
 def test_workspaces_that_are_inspected_with_the_host_need_no_call_of_their_own(directory):
     answers = {"a": found("a"), "b": found("b", error="refused: full"), "c": found("c", disks=["sda"])}
     layout = inspected(directory, answers)["workspace"]
-    of_its_own = created(directory, answers, run_as="mqm")
+    of_its_own = created(directory, answers, workspace_owner="mqm")
     asked = layout.pop("asked")
     assert layout == {key: of_its_own[key] for key in layout} and layout["owner"] == "mqm"
     assert reasons(directory) == {"b": "workspace: refused: full"}
