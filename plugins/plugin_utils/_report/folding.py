@@ -18,6 +18,8 @@ LONGEST_NAME = 60
 """Characters of a host's name that are shown where many hosts are; the host's own section shows all."""
 
 _SHORTEST_RANGE = 3
+# Addresses have no domain.
+_DOMAIN = re.compile(r"(?=.*[a-z])(\.[A-Za-z0-9-]{1,63}){1,8}", re.DOTALL)
 # The last number in a name, not counting its domain and volume.
 _NUMBERED = re.compile(r"([^./]*?)([0-9]{1,18})([^0-9./]*(?:[./].*)?)\Z", re.DOTALL)
 
@@ -25,10 +27,28 @@ _NUMBERED = re.compile(r"([^./]*?)([0-9]{1,18})([^0-9./]*(?:[./].*)?)\Z", re.DOT
 def fold_names(names: Iterable[str], most: int = SHOWN_NAMES) -> str:
     """Write names in a natural order, with consecutive numbers as a range, and count the names for which there is no
     room."""
-    groups = _groups(sorted(set(names), key=natural))
+    found = sorted(set(names), key=natural)
+    domain = common_domain(found)
+    groups = _groups([without_domain(name, domain) for name in found])
     shown = [_group_text(group) for group in groups[:most]]
     left = sum(map(len, groups[most:]))
-    return and_list([*shown, f"{_units.format_count(left)} more"] if left else shown)
+    text = and_list([*shown, f"{_units.format_count(left)} more"] if left else shown)
+    return f"{text} in {domain[1:]}" if domain else text
+
+
+def common_domain(names: Iterable[str]) -> str:
+    """Return the domain of several hosts, such as ".example.com", from their names, which a volume may follow; empty if
+    they do not have one domain in common."""
+    hosts = {name.partition("/")[0] for name in names}
+    domains = {host[host.find(".") :] if "." in host[1:] else "" for host in hosts}
+    domain = domains.pop() if len(domains) == 1 else ""
+    return domain if len(hosts) > 1 and _DOMAIN.fullmatch(domain) else ""
+
+
+def without_domain(name: str, domain: str) -> str:
+    """Return the name of a host, which a volume may follow, without its domain."""
+    host, slash, volume = name.partition("/")
+    return host.removesuffix(domain) + slash + volume
 
 
 def more_hosts(number: int) -> str:
@@ -48,11 +68,8 @@ def shorten(text: str, longest: int = LONGEST_NAME) -> str:
 
 
 def brief(text: str, most: int = LONGEST_NAME) -> str:
-    """Return a text of at most that many characters; a longer text loses its middle."""
-    if len(text) <= most:
-        return text
-    end = (most - 1) // 2
-    return f"{text[: most - 1 - end]}\u2026{text[-end:]}"
+    """Return a text of at most that many characters; a longer text loses its end."""
+    return text if len(text) <= most else f"{text[: most - 1]}\u2026"
 
 
 def and_list(texts: Sequence[str]) -> str:

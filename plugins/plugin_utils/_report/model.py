@@ -32,7 +32,12 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.kind import K
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.earlier import findings_of, judgements_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import GATE, missing_hosts, with_verdict
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.capacity import ShownCapacity, shown_capacity
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import and_list
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import (
+    and_list,
+    common_domain,
+    fold_names,
+    without_domain,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.reproduce import run_options
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import (
     Series,
@@ -82,6 +87,8 @@ CHARTED_HOSTS = 40
 """The largest number of hosts for which the tables of intervals are read, for the charts."""
 
 _SHOWN_LEFT_OUT = 5
+_NEAR = 1.25
+"""A host that uses at most this share of a limit that it breaks may have failed by chance."""
 _SHOWN_SHA256 = 8
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\Z")
 _ROW_KEYS = KEY_COLUMNS[1:]
@@ -278,7 +285,8 @@ class ShownProfile:
 @dataclass(slots=True)
 class Model:
     """A whole report. run is run.json, fleet is verdict.json without its hosts,
-    profiles are those that judged hosts; the one of most hosts comes first.
+    profiles are those that judged hosts; the one of most hosts comes first. domain is the domain that the names of all
+    hosts end with, such as ".example.com"; empty if they have none in common.
 
     found_causes is used by causes.causes, which finds the causes only once.
     """
@@ -291,7 +299,12 @@ class Model:
     hosts: list[Host]
     columns: list[str]
     profiles: list[ShownProfile]
+    domain: str = ""
     found_causes: list[Any] | None = None
+
+    def shown_name(self, host: Host) -> str:
+        """The label of a host without the domain that all hosts have in common."""
+        return without_domain(host.label, self.domain)
 
     @property
     def criteria(self) -> list[tuple[str, Limit]]:
@@ -454,15 +467,16 @@ class Model:
 
     @property
     def chance_statement(self) -> str:
-        """How many hosts chance alone may have failed, in one sentence; empty if no host failed or if it can only have
-        been one."""
-        expected = self.fleet.get("wrong_fails_expected")
-        if not expected or not self.fleet["counts"].get(FAIL):
+        """How many hosts chance alone may have failed, in one sentence; empty if that is at most one, or if every host
+        that fails is far from its limits."""
+        expected, near = self.fleet.get("wrong_fails_expected"), [host.label for host in self.hosts if only_just(host)]
+        if not expected or not near:
             return ""
+        most = min(expected, len(near))
         return (
-            f"At the confidence of the profile, up to {format_count(expected)} of this many hosts may "
-            "fail by chance although their storage keeps every limit. If a host only just fails, "
-            "measure it again before you act on it."
+            f"{fold_names(near)} {'fails' if len(near) == 1 else 'fail'} by at most {round(100 * (_NEAR - 1))} %. In a "
+            f"fleet of this size, up to {format_count(most)} of such hosts may fail by chance although their storage "
+            "keeps every limit: measure them again before you act."
         )
 
     @property
@@ -510,7 +524,15 @@ def build_model(run_directory: RunDirectory) -> Model:
         hosts,
         reader.columns,
         _name_profiles(run, hosts),
+        common_domain(host.host for host in hosts),
     )
+
+
+def only_just(host: Host) -> bool:
+    """Whether a host fails only because of figures that are at most 25 % beyond their limits."""
+    broken = [limit for limit in host.limits if limit["verdict"] == FAIL]
+    shares = [used_share(limit, limit["worst"]["value"]) for limit in broken]
+    return host.verdict == FAIL and bool(broken) and all(share is not None and share <= _NEAR for share in shares)
 
 
 def counts_worst_first(counts: Mapping[str, int]) -> list[tuple[str, int]]:

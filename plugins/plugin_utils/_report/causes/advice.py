@@ -40,11 +40,15 @@ STORAGE, SYSTEM, VIRTUAL, MQ = "storage", "operating system", "virtualization or
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """The symptom, as a part of a sentence; the next step; and who else can help with it."""
+    """The symptom, as a part of a sentence; the next step; and who else can help with it.
+
+    hosts_are says the same of hosts that have the symptom, for symptoms of hosts that break several limits.
+    """
 
     seen: str
     next_step: str
     who: tuple[str, ...]
+    hosts_are: str = ""
 
     @property
     def text(self) -> str:
@@ -65,52 +69,61 @@ SYMPTOMS = {
         "Measure again without the disturbance: give the virtual machine its own processors, and "
         "keep other work off the disk.",
         (VIRTUAL, SYSTEM),
+        "disturbed, so the storage may not be the reason",
     ),
     "throttled": Advice(
         "a limit of the volume or of the instance was reached",
         "Raise the limit that is named, or choose an instance with more bandwidth.",
         (VIRTUAL,),
+        "held back by a limit of the volume or of the instance",
     ),
     "plateau": Advice(
         "the rate fell to an even plateau",
         "Find the allowance that ran out (burst credits) or the write cache that filled up. A busy queue manager "
         "gets no more than this plateau.",
         (STORAGE, VIRTUAL),
+        "slower after a while, on an even plateau",
     ),
     "periodic": Advice(
         "slow writes came at a regular interval",
         "Look for what runs at this interval: snapshots, replication, cache flushes, scheduled jobs.",
         (STORAGE, SYSTEM),
+        "slow at a regular interval",
     ),
     "first_pass": Advice(
         "the first pass over the files was slow",
         "If the storage allocates or initializes space at the first write (thin provisioning, restored snapshots), "
         "write the whole volume once.",
         (STORAGE, VIRTUAL),
+        "slow in the first pass over the files",
     ),
     "some_slow": Advice(
         "a part of the writes was several times slower than the rest",
         "Compare the latency and the errors of the volume's paths, one at a time. If it is striped or "
         "mirrored, compare its members.",
         (STORAGE, SYSTEM),
+        "several times slower in a part of the writes",
     ),
     "tail": Advice(
         "most writes were fast, and a few very slow",
         "Find out what else used the storage during the slowest writes (their times are in stalls.csv): "
         "backups, snapshots, other hosts.",
         (STORAGE,),
+        "fast in most writes, and very slow in a few",
     ),
     "steady": Advice(
         "the latency was high on the whole",
         "Ask for the latency that the storage itself reports for this volume. If it is lower, look at the paths and "
         "the network between host and storage.",
         (STORAGE,),
+        "slow throughout",
     ),
     "low_rate": Advice(
         "the rate was low all the time",
         "Compare this rate with the bandwidth that was ordered for the volume and its paths, and find "
         "out how much of it others use.",
         (STORAGE,),
+        "low in throughput",
     ),
     "class": Advice(
         "slower than most volumes of its class",

@@ -30,6 +30,9 @@ DEPARTS = 1.5
 FEWEST_ALIKE = 5
 """The smallest class whose median is used."""
 
+OF_CLASS = "class"
+"""The symptom of a volume that departs from its class. It can be seen in addition to another one."""
+
 Medians = Mapping[str, "Median"]
 
 
@@ -106,7 +109,7 @@ def symptoms_of(
     suspect = Suspect(host, limit, rows)
     found = [(key, text) for key, see in _EXPLAIN.items() if (text := see(suspect))][:1]
     departure = _departure(host, medians)
-    return [*found, ("class", departure)] if departure else found
+    return [*found, (OF_CLASS, departure)] if departure else found
 
 
 def _disturbed(suspect: Suspect) -> str:

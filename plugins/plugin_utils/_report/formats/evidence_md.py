@@ -19,7 +19,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.worst import badness
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import SHOWN
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.carried import capacity_lines
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.groups import LIMIT, Cause, causes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.cause import LIMIT, Cause
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.groups import causes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import step_cell
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import and_list, fold_names, shorten
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model, ShownProfile

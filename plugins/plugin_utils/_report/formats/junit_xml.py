@@ -16,7 +16,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings import in_words
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.limits import and_others
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.groups import beside_limits
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.reasons import beside_limits
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import NOT_MEASURED, Host, Model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import (
     ERROR,

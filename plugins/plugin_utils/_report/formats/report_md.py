@@ -12,7 +12,8 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.carried import capacity_lines, headroom_lines
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.groups import Cause, causes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.cause import Cause
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.groups import causes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import Cell, cells, count_words
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import more_hosts, shorten
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model

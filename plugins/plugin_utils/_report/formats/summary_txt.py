@@ -12,7 +12,8 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import UNJUDGED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.carried import capacity_lines, headroom_lines
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.groups import QUALIFICATION, causes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.cause import QUALIFICATION
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.groups import causes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.axes import thinned
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import (
     count_words,

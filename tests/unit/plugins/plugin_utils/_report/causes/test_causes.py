@@ -9,8 +9,10 @@ from __future__ import annotations
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import KINDS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import GATE, judge_run
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import advice
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.consequences import Excess, consequence_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.groups import _besides, causes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.groups import causes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.limits import _besides
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import JudgedRow, build_model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import FORESEEN, finding
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
@@ -32,6 +34,8 @@ PROFILE = {
         for metric in ("latency_mean", "latency_p99")
     ],
 }
+
+CONFIDENT = {"name": "mine", "qualifies": {"confidence": 0.95}}
 
 
 def measured(seconds=20, **keys):
@@ -93,15 +97,14 @@ def test_every_host_that_does_not_pass_or_certify_has_a_cause_and_none_has_one_t
     assert causes(model) is causes(model)
 
 
-def test_slow_commits_and_slow_writes_are_two_causes(tmp_path):
+def test_slow_writes_and_the_slow_commits_that_follow_are_one_cause(tmp_path):
     files = fabricate.tables(
         fabricate.commit_rows({(2048, 60): (2500, 8192, 3_000_000, 6_000_000)}), **fabricate.COMMIT_RUN
     )
     limits = [{"metric": "latency_p99", "max": "2 ms"}, {"stream": "commit", "metric": "latency_p99", "max": "5 ms"}]
     directory = fabricate.run_directory(tmp_path, {"db07": files}, profile={"name": "commits", "limits": limits})
-    assert [statement.partition(" KiB")[0] for statement in statements(directory, "fail")] == [
-        "latency_p99 <= 2 ms broken at 2",
-        "latency_p99 <= 5 ms broken for commits at 2",
+    assert statements(directory, "fail") == [
+        "Slow throughout: p99 6 ms at 2 KiB (limit 2 ms) and p99 of commits 12 ms at 2 KiB (limit 5 ms)"
     ]
 
 
@@ -110,33 +113,86 @@ def test_the_worst_verdict_comes_first_and_then_what_concerns_most_hosts(fleet):
     assert order == sorted(order)
 
 
-def test_a_limit_is_one_cause_with_its_block_sizes_hosts_and_worst_figure(fleet):
-    assert statements(fleet, "fail") == [
-        (
-            "latency_mean <= 1 ms (and the hard limit <= 10 ms) broken by 4 of 19 hosts at 4 to 64 KiB: db000 to "
-            "db003; worst 24 ms on db003 at 64 KiB"
-        ),
-        "latency_p99 <= 2 ms broken by 4 of 19 hosts at 4 to 64 KiB: db000 to db003; worst 48.1 ms on db003 at 64 KiB",
-        (
-            "latency_p99_9 <= 10 ms broken by 4 of 19 hosts at 4 to 64 KiB: db000 to db003; "
-            "worst 96.1 ms on db003 at 64 KiB"
-        ),
-        "bytes_per_s >= 250 MB/s broken by 4 of 19 hosts at 1 MiB: db000 to db003; worst 42.7 MB/s on db003 at 1 MiB",
-    ]
-    mean, *dummy = found(fleet)
-    assert mean.hosts == ("db003", "db002", "db001", "db000")
-    assert mean.detail.startswith("latency_mean 24 ms > 1 ms at 64 KiB, queue manager QM1 (")
-
-
-def test_limits_on_one_metric_at_other_block_sizes_are_causes_of_their_own(tmp_path):
-    limits = [PROFILE["limits"][0], {"metric": "latency_mean", "max": "2 ms", "block_size": "1M"}]
-    directory = fabricate.run_directory(
-        tmp_path, {"db07": measured(latency_ns=3_000_000)}, profile={"name": "mine", "limits": limits}
+def test_hosts_with_the_same_fault_are_one_cause_with_the_worst_figure_of_each_limit(fleet):
+    (slow,) = [cause for cause in found(fleet) if cause.verdict == "fail"]
+    assert slow.statement == (
+        "4 of 19 hosts (db000 to db003) are slow throughout; the worst figures are mean 24 ms at 64 KiB (limit 1 ms), "
+        "p99 48.1 ms at 64 KiB (limit 2 ms), p99.9 96.1 ms at 64 KiB (limit 10 ms) and throughput 42.7 MB/s at 1 MiB "
+        "(limit 250 MB/s)"
     )
-    assert statements(directory, "fail") == [
-        "latency_mean <= 1 ms broken at 4 to 64 KiB; worst 3.03 ms at 64 KiB",
-        "latency_mean <= 2 ms broken at 1 MiB; worst 3.52 ms at 1 MiB",
+    assert slow.hosts == ("db003", "db002", "db001", "db000")
+    assert slow.detail.startswith("latency_mean 24 ms > 1 ms at 64 KiB, queue manager QM1 (")
+    assert slow.symptom == "steady" and slow.next_step.startswith(advice.SYMPTOMS["steady"].next_step)
+    assert slow.limits[:2] == ("latency_mean <= 1 ms", "latency_mean <= 10 ms") and len(slow.limits) == 5
+    assert "wait 15 ms or more on average" in slow.consequence and "On the worst of these hosts" in slow.consequence
+
+
+def faulty(tmp_path, *limits, verdict="fail", profile=None, **hosts):
+    """Return the causes of hosts with these figures, with this verdict."""
+    files = {host: measured(**figures) for host, figures in hosts.items()}
+    made = {"name": "mine", "limits": list(limits), **(profile or {})}
+    return [
+        cause for cause in found(fabricate.run_directory(tmp_path, files, profile=made)) if cause.verdict == verdict
     ]
+
+
+def test_hosts_with_other_faults_and_hosts_that_only_just_fail_are_causes_of_their_own(tmp_path):
+    tail = {"latency_ns": 300_000, "latency_p99_ns": 9_000_000, "latency_p99_9_ns": 30_000_000}
+    said = faulty(
+        tmp_path,
+        *PROFILE["limits"][:3],
+        good={},
+        slow={"latency_ns": 5_000_000},
+        near={"latency_ns": 1_150_000},
+        tail=tail,
+    )
+    assert {cause.hosts: cause.symptom for cause in said} == {
+        ("slow",): "steady",
+        ("near",): "steady",
+        ("tail",): "tail",
+    }
+    assert {cause.statement for cause in said if cause.symptom == "tail"} == {
+        "tail is fast in most writes, and very slow in a few: p99 9 ms at 4 KiB (limit 2 ms) and p99.9 30 ms at 4 KiB "
+        "(limit 10 ms)"
+    }
+
+
+def test_a_figure_that_only_some_of_the_hosts_have_says_how_many(tmp_path):
+    (cause,) = faulty(tmp_path, *PROFILE["limits"][:2], a={"latency_ns": 3_000_000}, b={"latency_ns": 12_000_000})
+    assert "mean 12 ms at 64 KiB (limit 1 ms)" in cause.statement
+    (cause,) = faulty(
+        tmp_path / "2",
+        PROFILE["limits"][0],
+        {"metric": "latency_p50", "max": "6 ms"},
+        a={"latency_ns": 3_000_000},
+        b={"latency_ns": 9_000_000},
+    )
+    assert cause.statement.endswith("and p50 9.52 ms at 1 MiB (limit 6 ms, on 1 of them)")
+
+
+def undecided(p99_ns, **figures):
+    """Return tables in which too few seconds are known to decide a limit of 2 ms on the p99."""
+    rows = fabricate.sweep_rows((4096,), seconds=4, latency_p99_ns=p99_ns, **figures)
+    of_all = [row for row in rows if row["worker"] == "all"]
+    over = [each for row in of_all for each in fabricate.over_rows(row, 2_000_000, row["operations"] // 200, [1])]
+    return fabricate.tables(rows, over=over, option_over_ns="2000000")
+
+
+def test_a_limit_that_is_open_does_not_matter_on_a_host_that_breaks_another_one(tmp_path):
+    files = {"slow": undecided(1_500_000, latency_ns=15_000_000), "good": undecided(1_500_000)}
+    profile = {**CONFIDENT, "limits": [{"metric": "latency_p99", "max": "2 ms"}]}
+    model = build_model(fabricate.run_directory(tmp_path, files, profile=profile))
+    of_p99 = {host.label: host.limits[0]["worst"]["cause"] for host in model.hosts}
+    assert of_p99 == {"slow": "open", "good": "open"}
+    assert [cause.hosts for cause in causes(model) if "beyond chance" in cause.statement] == [("good",)]
+
+
+def test_limits_on_one_metric_at_other_block_sizes_are_named_apart(tmp_path):
+    limits = [PROFILE["limits"][0], {"metric": "latency_mean", "max": "2 ms", "block_size": "1M"}]
+    (cause,) = faulty(tmp_path, *limits, db07={"latency_ns": 3_000_000})
+    assert cause.statement == (
+        "Slow throughout: mean 3.03 ms at 64 KiB (limit 1 ms) and mean 3.52 ms at 1 MiB (limit 2 ms)"
+    )
 
 
 def test_sentences_that_differ_in_names_and_figures_are_one_cause(fleet):
@@ -159,7 +215,7 @@ def test_a_host_whose_name_is_a_part_of_a_word_has_the_cause_of_the_others(tmp_p
 
 def test_a_single_host_is_not_named(tmp_path):
     directory = fabricate.run_directory(tmp_path, {"db07": measured(latency_ns=1_400_000)}, profile=PROFILE)
-    assert statements(directory, "fail")[0] == "latency_mean <= 1 ms broken at 4 to 64 KiB; worst 1.43 ms at 64 KiB"
+    assert statements(directory, "fail")[0].startswith("Slow throughout: mean 1.43 ms at 64 KiB (limit 1 ms) and p99 ")
 
 
 def test_a_hanging_write_and_the_limit_that_it_breaks_are_one_cause(tmp_path):
@@ -178,21 +234,15 @@ def test_a_limit_that_a_disturbance_leaves_open_is_not_told_beside_a_harder_one_
         tmp_path, {"db07": files}, profile={"name": "mine", "limits": [PROFILE["limits"][0]]}
     )
     assert [cause.statement for cause in found(directory)] == [
-        "latency_mean <= 10 ms broken at 4 KiB; worst 15 ms at 4 KiB"
+        "Slow throughout: mean 15 ms at 4 KiB (hard limit 10 ms)"
     ]
 
 
 def test_a_limit_that_only_warns_is_not_called_broken_if_it_is_open(tmp_path):
-    limits = [{"metric": "latency_p99", "max": "2 ms", "severity": "warn"}]
-    profile = {"name": "mine", "qualifies": {"confidence": 0.95}, "limits": limits}
-    files = {}
-    for host, p99_ns in (("above", 3_000_000), ("below", 1_500_000)):
-        rows = fabricate.sweep_rows((4096,), seconds=4, latency_p99_ns=p99_ns)
-        of_all = [row for row in rows if row["worker"] == "all"]
-        over = [each for row in of_all for each in fabricate.over_rows(row, 2_000_000, row["operations"] // 200, [1])]
-        files[host] = fabricate.tables(rows, over=over, option_over_ns="2000000")
+    profile = {**CONFIDENT, "limits": [{"metric": "latency_p99", "max": "2 ms", "severity": "warn"}]}
+    files = {host: undecided(p99_ns) for host, p99_ns in (("above", 3_000_000), ("below", 1_500_000))}
     above, below = statements(fabricate.run_directory(tmp_path, files, profile=profile), "warn")
-    assert above == "latency_p99 <= 2 ms broken by 1 of 2 hosts at 4 KiB: above; worst 3 ms on above at 4 KiB"
+    assert above == "above is fast in most writes, and very slow in a few: p99 3 ms at 4 KiB (limit 2 ms)"
     assert below.startswith(
         "latency_p99 <= 2 ms neither kept nor broken beyond chance on 1 of 2 hosts at 4 KiB: below; "
     )

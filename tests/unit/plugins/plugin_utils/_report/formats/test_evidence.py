@@ -41,7 +41,7 @@ def test_each_finding_is_waived_or_to_be_decided(rendered):
     directory = rendered("every_verdict")
     text, causes = content(directory, "evidence.md"), json.loads(content(directory, "report.json"))["causes"]
     found = re.findall(
-        r"^\d+\. \*\*(\w+)\*\*: .*\n(?:    - (?:Consequence|Next step): .*\n)*    - (Waived|Decision): ",
+        r"^\d+\. \*\*(\w+)\*\*: .*\n(?:    - (?:Limits|Consequence|Next step): .*\n)*    - (Waived|Decision): ",
         text,
         re.MULTILINE,
     )
@@ -55,22 +55,20 @@ def test_each_finding_is_waived_or_to_be_decided(rendered):
 
 def test_a_waiver_is_offered_only_if_it_could_excuse_the_finding(tmp_path):
     limits = [{"metric": "latency_mean", "max": "1 ms"}, {"metric": "latency_p99", "max": "2 ms"}]
-    slow, few = ({"latency_ns": 15_000_000}, {"latency_p99_ns": None})
-    measured = {
-        name: fabricate.tables(fabricate.sweep_rows((4096,), **keys)) for name, keys in (("slow", slow), ("few", few))
-    }
+    hosts = {"slow": {"latency_ns": 15_000_000}, "mild": {"latency_ns": 1_200_000}, "few": {"latency_p99_ns": None}}
+    measured = {name: fabricate.tables(fabricate.sweep_rows((4096,), **keys)) for name, keys in hosts.items()}
     directory = fabricate.run_directory(
         tmp_path, measured, [fabricate.failed("gone")], profile={"name": "mine", "limits": limits}
     )
     render(directory)
     pattern = (
-        r"^\d+\. \*\*(\w+)\*\*: (?:nothing that )?([\w\\]+).*\n(?:    - (?:Consequence|Next step): "
+        r"^\d+\. \*\*(\w+)\*\*: (?:nothing that )?([\w\\]+).*\n(?:    - (?:Limits|Consequence|Next step): "
         r".*\n)*    - Decision: (\w+)"
     )
     found = re.findall(pattern, content(directory, "evidence.md").replace("\\", ""), re.MULTILINE)
     assert found == [
-        ("fail", "latency_mean", "retest"),
-        ("fail", "latency_p99", "waiver"),
+        ("fail", "slow", "retest"),
+        ("fail", "mild", "waiver"),
         ("unreachable", "gone", "retest"),
         ("inconclusive", "latency_p99", "retest"),
     ]

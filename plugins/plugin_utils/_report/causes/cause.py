@@ -1,0 +1,107 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A cause: one reason why hosts do not pass or do not certify, and what all causes have in common."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import opened_for
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import fold_names
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
+
+LIMIT, BASELINE, QUALIFICATION, LEFTOVERS = "limit", "baseline", "qualification", "leftovers"
+"""Kinds of causes. A tester that did not finish and a host without a measurement have other causes, and so have kinds
+of runs, whose views define them."""
+
+LONGEST_TEXT = 400
+"""How much of a text that came from a host is shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """One reason why hosts do not pass or do not certify.
+
+    verdict is their verdict because of this cause: pass if they only do not certify, and "not measured" in check mode.
+    statement says in one sentence what is wrong and which hosts it concerns; detail is the full sentence about the
+    worst host, empty if the statement says as much. consequence says what follows for MQ, seen lists the symptoms in
+    the figures of the hosts, and next_step says what to do; each is empty if nothing is known.
+    hosts are the labels of the hosts, worst first. key is used in anchors, and is the same in each rendering of a run.
+    limits are the limits that are not kept, as texts. limit is the strictest of them, None if the cause is not about
+    limits. limit_id is the id of the criterion if it is not in a limit of a profile, and otherwise empty. symptom is
+    the key of the symptom that its hosts have in common (see advice.SYMPTOMS), empty if there is none.
+    """
+
+    kind: str
+    verdict: str
+    statement: str
+    detail: str
+    consequence: str
+    seen: str
+    next_step: str
+    hosts: tuple[str, ...]
+    key: str
+    limit: Mapping[str, Any] | None = None
+    limit_id: str = ""
+    limits: tuple[str, ...] = ()
+    symptom: str = ""
+
+
+def instead(model: Model) -> Mapping[str, str]:
+    """Return the advice that differs from the advice for a test."""
+    # Check mode turns any of them into a preflight.
+    return opened_for(model.run).view.advice
+
+
+def who(model: Model, hosts: Sequence[Host]) -> str:
+    """Return how many hosts these are, and which; empty if the run has only one."""
+    if len(model.hosts) == 1:
+        return ""
+    labels = list(dict.fromkeys(host.label for host in hosts))
+    return fold_names(labels) if len(labels) == 1 else f"{count(model, labels)} ({fold_names(labels)})"
+
+
+def count(model: Model, labels: Sequence[str]) -> str:
+    """Return how many of the run's hosts these are."""
+    return f"{_units.format_count(len(labels))} of {model.size}"
+
+
+def make_cause(
+    kind: str,
+    verdict: str,
+    statement: str,
+    hosts: Iterable[Host],
+    *,
+    detail: str = "",
+    consequence: str = "",
+    seen: str = "",
+    next_step: str = "",
+    limit: Mapping[str, Any] | None = None,
+    limit_id: str = "",
+    limits: Iterable[str] = (),
+    symptom: str = "",
+) -> Cause:
+    """Return a cause, which gets its key from what is wrong."""
+    labels = tuple(dict.fromkeys(host.label for host in hosts))
+    key = f"cause-{hashlib.sha256(f'{kind} {verdict} {statement}'.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
+    return Cause(
+        kind,
+        verdict,
+        statement,
+        detail,
+        consequence,
+        seen,
+        next_step,
+        labels,
+        key,
+        limit,
+        limit_id,
+        tuple(dict.fromkeys(limits)),
+        symptom,
+    )

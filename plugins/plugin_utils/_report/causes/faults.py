@@ -1,0 +1,166 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Limits that hosts break, grouped by what is wrong with the hosts: a slow disk breaks several limits, and is one
+cause. Hosts that only just fail are apart from the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.metrics import metric_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import find_metric
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import advice
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.cause import LIMIT, Cause, make_cause, who
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.limits import (
+    SHOWN_SYMPTOMS,
+    LimitGroup,
+    Look,
+    NotKept,
+    Symptoms,
+    badness,
+    cause_of,
+    consequence,
+    has_symptoms,
+    joined,
+    limit_groups,
+    next_step,
+    seen,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.symptoms import (
+    OF_CLASS,
+    medians_of,
+    symptoms_of,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import and_list
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model, only_just
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import at_text, operations_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import COMMITS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import BROKEN
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import rank
+
+FIRST = ("disturbed", "throttled", "plateau", "periodic", "first_pass", "steady", "some_slow", "tail", "low_rate")
+"""The symptoms, in the order in which they explain others: if all writes of a host are slow, so are the slowest ones,
+and its throughput is low."""
+
+SHOWN_FIGURES = 4
+"""How many limits a statement names."""
+SHOWN_CONSEQUENCES = 2
+
+
+def causes_of_limits(model: Model) -> Iterator[Cause]:
+    """Yield the causes of a run that are limits: hosts that have a symptom in common are one cause, regardless of how
+    many limits they break; without a symptom, each limit is one."""
+    groups = limit_groups(model)
+    if not groups:
+        return
+    look = _look(model)
+    with_symptoms = [group for group in groups if has_symptoms(group)]
+    for symptom, labels, broken in _faults(with_symptoms, look):
+        found = joined(group for group in (group.restricted(labels) for group in broken) if group.on)
+        if symptom not in FIRST:
+            yield from (cause_of(model, group, look) for group in found)
+        else:
+            yield _of_fault(model, symptom, found, look)
+    for group in joined(group for group in groups if not has_symptoms(group)):
+        yield cause_of(model, group, look)
+
+
+def _look(model: Model) -> Look:
+    """Return the function that looks for symptoms, once for each host and limit."""
+    medians, known = medians_of(model.hosts), {}
+
+    def look(entry: NotKept) -> list[tuple[str, str]]:
+        key = entry[0].label, id(entry[1])
+        if key not in known:
+            known[key] = symptoms_of(*entry, medians)
+        return known[key]
+
+    return look
+
+
+def _faults(groups: Sequence[LimitGroup], look: Look) -> Iterator[tuple[str, set[str], list[LimitGroup]]]:
+    """Yield what hosts have in common: the symptom, the labels of the hosts, and the groups that they may be in."""
+    keys: dict[tuple[str, str, Any], list[tuple[LimitGroup, NotKept]]] = {}
+    for group in groups:
+        for entry in group.on:
+            keys.setdefault((entry[0].label, group.why, _stream(entry)), []).append((group, entry))
+    faults: dict[tuple[Any, ...], set[str]] = {}
+    for (label, why, stream), entries in keys.items():
+        severity = min((group.verdict for group, entry in entries), key=rank), only_just(entries[0][1][0])
+        found = {key for group, entry in entries for key, text in look(entry)} - {OF_CLASS}
+        faults.setdefault((severity, why, stream, min(found, key=FIRST.index, default="")), set()).add(label)
+    for (*dummy, why, stream, symptom), labels in faults.items():
+        yield symptom, labels, [group for group in groups if (group.why, _stream(group.on[0])) == (why, stream)]
+
+
+def _stream(entry: NotKept) -> Any:
+    """Return the stream of a limit: streams may be on disks of their own. Commits and writes use the same disk."""
+    host, limit, dummy = entry
+    return limit["worst"]["stream"] if host.words.layout.by_stream else None
+
+
+def _of_fault(model: Model, symptom: str, groups: Sequence[LimitGroup], look: Look) -> Cause:
+    hosts = _worst_first(groups)
+    symptoms = _symptoms(symptom, hosts, groups, look)
+    texts = [text for group in groups if group.why == BROKEN and (text := consequence(model, group))]
+    return make_cause(
+        LIMIT,
+        min((group.verdict for group in groups), key=rank),
+        _statement(model, symptom, groups, hosts),
+        hosts,
+        detail=" ".join(f"{group.on[0][1]['worst']['reason'].rstrip('.')}." for group in groups[:SHOWN_FIGURES]),
+        consequence=" ".join(dict.fromkeys(texts[:SHOWN_CONSEQUENCES])) or advice.UNDECIDED,
+        seen=seen(model, symptoms, len(hosts)),
+        next_step=next_step(symptoms),
+        limit=next((group.limit for group in groups if group.limit["hard"]), groups[0].limit),
+        limits=[entry[1]["limit"] for group in groups for entry in (*group.on, *group.on_others)],
+        symptom=symptom,
+    )
+
+
+def _worst_first(groups: Iterable[LimitGroup]) -> list[Host]:
+    """Return the hosts of all groups: those that are worst in the first one come first."""
+    return list({entry[0].label: entry[0] for group in groups for entry in group.on}.values())
+
+
+def _symptoms(symptom: str, hosts: Sequence[Host], groups: Sequence[LimitGroup], look: Look) -> Symptoms:
+    """Return the common symptom, and whether the hosts depart from their class."""
+    found: dict[str, dict[str, str]] = {symptom: {}, OF_CLASS: {}}
+    for group in groups:
+        for entry in group.on:
+            for key, text in look(entry):
+                found.setdefault(key, {}).setdefault(entry[0].label, text)
+    shown = [key for key in (symptom, OF_CLASS) if found[key]][:SHOWN_SYMPTOMS]
+    return {key: [(host, found[key][host.label]) for host in hosts if host.label in found[key]] for key in shown}
+
+
+def _statement(model: Model, symptom: str, groups: Sequence[LimitGroup], hosts: Sequence[Host]) -> str:
+    """Say which hosts have what in common, with the worst figure of each limit."""
+    figures = [_figure(model, group, hosts) for group in groups[:SHOWN_FIGURES]]
+    more = [f"{len(groups) - SHOWN_FIGURES} more limits broken"] if len(groups) > SHOWN_FIGURES else []
+    are = advice.SYMPTOMS[symptom].hosts_are.replace("writes", model.words.timed)
+    concerned = who(model, hosts)
+    if not concerned:
+        return f"{are[0].upper()}{are[1:]}: {and_list([*figures, *more])}"
+    several = "; the worst figures are" if len(hosts) > 1 else ":"
+    return f"{concerned} {'is' if len(hosts) == 1 else 'are'} {are}{several} {and_list([*figures, *more])}"
+
+
+def _figure(model: Model, group: LimitGroup, hosts: Sequence[Host]) -> str:
+    """Return the worst figure of a limit beside the limit."""
+    limit = min(group.on, key=lambda entry: badness(entry[1]))[1]
+    worst, metric = limit["worst"], find_metric(str(limit["metric"]))
+    write = metric.kind.format if metric else str
+    named = metric_text(str(limit["metric"]))
+    if model.words.layout.by_stream:
+        named += f" of {operations_text(worst['stream'], worst['operation'])}"
+    elif worst["operation"] == COMMITS:
+        named += " of commits"
+    figure = ("at least " if worst["value_at_least"] else "") + write(worst["value"])
+    at = at_text(model.words, (worst["load_point"], worst["block_size_bytes"]))
+    kind = "hard limit" if limit["hard"] else "limit"
+    on = f", on {len(group.hosts)} of them" if len(group.hosts) < len(hosts) else ""
+    return f"{named} {figure}{at} ({kind} {write(limit['limit_value'])}{on})"

@@ -1,0 +1,443 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Limits that hosts do not keep, as causes: each limit with the hosts that do not keep it for the same reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings import in_words
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.limits import why_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import MARGIN, NOT_STARTED, find_metric
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import advice
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.cause import (
+    LIMIT,
+    LONGEST_TEXT,
+    Cause,
+    count,
+    instead,
+    make_cause,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.consequences import (
+    Excess,
+    consequence_of,
+    consequence_of_stream,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.reasons import unexplained
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import (
+    and_list,
+    fold_names,
+    fold_sizes,
+    natural,
+    shorten,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, JudgedRow, Model
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import at_text, operations_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import (
+    BROKEN,
+    DISTURBED,
+    ENDED_EARLY,
+    HUNG,
+    NO_FIGURE,
+    NO_HEADROOM,
+    NO_ROW,
+    NO_TARGET,
+    OPEN,
+    WAIVED,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, GOOD, PASS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words
+
+SHOWN_SYMPTOMS = 2
+"""How many symptoms of a cause's hosts are listed, the most frequent first."""
+
+
+NotKept = tuple[Host, dict[str, Any], tuple[JudgedRow, ...]]
+"""A host, the entry of a limit that it does not keep, and the rows that have the entry's verdict, worst first."""
+Look = Callable[[NotKept], list[tuple[str, str]]]
+"""Returns the symptoms of a host that does not keep a limit, as keys and figures."""
+
+
+@dataclass(slots=True)
+class LimitGroup:
+    """A limit that hosts do not keep for the same kind of reason: for each of them its entry and the rows that have its
+    verdict, worst first."""
+
+    limit: dict[str, Any]
+    verdict: str
+    why: str
+    on: list[NotKept] = field(default_factory=list)
+    also: list[str] = field(default_factory=list)
+    on_others: list[NotKept] = field(default_factory=list)
+
+    def restricted(self, labels: Container[str]) -> LimitGroup:
+        """Return the group of those hosts that have one of these labels, before it is joined with others."""
+        return LimitGroup(self.limit, self.verdict, self.why, [each for each in self.on if each[0].label in labels])
+
+    @property
+    def hosts(self) -> list[Host]:
+        return [host for host, limit, rows in self.on]
+
+    @property
+    def text(self) -> str:
+        if self.why == OPEN:
+            return fold_list([self.limit["limit"], *self.also])
+        return f"{self.limit['limit']} (and {fold_list(self.also)})" if self.also else self.limit["limit"]
+
+
+def limit_groups(model: Model) -> list[LimitGroup]:
+    """Return the limits that hosts do not keep, as far as no other cause explains them."""
+    groups: dict[tuple[Any, ...], LimitGroup] = {}
+    for host in model.hosts:
+        ends = unexplained(host) if host.verdict not in GOOD and host.limits else []
+        for limit, rows in zip(host.limits, host.decisive, strict=True):
+            if limit["verdict"] == PASS or _is_told(host, limit, ends):
+                continue
+            why = limit["worst"]["cause"]
+            key = (
+                (why, limit["verdict"])
+                if why == NO_ROW
+                else (limit["limit"], limit["rows"], limit["hard"], limit["verdict"], why, limit["worst"]["waiver"])
+            )
+            groups.setdefault(key, LimitGroup(limit, limit["verdict"], why)).on.append((host, limit, rows))
+    for group in groups.values():
+        group.on.sort(key=lambda entry: badness(entry[1]))
+    return list(groups.values())
+
+
+def has_symptoms(group: LimitGroup) -> bool:
+    """Whether the figures of rows explain why the limit is not kept."""
+    return (
+        group.why not in _ADVICE
+        and group.limit["unit"] != MARGIN.unit
+        and group.limit["metric"] not in _ADVICE_BY_METRIC
+    )
+
+
+def _is_told(host: Host, limit: dict[str, Any], ends: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether another cause of the host explains more than a limit does.
+
+    If its tester did not finish (ends says why), this explains limits without a measurement, and also a slowest write
+    that did not return. A limit that is open because the host was disturbed does not matter if another limit on the
+    same figure is broken despite the disturbance, and an undecided limit does not matter if any other one is broken.
+    """
+    why = limit["worst"]["cause"]
+    if why == NO_ROW:
+        return bool(ends)
+    if ((limit["worst"].get("details") or {}).get("why") or {}).get("code") == ENDED_EARLY:
+        return True
+    if (
+        limit["metric"] == "latency_max"
+        and limit["worst"]["value_at_least"]
+        and any(HUNG in (end["kind"], end.get("cause")) for end in ends)
+    ):
+        return True
+    broken = [other for other in host.limits if other["verdict"] == FAIL]
+    return (why == OPEN and bool(broken)) or (
+        why == DISTURBED and any(_figure_of(other) == _figure_of(limit) for other in broken)
+    )
+
+
+def _figure_of(limit: dict[str, Any]) -> tuple[str, ...]:
+    """Return what identifies the figure of a limit: the metric alone does not, because writes, commits and streams have
+    the same metrics."""
+    return limit["metric"], limit["worst"]["stream"], limit["worst"]["operation"]
+
+
+def badness(limit: dict[str, Any]) -> float:
+    """Return the sort key of an entry of a limit by which the worst figure comes first."""
+    value = limit["worst"]["value"] or 0
+    return value if limit["bound"] == "min" else -value
+
+
+def joined(groups: Iterable[LimitGroup]) -> list[LimitGroup]:
+    """Return the groups. Those with the same statement about the same hosts are merged: limits on one metric, such as a
+    limit and a hard limit, and limits that are undecided.
+
+    A statement names the rows of its first limit, so a limit that is not broken at any of these rows is a cause of its
+    own.
+    """
+    alike: dict[tuple[Any, ...], list[LimitGroup]] = {}
+    for group in groups:
+        figure = () if group.why == OPEN else _figure_of(group.limit)
+        alike.setdefault((figure, group.verdict, group.why, frozenset(host.label for host in group.hosts)), []).append(
+            group
+        )
+    found: list[LimitGroup] = []
+    for same in alike.values():
+        first = len(found)
+        for group in sorted(same, key=lambda group: 0 if group.why == OPEN else _strictness(group.limit)):
+            into = next((other for other in found[first:] if group.why == OPEN or _steps(group) & _steps(other)), None)
+            if into is None:
+                found.append(group)
+                continue
+            into.also.append(_besides(group.limit, into.limit["metric"]))
+            into.on_others.extend(group.on)
+    return found
+
+
+def _besides(limit: Mapping[str, Any], metric: str) -> str:
+    """Return the text of a limit that follows a limit on a metric. It names its own metric only if that is different:
+    latency_p99_9 also begins with latency_p99."""
+    return ("the hard limit " if limit["hard"] else "") + str(limit["limit"]).removeprefix(f"{metric} ").strip()
+
+
+def _steps(group: LimitGroup) -> set[tuple[Any, ...]]:
+    """Return the load points, block sizes and streams that a group is about."""
+    return {row.step for host, limit, rows in group.on for row in rows}
+
+
+def _strictness(limit: dict[str, Any]) -> float:
+    value = limit["limit_value"] or 0
+    return -value if limit["bound"] == "min" else value
+
+
+def cause_of(model: Model, group: LimitGroup, look: Look) -> Cause:
+    """Return the cause of a group."""
+    hosts = (
+        sorted(group.hosts, key=lambda host: natural(host.label))
+        if group.why in (NO_ROW, NO_FIGURE, NO_HEADROOM)
+        else group.hosts
+    )
+    symptoms = _symptoms(group, look) if has_symptoms(group) else {}
+    return make_cause(
+        LIMIT,
+        group.verdict,
+        _STATEMENTS[group.why](model, group),
+        hosts,
+        detail=group.on[0][1]["worst"]["reason"],
+        consequence=consequence(model, group) if group.why in (BROKEN, WAIVED) else advice.UNDECIDED,
+        seen=seen(model, symptoms, len(group.on)),
+        next_step=next_step(symptoms) if has_symptoms(group) else _advice_without_symptoms(model, group),
+        limit=None if group.why == NO_ROW else group.limit,
+        limits=[entry[1]["limit"] for entry in (*group.on, *group.on_others)],
+        symptom=next(iter(symptoms), ""),
+    )
+
+
+def consequence(model: Model, group: LimitGroup) -> str:
+    """Return what follows from the figures that break a limit."""
+    worst = group.limit["worst"]
+    excess = Excess(
+        group.limit["metric"], [rows for host, limit, rows in group.on], str(worst["operation"]), str(worst["stream"])
+    )
+    return consequence_of(excess) if model.words.layout.of_mq else consequence_of_stream(excess, model.words)
+
+
+_ADVICE = {
+    WAIVED: "waived",
+    OPEN: "open",
+    NO_HEADROOM: "no_headroom",
+    NO_TARGET: "no_target",
+    NO_FIGURE: "too_few",
+    NO_ROW: "nothing",
+}
+"""Why a limit does not pass, and the advice if the figures do not matter for it."""
+
+
+_ADVICE_BY_METRIC = {NOT_STARTED: "pace", "capacity": "capacity", "target_operations_share": "capacity"}
+"""The same for limits that the figures of no row explain."""
+
+
+def _advice_without_symptoms(model: Model, group: LimitGroup) -> str:
+    if group.why == NO_ROW and model.words.layout.by_stream:
+        return advice.OTHERS["no_stream"].text
+    if group.why in _ADVICE:
+        return advice.other(_ADVICE[group.why], instead(model))
+    if group.limit["unit"] == MARGIN.unit:
+        return advice.OTHERS["headroom"].text
+    return advice.OTHERS[_ADVICE_BY_METRIC[group.limit["metric"]]].text
+
+
+Symptoms = dict[str, list[tuple[Host, str]]]
+"""The most frequent symptoms of hosts, each with the hosts that have it and their figures, worst first."""
+
+
+def _symptoms(group: LimitGroup, look: Look) -> Symptoms:
+    found: Symptoms = {}
+    for entry in group.on:
+        for key, text in look(entry):
+            found.setdefault(key, []).append((entry[0], text))
+    return {key: found[key] for key in sorted(found, key=lambda key: -len(found[key]))[:SHOWN_SYMPTOMS]}
+
+
+def seen(model: Model, symptoms: Symptoms, hosts: int) -> str:
+    """Return the symptoms of so many hosts as a sentence."""
+    text = "; ".join(_seen(model, hosts, key, on) for key, on in symptoms.items())
+    return text and f"{text[0].upper()}{text[1:]}."
+
+
+def next_step(symptoms: Symptoms) -> str:
+    """Return what to do about symptoms."""
+    return advice.together([each for key, on in symptoms.items() for each in _advice_on_symptom(key, on)])
+
+
+def _advice_on_symptom(key: str, on: Sequence[tuple[Host, str]]) -> list[advice.Advice]:
+    """Return the advice for a symptom of some hosts; for a disturbance, by its kind."""
+    disturbances = [
+        each
+        for host, dummy in on
+        for finding in host.findings
+        if finding["kind"] == DISTURBED
+        for each in finding["disturbance"]
+    ]
+    kinds = dict.fromkeys(each["kind"] for each in disturbances if each["kind"] in advice.DISTURBANCES)
+    return [advice.DISTURBANCES[kind] for kind in kinds] if key == "disturbed" and kinds else [advice.SYMPTOMS[key]]
+
+
+def _seen(model: Model, hosts: int, key: str, on: Sequence[tuple[Host, str]]) -> str:
+    """Return the symptom of some hosts, with the figures of the first, which is the worst."""
+    text = advice.SYMPTOMS[key].seen.replace("writes", model.words.timed)
+    if len(on) < hosts:
+        text += f" on {fold_names(host.label for host, figures in on)}"
+    worst, figures = on[0]
+    which = f"{shorten(worst.label)}: " if len(on) > 1 else ""
+    return f"{text} ({which}{shorten(figures, LONGEST_TEXT)})"
+
+
+def _state_broken(model: Model, group: LimitGroup) -> str:
+    waiver = group.on[0][1]["worst"]["waiver"]
+    waived = f"; waived ({shorten(waiver)})" if group.why == WAIVED else ""
+    return (
+        f"{group.text} broken{_by(model, group)}{_at(model, group)}{_names(model, group)}{_worst(model, group)}{waived}"
+    )
+
+
+def _state_disturbed(model: Model, group: LimitGroup) -> str:
+    who = "it was" if len(model.hosts) == 1 else "these hosts were" if len(group.on) > 1 else "the host was"
+    return f"{_state_broken(model, group)}, but {who} disturbed: the storage may not be why"
+
+
+def _state_open(model: Model, group: LimitGroup) -> str:
+    needed = [limit["worst"].get("seconds_needed") for host, limit, rows in (*group.on, *group.on_others)]
+    known = [seconds for seconds in needed if seconds is not None]
+    enough = (
+        f"measuring for {_units.format_count(max(known))} s in all should decide it"
+        if known
+        else "it lies at the limit, so no duration decides it"
+    )
+    some = ", though some figures lie at the limit" if known and len(known) < len(needed) else ""
+    return (
+        f"{group.text} neither kept nor broken beyond "
+        f"chance{_by(model, group, 'on')}{_at(model, group)}{_names(model, group)}; {enough}{some}"
+    )
+
+
+def _state_no_figure(model: Model, group: LimitGroup) -> str:
+    because = _because(group)
+    return (
+        f"{group.text} cannot be "
+        f"judged{_by(model, group, 'on')}{_at(model, group)}{_names(model, group)}{f'; {because}' if because else ''}"
+    )
+
+
+def _state_no_headroom(model: Model, group: LimitGroup) -> str:
+    because = _because(group)
+    return (
+        f"{group.text} cannot be "
+        f"judged{_by(model, group, 'on')}{_names(model, group)}{f'; {because}' if because else ''}"
+    )
+
+
+def _because(group: LimitGroup) -> str:
+    """Return why the worst figure decides nothing."""
+    host, limit, dummy = group.on[0]
+    return why_text({**limit, **limit["worst"]}, host.words, in_words, short=True)
+
+
+def _state_nothing(model: Model, group: LimitGroup) -> str:
+    limits = list(dict.fromkeys(f"{limit['limit']}{_rows_of(limit)}" for host, limit, rows in group.on))
+    unique = LimitGroup(
+        group.limit,
+        group.verdict,
+        group.why,
+        list({host.label: (host, limit, rows) for host, limit, rows in group.on}.values()),
+    )
+    return (
+        f"nothing that {fold_list(limits)} "
+        f"judge{'s' if len(limits) == 1 else ''} was measured{_by(model, unique, 'on')}{_names(model, unique)}"
+    )
+
+
+_STATEMENTS: dict[str, Callable[[Model, LimitGroup], str]] = {
+    BROKEN: _state_broken,
+    WAIVED: _state_broken,
+    DISTURBED: _state_disturbed,
+    OPEN: _state_open,
+    NO_FIGURE: _state_no_figure,
+    NO_HEADROOM: _state_no_headroom,
+    NO_TARGET: _state_no_headroom,
+    NO_ROW: _state_nothing,
+}
+
+
+def fold_list(texts: Sequence[str], most: int = 3) -> str:
+    """Write a list of texts; the last ones are replaced with their number."""
+    return and_list([*texts[:most], f"{len(texts) - most} more limits"] if len(texts) > most + 1 else texts)
+
+
+def _rows_of(limit: dict[str, Any]) -> str:
+    return f" ({limit['rows']})" if limit["rows"] else ""
+
+
+def _by(model: Model, group: LimitGroup, preposition: str = "by") -> str:
+    return "" if len(model.hosts) == 1 else f" {preposition} {count(model, group.hosts)}"
+
+
+def _names(model: Model, group: LimitGroup) -> str:
+    return "" if len(model.hosts) == 1 else f": {fold_names(host.label for host in group.hosts)}"
+
+
+def _at(model: Model, group: LimitGroup) -> str:
+    """Return the rows concerned: block sizes, load points and queue managers."""
+    rows = {row for host, limit, rows in group.on for row in rows if row.load_point is not None}
+    if not rows or model.words.layout.mixed:
+        return ""
+    loads = sorted({row.load_point for row in rows if row.load_point})
+    measured_loads = {step[0] for step in model.steps}
+    if model.words.layout.by_stream:
+        rows |= {row for host, limit, others in group.on_others for row in others if row.load_point is not None}
+        loads = sorted({row.load_point for row in rows if row.load_point})
+        names = dict.fromkeys(
+            operations_text(row.stream, row.operation)
+            for row in sorted(rows, key=lambda row: (str(row.stream), str(row.operation)))
+        )
+        load = f" at {_load_text(loads, model.words)}" if measured_loads - set(loads) else ""
+        return f" for {and_list(list(names))}{load}"
+    sizes = fold_sizes((row.block_size_bytes for row in rows), [step[1] for step in model.steps])
+    load = f" with {_load_text(loads, model.words)}" if measured_loads - set(loads) else ""
+    of = " for commits" if group.limit["worst"]["operation"] == "commit" else ""
+    return f"{of} at {sizes}{load}{_workers(rows, loads, model.words)}"
+
+
+def _load_text(loads: Sequence[int], words: Words) -> str:
+    *others, last = map(str, loads)
+    return f"{and_list([*others, words.load_text(int(last))])}"
+
+
+def _workers(rows: Iterable[JudgedRow], loads: Sequence[int], words: Words) -> str:
+    """Return the names of the queue managers concerned, if they are only some of those that wrote together."""
+    names = {row.worker_name for row in rows if row.load_point != 1}
+    if not names or ALL_WORKERS in names or (words.load_is_workers and len(names) == max(loads)):
+        return ""
+    of_all = f" of {max(loads)}" if words.load_is_workers else ""
+    return f", {words.worker if len(names) == 1 else words.workers} {fold_names(names)}{of_all}"
+
+
+def _worst(model: Model, group: LimitGroup) -> str:
+    """Return the worst figure, and the row that it belongs to."""
+    host, limit, dummy = group.on[0]
+    worst = limit["worst"]
+    if worst["value"] is None:
+        return ""
+    metric = find_metric(str(limit["metric"]))
+    value = metric.kind.format(worst["value"]) if metric else str(worst["value"])
+    on = "" if len(model.hosts) == 1 else f" on {shorten(host.label)}"
+    at = at_text(model.words, (worst["load_point"], worst["block_size_bytes"]))
+    return f"; worst {'at least ' if worst['value_at_least'] else ''}{value}{on}{at}"

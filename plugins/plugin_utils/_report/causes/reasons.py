@@ -1,0 +1,40 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The reasons for a host's verdict beside those limits that it does not keep."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import (
+    LIMIT,
+    OF_HISTORY,
+    RECORDED,
+    reasons_among,
+    row_of,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import PASS
+
+
+def beside_limits(host: Host, limits: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the findings that are reasons for a host's verdict, without those that the worst rows of some of its
+    limits explain."""
+    told = {row_of({**limit, **limit["worst"]}) for limit in limits}
+    return [
+        finding for finding in reasons_among(host.findings) if finding["kind"] != LIMIT or row_of(finding) not in told
+    ]
+
+
+def unexplained(host: Host) -> list[dict[str, Any]]:
+    """Return the findings of a host that are neither about a limit nor added by the history;
+    one without a text if there is no reason at all."""
+    found = [
+        finding
+        for finding in beside_limits(host, (limit for limit in host.limits if limit["verdict"] != PASS))
+        if finding["kind"] not in OF_HISTORY
+    ]
+    return found if found or reasons_among(host.findings) else [{"kind": RECORDED, "verdict": host.verdict}]
