@@ -459,7 +459,7 @@ class Model:
         if not self.gate_ran:
             return "The gate did not run; this verdict is based on the records that were filed."
         if self.fleet["gate_failed"]:
-            return "The gate stopped this run."
+            return "The gate fails this run: ansible-playbook ends with status 2."
         if self.fleet["policy"].get("report_only"):
             return "The gate only reports, so it did not stop this run."
         let_through = ", ".join(self.bad_verdicts_told)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import MARGIN
 
 
@@ -21,3 +22,8 @@ def used_share(limit: Mapping[str, Any], value: float | None) -> float | None:
         value, limit_value = 1 + value, 1 + limit_value
     over, under = (limit_value, value) if bound == "min" else (value, limit_value)
     return over / under if over is not None and under else None
+
+
+def share_text(share: float) -> str:
+    """Return a share such as "42 %", or "15 \u00d7" if it is at least twice the limit."""
+    return f"{_units.format_number(share, 2)} \u00d7" if share >= 2 else f"{100 * share:.0f} %"

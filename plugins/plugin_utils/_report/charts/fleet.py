@@ -1,23 +1,29 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The fleet at a glance: for each size of a step, a strip with a mark for every host, all on one logarithmic axis, as
-inline SVG.
+"""The latency of a fleet: for each size of a step, a strip with a mark for every host, all on one logarithmic axis.
 
-The p99 is a dot above the strip's line, and the mean is a square below it. Marks at the same place are piled up; a pile
-that would leave its strip is drawn as one bar, in which each host has the same height, so that the picture stays small
-and legible with any number of hosts. The worst hosts are named beside their strip.
+The p99 is a dot above the strip's line, and the mean is a square below it. The limits and the worst hosts stand in the
+heading of a strip, which wraps on a narrow screen.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.axes import LogAxis
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.marks import (
+    WIDTH,
+    Marks,
+    picture,
+    piles,
+    ticks,
+    upright,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import brief
 from markupsafe import Markup
 
@@ -25,20 +31,8 @@ MOST_STRIPS = 32
 NAMED = 3
 """How many hosts are named beside a strip."""
 
-_WIDTH = 780
-_LEFT = 118
-_RIGHT = 560
-"""The end of the axis; the names follow it."""
-_TOP = 30
 _LANE = 26
 """Height of the marks above and below the line of a strip."""
-_LABEL = 13
-"""Height of the label of a limit."""
-_GAP = 12
-_MARKS = ((12, 6), (math.inf, 4))
-"""Size of a mark, and of the stretch of the axis whose marks are piled up, for up to that many hosts."""
-_NAME = 22
-"""Characters of a name that are shown."""
 _ROOM = 0.06
 """Decades of the axis that are left free on either side."""
 _FAR = 3
@@ -94,9 +88,7 @@ class Strip:
             text += f", from {_units.format_duration(known[0])} to {_units.format_duration(known[-1])}"
         if self.p99_limit_ns:
             text += f", limit {_units.format_duration(self.p99_limit_ns)}"
-        named = [
-            f"{brief(mark.label, _NAME)} {_units.format_duration(mark.p99_ns or 0)}" for mark in self.worst()[:NAMED]
-        ]
+        named = [f"{brief(mark.label)} {_units.format_duration(mark.p99_ns or 0)}" for mark in self.worst()[:NAMED]]
         return f"{text}; worst: {', '.join(named)}." if named and len(known) > NAMED else f"{text}."
 
 
@@ -107,137 +99,63 @@ def fleet_chart(strips: Sequence[Strip], size_word: str = "block size") -> Marku
     if not values:
         return Markup("")
     values += [value for strip in strips for value in (strip.p99_limit_ns, strip.mean_limit_ns) if value]
-    axis = LogAxis(math.log10(min(values)) - _ROOM, math.log10(max(values)) + _ROOM, _LEFT, _RIGHT)
-    size = next(size for most, size in _MARKS if max(len(strip.marks) for strip in strips) <= most)
-    y, bodies, previous = float(_TOP), [], None
-    for strip in strips:
-        limits = strip.p99_limit_ns, strip.mean_limit_ns
-        body, height = _strip(strip, axis, y, size, labels=limits != previous)
-        bodies.append(body)
-        y, previous = y + height, limits
-    return Markup(
-        '<svg class="fleet" viewBox="0 0 {w} {h:.0f}" role="img" aria-labelledby="fleet-title fleet-desc">'
-        '<title id="fleet-title">Latency of every host at each {size_word}</title><desc '
-        'id="fleet-desc">{desc}</desc>{grid}{body}</svg>'
-    ).format(
-        w=_WIDTH,
-        h=y + 4,
-        size_word=size_word,
-        desc=" ".join(strip.sentence() for strip in strips),
-        grid=_grid(axis, _TOP - 6, y - _GAP / 2),
-        body=Markup("").join(bodies),
+    axis = LogAxis(math.log10(min(values)) - _ROOM, math.log10(max(values)) + _ROOM, 0, WIDTH)
+    shown = _ticks(axis)
+    scale = ticks((axis.place(tick), _units.format_duration(tick)) for tick in shown)
+    grid = Markup("").join(upright("grid", axis.place(tick), 0, 2 * _LANE) for tick in shown)
+    return Markup('<div class="fleet" role="group" aria-label="Latency of every host at each {}">{}{}{}</div>').format(
+        size_word, scale, Markup("").join(_strip(strip, axis, grid) for strip in strips), scale
     )
-
-
-def _grid(axis: LogAxis, top: float, bottom: float) -> Markup:
-    """Return a line and a text for each tick, and what the axis shows."""
-    parts = [Markup('<text class="axis" x="0" y="12">Latency, logarithmic</text>')]
-    for tick in _ticks(axis):
-        parts.append(
-            Markup(
-                '<path class="grid" d="M{x:.1f} {top:.1f}V{bottom:.1f}"/><text class="axis" x="{x:.1f}" y="12" '
-                'text-anchor="middle">{text}</text>'
-            ).format(x=axis.place(tick), top=top - 4, bottom=bottom, text=_units.format_duration(tick))
-        )
-    return Markup("").join(parts)
 
 
 def _ticks(axis: LogAxis) -> list[float]:
-    """Return round values beside the title of the axis, fewer in each decade the more decades there are."""
+    """Return round values, fewer in each decade the more decades there are."""
     span = axis.high - axis.low
-    digits = (1, 2, 5) if span < 1.6 else (1, 3) if span < 3 else (1,)
-    shown = [tick for tick in axis.round_values(digits) if axis.place(tick) >= _LEFT + 45]
+    shown = axis.round_values((1, 2, 5) if span < 1.6 else (1, 3) if span < 3 else (1,))
     return shown[:: 1 + len(shown) // 10]
 
 
-def _strip(strip: Strip, axis: LogAxis, top: float, size: int, labels: bool) -> tuple[Markup, float]:
-    """Return a strip whose upper edge is at top, and its height."""
-    above = _LABEL if labels and strip.p99_limit_ns else 0
-    below = _LABEL if labels and strip.mean_limit_ns else 0
-    line = top + above + _LANE
-    parts = [
-        Markup('<text class="step" x="0" y="{:.1f}">{}</text><path class="line" d="M{} {:.1f}H{}"/>').format(
-            line + 4, strip.title, _LEFT, line, _RIGHT
-        ),
-        *(_aside(words, y) for words, y in ((strip.figures, line - 12), (strip.subtitle, line + 18)) if words),
-        _pile("p99", ((mark.p99_ns, mark.fails) for mark in strip.marks), axis, line, -1, size),
-        _pile("mean", ((mark.mean_ns, mark.fails) for mark in strip.marks), axis, line, 1, size),
-        _limit("p99", strip.p99_limit_ns, axis, line, -1, bool(above)),
-        _limit("mean", strip.mean_limit_ns, axis, line, 1, bool(below)),
-        _names(strip, line),
-    ]
-    return Markup("").join(parts), above + 2 * _LANE + below + _GAP
-
-
-def _aside(words: str, y: float) -> Markup:
-    """Return the text beside the title of a strip."""
-    return Markup('<text class="axis" x="0" y="{:.1f}">{}</text>').format(y, brief(words, _NAME))
-
-
-def _pile(
-    name: str, values: Iterable[tuple[float | None, bool]], axis: LogAxis, line: float, direction: int, size: int
-) -> Markup:
-    """Return the marks of one figure, piled up away from the line: first those that do not fail,
-    on top of them those that do."""
-    piles: dict[int, list[int]] = {}
-    for value, fails in values:
-        if value:
-            piles.setdefault(int(axis.place(value) // size), [0, 0])[fails] += 1
-    if not piles:
-        return Markup("")
-    pitch = min(size + 1.0, (_LANE - size) / max(1, max(map(sum, piles.values())) - 1))
-    first = line + direction * (size / 2 + 1.5)
-    paths: tuple[list[str], list[str]] = ([], [])
-    for place, (good, bad) in sorted(piles.items()):
-        x = (place + 0.5) * size
-        for path, below, count in zip(paths, (0, good), (good, bad), strict=True):
-            path.extend(
-                _marks(x, [first + direction * pitch * number for number in range(below, below + count)], pitch < size)
-            )
-    kinds = ("", " fails")
-    return Markup("").join(
-        Markup('<path class="{}{}" stroke-width="{}" d="{}"/>').format(name, kind, size - 0.6, "".join(path))
-        for kind, path in zip(kinds, paths, strict=True)
-        if path
-    )
-
-
-def _marks(x: float, heights: Sequence[float], overlap: bool) -> Iterable[str]:
-    """Yield the path of the marks of a pile: one by one, or as a bar if they would overlap."""
-    if overlap and heights:
-        yield f"M{x:.0f} {heights[0]:.1f}V{heights[-1]:.1f}"
-    else:
-        yield from (f"M{x:.0f} {y:.1f}h0" for y in heights)
-
-
-def _limit(name: str, value: float | None, axis: LogAxis, line: float, direction: int, label: bool) -> Markup:
-    """Return a limit as a line across its half of the strip, with its label beyond it."""
-    if not value:
-        return Markup("")
-    x = axis.place(value)
-    mark = Markup('<path class="limit" d="M{:.1f} {:.1f}v{}"/>').format(x, line, direction * (_LANE + 2))
-    if not label:
-        return mark
-    y = line - _LANE - 4 if direction < 0 else line + _LANE + _LABEL - 1
-    anchor = "end" if x > (_LEFT + _RIGHT) / 2 else "start"
-    text = f"limit of {name} {_units.format_duration(value)}"
-    return mark + Markup('<text class="limit" x="{:.1f}" y="{:.1f}" text-anchor="{}">{}</text>').format(
-        x, y, anchor, text
-    )
-
-
-def _names(strip: Strip, line: float) -> Markup:
-    """Return the names of the worst hosts of a strip, beside it."""
-    worst = strip.worst()
-    lines = [
-        (f"{_units.format_duration(mark.p99_ns or 0)} {brief(mark.label, _NAME)}", mark.fails) for mark in worst[:NAMED]
-    ]
-    if len(worst) > NAMED:
-        lines = [*lines[: NAMED - 1], (f"and {_units.format_count(len(worst) - NAMED + 1)} more", False)]
-    first = line + 4 - (len(lines) - 1) * 7.5
-    return Markup("").join(
-        Markup('<text class="{}" x="{}" y="{:.1f}">{}</text>').format(
-            "name fails" if fails else "name", _RIGHT + 10, first + 15 * place, text
+def _strip(strip: Strip, axis: LogAxis, grid: Markup) -> Markup:
+    body = [grid, Markup('<path class="line" d="M0 {0}H{1}"/>').format(_LANE, WIDTH)]
+    for name, direction in (("p99", -1), ("mean", 1)):
+        figures = [(getattr(mark, f"{name}_ns"), mark.fails) for mark in strip.marks]
+        kinds = (
+            Marks(name, [value for value, fails in figures if value and not fails]),
+            Marks(f"{name} fails", [value for value, fails in figures if value and fails], is_upright=True),
         )
-        for place, (text, fails) in enumerate(lines)
+        body.append(piles(kinds, axis, _LANE, direction * _LANE))
+    for limit, top in ((strip.p99_limit_ns, 0), (strip.mean_limit_ns, _LANE)):
+        if limit:
+            body.append(upright("limit", axis.place(limit), top, top + _LANE))
+    return Markup('<div class="strip"><p>{}</p>{}</div>').format(
+        Markup(" ").join(_heading(strip)), picture(2 * _LANE, strip.sentence(), Markup("").join(body))
     )
+
+
+def _heading(strip: Strip) -> list[Markup]:
+    """Return the parts of a strip's heading: its step, its limits and its worst hosts."""
+    title = " ".join(filter(None, (strip.title, strip.subtitle, strip.figures)))
+    limits = [
+        f"{name} {_units.format_duration(value)}"
+        for name, value in (("p99", strip.p99_limit_ns), ("mean", strip.mean_limit_ns))
+        if value
+    ]
+    parts = [Markup("<b>{}</b>").format(brief(title))]
+    if limits:
+        parts.append(Markup('<span class="dim">limit of {}</span>').format(" and of ".join(limits)))
+    worst = strip.worst()
+    left = len(worst) - NAMED if len(worst) > NAMED + 1 else 0
+    named = [
+        Markup('<span class="{}"><bdi>{}</bdi> {}</span>').format(
+            "name fails" if mark.fails else "name", brief(mark.label), _units.format_duration(mark.p99_ns or 0)
+        )
+        for mark in (worst[:NAMED] if left else worst)
+    ]
+    if named:
+        more = [Markup("and {} more").format(_units.format_count(left))] if left else []
+        parts.append(
+            Markup('<span class="worst">{}{}</span>').format(
+                "worst p99: " if len(strip.marks) > 1 else "p99: ", Markup(", ").join([*named, *more])
+            )
+        )
+    return parts

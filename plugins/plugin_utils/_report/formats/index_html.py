@@ -13,6 +13,7 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import repeated_defaults
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.groups import causes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.fleet import MOST_STRIPS, fleet_chart
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.latency import latency_charts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import brief
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.overview import (
@@ -29,11 +30,13 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.page.fleet i
     classes_of,
     filters_of,
     level,
+    limit_use_of,
     strips_of,
     used_text,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.page.host import HostSection
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.template import render_page, render_part
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.worst_use import worst_use, worst_use_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE, PASS, WARN
 from markupsafe import Markup
@@ -44,8 +47,11 @@ SHOWN_HOSTS = 1000
 """The largest number of hosts in the matrix, worst first; the picture of the fleet always has all."""
 MOST_CELLS = 20_000
 """The largest number of cells of the matrix, for sweeps with many load points."""
-MOST_DETAILS = 8_000_000
-"""Characters of the hosts' sections together; with the matrix the page stays below 12 MB."""
+MOST_DETAILS, MOST_DETAILS_OF_LARGE = 8_000_000, 900_000
+"""Characters of the hosts' sections together, and the same in a large fleet, whose page stays below 2 MB."""
+LARGE = 100
+"""From this number of hosts on, a fleet is large: cells have no texts of their own, and only the worst hosts are shown
+in detail."""
 SHOWN_CLASSES = 20
 SHOWN_CAUSES = 30
 SHOWN_NAMES = 200
@@ -58,14 +64,18 @@ def render(model: Model) -> Iterator[str]:
     """Yield the page's text piece by piece."""
     steps, titles = steps_of(model)
     shown = model.hosts[: min(SHOWN_HOSTS, MOST_CELLS // max(1, len(steps)))]
-    sections = _sections(model, shown)
+    sections, single = _sections(model, shown), len(model.hosts) == 1
+    overview = _overview(model, shown, len(sections))
     return render_page(
         "index.html.j2",
         styles=["comparison.css", "host.css"],
         footer=f"Run {model.run_id}",
         model=model,
         sections=sections,
-        overview=_overview(model, shown, len(sections)),
+        overview=overview,
+        limit_use=None if overview else limit_use_of(model),
+        worst_use="" if overview else _worst_use(model),
+        own_chart="" if overview or not single else next(iter(latency_charts(model.hosts[0])), ""),
         counts=counts_of(model),
         step_titles=titles,
         parameters=parameters_of(model),
@@ -82,10 +92,17 @@ def render(model: Model) -> Iterator[str]:
     )
 
 
+def _worst_use(model: Model) -> str:
+    """Return how much of a limit is used at most, as a sentence; empty if nothing was judged."""
+    use = worst_use(model)
+    text = worst_use_text(use, alone=len(model.hosts) == 1) if use else ""
+    return text and f"{text[0].upper()}{text[1:]}."
+
+
 def _sections(model: Model, hosts: Sequence[Host]) -> list[Markup]:
     """Return the sections of hosts in detail, starting with the first ones, as many as there is room for."""
     sections: list[Markup] = []
-    room = MOST_DETAILS
+    room = MOST_DETAILS if len(model.hosts) < LARGE else MOST_DETAILS_OF_LARGE
     run_parameters, defaults = model.run.get("parameters") or {}, repeated_defaults()
     for number, host in enumerate(hosts, 1):
         view = HostSection(host, number, len(model.hosts) == 1, run_parameters, defaults)
@@ -130,8 +147,9 @@ def _fleet(model: Model, shown: Sequence[Host], detailed: int) -> dict[str, Any]
         ),
         "filters": [(each.name, each.title, each.values) for each in filters],
         "compared": any(host.comparison for host in model.hosts),
-        "fleet_chart": fleet_chart(strips, model.words.size),
+        "fleet_chart": fleet_chart(strips, model.words.size) if len(model.hosts) > 1 else "",
         "fleet_sentences": [strip.sentence() for strip in strips],
+        "has_titles": len(model.hosts) < LARGE,
         "strips_left": strips_left,
         "several_loads": len({load for load, size in steps}) > 1,
         "volume_classes": volume_classes[:SHOWN_CLASSES],

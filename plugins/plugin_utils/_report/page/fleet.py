@@ -13,12 +13,16 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics.likeness import FEWEST_ALIKE, likeness
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.fleet import Mark, Strip
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.limit_use import Use, limit_use_chart
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import Cell, cells
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import brief
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import SeriesKey, stream_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.shares import share_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.worst_use import used_limits
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS, Step
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, PASS, WARN
+from markupsafe import Markup
 
 LEVELS = (
     ("half", "keeps its limits with at most half of each used"),
@@ -116,11 +120,36 @@ def level(cell: Cell) -> str:
 def used_text(cell: Cell) -> str:
     """Return the share that a cell uses of the limit that it comes closest to, such as "42 %" or "15 \u00d7", empty if
     no limit judges it."""
-    if cell.used is None:
-        return ""
-    if cell.used >= 10:
-        return f"{_units.format_number(cell.used, 2)} \u00d7"
-    return f"{100 * cell.used:.0f} %"
+    return "" if cell.used is None else share_text(cell.used)
+
+
+@dataclass(frozen=True, slots=True)
+class LimitUse:
+    """The picture of the fleet on the first screen: a mark for each host, the worst hosts with their numbers and the
+    shares that they use of a limit, how many more break a limit, and how many hosts have no figure."""
+
+    picture: Markup
+    worst: list[tuple[str, int, str]]
+    more_over: int
+    without_figure: int
+
+
+def limit_use_of(model: Model) -> LimitUse | None:
+    """Return the picture of the fleet, None if it is a single host, or if no host has a figure."""
+    found = [(number, host, used[0][0]) for number, host in enumerate(model.hosts, 1) if (used := used_limits(host))]
+    if len(model.hosts) < 2 or not found:
+        return None
+    found.sort(key=lambda each: -each[2])
+    over = sum(share > 1 for number, host, share in found)
+    shown = found[: max(1, min(_NAMED, over))]
+    worst = [(model.shown_name(host), number, share_text(share)) for number, host, share in shown]
+    without = len(model.hosts) - len(found)
+    label = (
+        f"{_units.format_count(len(found))} hosts by the share that they use of the limit that they come closest to: "
+        f"{_units.format_count(over)} of them use more than the limit; the most is {share_text(found[0][2])}"
+    )
+    uses = [Use(host.label, host.verdict, share) for number, host, share in found]
+    return LimitUse(limit_use_chart(uses, label), worst, max(0, over - len(shown)), without)
 
 
 def strips_of(model: Model, steps: Sequence[Step], titles: Sequence[str]) -> list[Strip]:
@@ -132,7 +161,7 @@ def strips_of(model: Model, steps: Sequence[Step], titles: Sequence[str]) -> lis
     for host in model.hosts:
         for step, cell in cells(host).items():
             if step in marks:
-                marks[step].append(Mark(host.label, cell.p99_ns, cell.mean_ns, cell.verdict == FAIL))
+                marks[step].append(Mark(model.shown_name(host), cell.p99_ns, cell.mean_ns, cell.verdict == FAIL))
     return [
         Strip(title, marks[step], _tightest(model, "latency_p99", step), _tightest(model, "latency_mean", step))
         for step, title in zip(steps, titles, strict=True)
@@ -150,7 +179,7 @@ def _strips_by_stream(model: Model, steps: Sequence[Step], titles: Sequence[str]
             if key in shown and figures["worker"] == ALL_WORKERS:
                 p99_ns, mean_ns = (figures.get(f"{shown[key]}_{figure}_ns") for figure in ("p99", "mean"))
                 marks.setdefault((figures["load_point"], key), []).append(
-                    Mark(host.label, p99_ns, mean_ns, row.verdict == FAIL)
+                    Mark(model.shown_name(host), p99_ns, mean_ns, row.verdict == FAIL)
                 )
     return [
         Strip(

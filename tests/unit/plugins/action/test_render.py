@@ -133,7 +133,7 @@ def test_hosts_of_a_slice_that_left_nothing_are_missing(reporting):
     said = reporting.said[0].splitlines()
     assert said[1] == "Job 9 made no run: there is no profile x"
     summary = Path(result["path"], "summary.txt").read_text(encoding="utf-8")
-    assert "\n  Merged from 2 runs; 2 of the hosts are in none of them. The gate stopped this run.\n" in summary
+    assert "\n  Merged from 2 runs; 2 of the hosts are in none of them. The gate fails this run: " in summary
     assert (
         said[2].startswith("The run R7 of job 7 is not in ")
         and said[-1] == "In none of these runs, and therefore missing: h3, h6."

@@ -1,5 +1,14 @@
 (function () {
   'use strict';
+  function hints() {
+    Array.prototype.forEach.call(document.querySelectorAll('.scroll'), function (part) {
+      if (!part.clientWidth) { return; }
+      part.classList.toggle('wider', part.scrollWidth > part.clientWidth + 1);
+    });
+  }
+  window.addEventListener('resize', hints);
+  document.addEventListener('toggle', hints, true);
+  hints();
   var form = document.getElementById('filter');
   var table = document.querySelector('table.matrix');
   if (!form || !table) { return; }

@@ -498,7 +498,7 @@ def test_a_refusal_in_check_mode_is_told(tmp_path):
     assert content(directory, "report.md").startswith("# NOT READY: 1 of 2 hosts (IBM MQ recovery logs")
     assert "<strong>NOT READY: 1 of 2 hosts</strong>" in content(directory, "index.html")
     assert "workspace: it holds a queue manager" in text
-    assert "The gate stopped this run." in text
+    assert "The gate fails this run: ansible-playbook ends with status 2." in text
 
 
 @pytest.mark.parametrize(
@@ -662,8 +662,8 @@ def test_a_large_fleet_keeps_the_page_usable(tmp_path, monkeypatch):
     render(directory)
     page = Page(content(directory, "index.html"))
     assert len(page.verdicts()) == 3
-    charts = [value for dummy, name, value in page.attributes if name == "class" and value in ("overview", "chart")]
-    assert charts == ["overview"]
+    charts = [value for dummy, name, value in page.attributes if name == "class" and value in ("limit-use", "chart")]
+    assert charts == ["limit-use"]
     text = " ".join(page.texts)
     assert "2 more hosts, none of them with a worse verdict, are left out here and below" in text
     assert "4 KiB: 5 hosts" in text

@@ -33,7 +33,7 @@ SIZES = (4096, 1048576)
         ("pass", 0.51, "most", "51 %"),
         ("pass", 0.8, "most", "80 %"),
         ("pass", 0.81, "near", "81 %"),
-        ("warn", 3.0, "warn", "300 %"),
+        ("warn", 3.0, "warn", "3 \u00d7"),
         ("inconclusive", 0.1, "unsure", "10 %"),
         ("fail", 12.34, "broken", "12 \u00d7"),
         ("", None, "none", ""),

@@ -7,6 +7,7 @@ be printed, and is accessible."""
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import re
 
@@ -183,6 +184,56 @@ def test_the_verdict_and_its_first_cause_are_on_the_first_screen(browser, fleet)
 
 
 @needs_a_browser
+@pytest.mark.parametrize("width", [360, 1280, 2560])
+def test_the_first_screen_answers_before_any_text_explains(browser, fleet, width):
+    """The verdict comes first, then the figure that is worst, the picture of the fleet, and only then the causes."""
+    browser.open(fleet, width=width, height=740)
+    parts = [".result", ".worst-use", ".limit-use svg.marks", ".counts", "#causes"]
+    tops = browser.run(f"{json.dumps(parts)}.map(part => document.querySelector(part).getBoundingClientRect().top)")
+    assert tops == sorted(tops) and tops[2] < 400
+    picture = browser.run("document.querySelector('.limit-use svg.marks').getBoundingClientRect().width")
+    assert picture > 0.8 * width
+
+
+@needs_a_browser
+@pytest.mark.parametrize("width", [360, 1280, 2560])
+def test_what_is_wider_than_the_window_says_that_it_can_be_scrolled(browser, fleet, width):
+    browser.open(fleet, width=width)
+    browser.run("document.querySelectorAll('details.host').forEach((part, number) => { part.open = number < 3; })")
+    browser.run("new Promise(done => setTimeout(done, 100))")
+    wide, hinted = browser.run(
+        "[part => part.clientWidth && part.scrollWidth > part.clientWidth + 1, part => "
+        "getComputedStyle(part, '::before').content.includes('scroll it sideways')].map(is => "
+        "[...document.querySelectorAll('.scroll')].map((part, place) => is(part) ? place : -1).filter(n => n >= 0))"
+    )
+    assert wide == hinted and bool(wide) == (width == 360)
+    beyond = (
+        "[...document.querySelectorAll('main *')].filter(part => !part.closest('.scroll, pre') && "
+        "part.getBoundingClientRect().right > innerWidth + 1).map(part => part.outerHTML.slice(0, 200))"
+    )
+    assert browser.run(beyond) == []
+
+
+@needs_a_browser
+@pytest.mark.parametrize("width", [360, 1280])
+def test_labels_of_pictures_do_not_touch_each_other(browser, fleet, width):
+    browser.open(fleet, width=width)
+    browser.run("document.querySelectorAll('details').forEach((part, number) => { part.open = number < 20; })")
+    touching = browser.run(
+        """[...document.querySelectorAll('svg')].flatMap(svg => {
+             const boxes = [...svg.querySelectorAll('text')]
+               .map(text => [text.textContent, text.getBoundingClientRect()])
+               .filter(([words, box]) => box.width);
+             return boxes.flatMap(([words, a], place) => boxes.slice(place + 1)
+               .filter(([other, b]) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 &&
+                                       Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 3)
+               .map(([other]) => words + ' / ' + other));
+           })"""
+    )
+    assert touching == []
+
+
+@needs_a_browser
 @pytest.mark.parametrize("dark", [False, True])
 def test_text_can_be_read_in_either_scheme(browser, fleet, dark):
     assert pale_texts(browser, fleet, dark) == {}
@@ -274,7 +325,7 @@ def test_the_page_is_valid_and_each_part_of_it_can_be_named_once(fleet):
 
 def test_every_picture_and_control_has_a_text(fleet):
     tree = parsed(fleet)
-    pictures = list(tree.iter(f"{SVG}svg"))
+    pictures = [each for each in tree.iter(f"{SVG}svg") if each.get("aria-hidden") != "true"]
     assert pictures
     assert all(
         each.get("role") == "img" and (each.get("aria-label") or each.get("aria-labelledby")) for each in pictures

@@ -1,0 +1,118 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Marks for many hosts beside one line, in a picture that fills any width: its places are shares of the width, and the
+style keeps its strokes from being stretched.
+
+Marks at the same place are piled up. A pile that would leave its room is drawn as one bar, in which each host has the
+same height, so that the picture stays small and legible with any number of hosts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.axes import LogAxis
+from markupsafe import Markup
+
+WIDTH = 1000
+"""Units of the picture from its left to its right end, however wide it is on the screen."""
+
+_BIN = 12
+"""The stretch of the axis whose marks are piled up."""
+LARGE, SMALL = 8, 5
+"""Sizes of a mark in pixels. The style has a class for each."""
+_LEAST = 3
+"""Pixels of the shortest bar."""
+_TICK, _TICK_IF_NARROW = 8, 16
+"""Percent of the width that is free around the text of a tick, and the same on a narrow screen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """Marks of one kind: the class of their paths, and their values."""
+
+    name: str
+    values: Sequence[float]
+    is_upright: bool = False
+    """Whether they are short upright lines, which differ from dots and squares even in grey."""
+
+
+def picture(height: float, label: str, body: Markup) -> Markup:
+    """Return a picture as high as given and as wide as there is room."""
+    return Markup(
+        '<svg class="marks" width="100%" height="{0:.0f}" viewBox="0 0 {1} {0:.0f}" preserveAspectRatio="none" '
+        'role="img" aria-label="{2}">{3}</svg>'
+    ).format(height, WIDTH, label, body)
+
+
+def piles(kinds: Iterable[Marks], axis: LogAxis, line: float, room: float, size: int = SMALL) -> Markup:
+    """Return the marks of some kinds, the later ones on top of the earlier ones, piled up from the line into the room:
+    upwards if it is negative."""
+    shown = [kind for kind in kinds if kind.values]
+    counts: dict[int, list[int]] = {}
+    for number, kind in enumerate(shown):
+        for value in kind.values:
+            counts.setdefault(int(axis.place(value) // _BIN), [0] * len(shown))[number] += 1
+    if not counts:
+        return Markup("")
+    direction, most = -1 if room < 0 else 1, max(map(sum, counts.values()))
+    pitch = min(size + 1.0, (abs(room) - size) / max(1, most - 1))
+    first = line + direction * (size / 2 + 1.5)
+    paths: list[list[str]] = [[] for kind in shown]
+    for place, found in sorted(counts.items()):
+        below = 0
+        for path, kind, count in zip(paths, shown, found, strict=True):
+            x = (place + 0.5) * _BIN
+            if count and pitch < size:
+                path.append(_bar(x, first + direction * pitch * below, direction * pitch * count))
+            else:
+                heights = [first + direction * pitch * number for number in range(below, below + count)]
+                path.extend(_marks(x, heights, size if kind.is_upright else 0))
+            below += count
+    look = "bar" if pitch < size else f"size{size}"
+    return Markup("").join(
+        Markup('<path class="{} {}" d="{}"/>').format(kind.name, look, "".join(path))
+        for kind, path in zip(shown, paths, strict=True)
+        if path
+    )
+
+
+def _marks(x: float, heights: Sequence[float], upright_size: int) -> Iterable[str]:
+    """Yield the path of the marks of a pile, one by one."""
+    for y in heights:
+        yield f"M{x:.0f} {y - upright_size / 2:.1f}v{upright_size}" if upright_size else f"M{x:.0f} {y:.1f}h0"
+
+
+def _bar(x: float, start: float, height: float) -> str:
+    """Return the path of a pile whose marks would overlap; a single mark among many can still be seen."""
+    return f"M{x:.0f} {start:.1f}v{math.copysign(max(_LEAST, abs(height)), height):.1f}"
+
+
+def upright(name: str, x: float, top: float, bottom: float) -> Markup:
+    """Return an upright line."""
+    return Markup('<path class="{}" d="M{:.1f} {:.1f}V{:.1f}"/>').format(name, x, top, bottom)
+
+
+def ticks(places: Iterable[tuple[float, str]]) -> Markup:
+    """Return the texts of an axis, from their places and words; those that are too close to the one before are left
+    out, and more of them on a narrow screen."""
+    parts, end, narrow_end = [], -float(_TICK), -float(_TICK_IF_NARROW)
+    for x, words in places:
+        percent = 100 * x / WIDTH
+        if percent - end < _TICK:
+            continue
+        is_minor = percent - narrow_end < _TICK_IF_NARROW
+        end, narrow_end = percent, narrow_end if is_minor else percent
+        anchor = "start" if percent < _TICK / 2 else "end" if percent > 100 - _TICK / 2 else "middle"
+        parts.append(
+            Markup('<text{} x="{:.2f}%" y="11" text-anchor="{}">{}</text>').format(
+                Markup(' class="minor"') if is_minor else "", percent, anchor, words
+            )
+        )
+    return Markup('<svg class="ticks" width="100%" height="15" aria-hidden="true">{}</svg>').format(
+        Markup("").join(parts)
+    )
