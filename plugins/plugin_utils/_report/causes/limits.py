@@ -359,9 +359,10 @@ def _state_nothing(model: Model, group: LimitGroup) -> str:
         group.why,
         list({host.label: (host, limit, rows) for host, limit, rows in group.on}.values()),
     )
+    one = len(limits) == 1
     return (
-        f"nothing that {fold_list(limits)} "
-        f"judge{'s' if len(limits) == 1 else ''} was measured{_by(model, unique, 'on')}{_names(model, unique)}"
+        f"{fold_list(limits)} {'is' if one else 'are'} not tested{_by(model, unique, 'on')}{_names(model, unique)}; "
+        f"nothing that {'it judges' if one else 'they judge'} was measured"
     )
 
 

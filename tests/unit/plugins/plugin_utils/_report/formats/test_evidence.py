@@ -62,7 +62,7 @@ def test_a_waiver_is_offered_only_if_it_could_excuse_the_finding(tmp_path):
     )
     render(directory)
     pattern = (
-        r"^\d+\. \*\*(\w+)\*\*: (?:nothing that )?([\w\\]+).*\n(?:    - (?:Limits|Consequence|Next step): "
+        r"^\d+\. \*\*(\w+)\*\*: ([\w\\]+).*\n(?:    - (?:Limits|Consequence|Next step): "
         r".*\n)*    - Decision: (\w+)"
     )
     found = re.findall(pattern, content(directory, "evidence.md").replace("\\", ""), re.MULTILINE)
