@@ -78,7 +78,7 @@ def measure(place: str, hosts: int, runs: int) -> tuple[float, float]:
         lines, plans = fleet_status(history.newest(), revocations, today, history.power_cuts()), history.plans()
         changed = changed_since(history, lines)
     expected = [line.host for line in lines]
-    problems = [text for texts in problems_by_host(lines, expected, plans).values() for text in texts]
+    problems = problems_by_host(lines, expected, plans)
     json.dumps(status_json(lines, expected, problems, today, revocations, changed))
     status_prom(lines, expected, problems)
     status_text(lines, expected, problems, today, changed)

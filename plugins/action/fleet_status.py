@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ansible.release import __version__ as ansible_version
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.invocation import playbooks_in
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import STATUS, make_outcome, one_message
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import volume_names
@@ -22,20 +24,27 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview im
     status_prom,
     status_text,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, day_of, fleet_status
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Status, Today, day_of, fleet_status
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history_action import (
     HISTORY,
     HOSTS,
     PLAY_HOSTS,
     FleetAction,
+    pages_beside,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._option_meanings import PROFILES
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.status_html import FILE as PAGE
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.status_html import render_status
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import is_empty
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import write_file, write_json
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import write_file, write_json, write_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import is_run_id
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import vanishes
 
 JSON_FILE = "status.json"
 METRICS_FILE = "status.prom"
+STATUS_LINKS = (("Newest run", "latest/index.html"), ("Drift", "drift.html"))
+"""Other pages in the directory of reports, which the status links if they exist."""
 
 
 class ActionModule(FleetAction):
@@ -65,28 +74,49 @@ class ActionModule(FleetAction):
         by_host = problems_by_host(
             lines, expected, plans, {host: names for host, given in own.items() if (names := volume_names(given))}
         )
-        problems = [problem for found in by_host.values() for problem in found]
-        if self.write_to(options["report_dir"]):
-            write_json(
-                os.path.join(options["report_dir"], JSON_FILE),
-                status_json(lines, expected, problems, today, revocations, changed),
+        problems = [problem.text for found in by_host.values() for problem in found]
+        folder = options["report_dir"]
+        page = os.path.join(folder, PAGE)
+        if self.write_to(folder):
+            status = status_json(lines, expected, by_host, today, revocations, changed)
+            write_json(os.path.join(folder, JSON_FILE), status)
+            write_file(os.path.join(folder, METRICS_FILE), status_prom(lines, expected, problems))
+            write_text(
+                page,
+                render_status(
+                    status,
+                    ansible_version,
+                    playbooks_in(),
+                    _with_report(folder, lines),
+                    pages_beside(folder, STATUS_LINKS),
+                ),
             )
-            write_file(os.path.join(options["report_dir"], METRICS_FILE), status_prom(lines, expected, problems))
-        say(self._display, status_text(lines, expected, by_host, today, changed, options["place"]))
-        outcome = status_outcome(host_states(lines, expected, by_host), problems, today)
-        failures = {host: one_message(found, JSON_FILE) for host, found in by_host.items()}
+        text = status_text(lines, expected, by_host, today, changed, options["place"])
+        say(self._display, f"{text}\nstatus: {self.page(page)}")
+        shown = "" if self._task.check_mode or vanishes(page) else page
+        outcome = status_outcome(host_states(lines, expected, by_host), problems, today, shown)
+        failures = {
+            host: one_message([problem.text for problem in found], JSON_FILE) for host, found in by_host.items()
+        }
         return {"problems": problems, **self.told(outcome, failures, [], options["play_hosts"], task_vars)}
 
 
-def status_outcome(states: Mapping[str, str], problems: list[str], today: Today) -> dict[str, Any]:
+def _with_report(folder: str, lines: Iterable[Status]) -> set[str]:
+    """Return the IDs of the runs that are named in lines and whose report is in a directory."""
+    named = {line.entry.run_id for line in lines if line.entry}
+    return {run for run in named if is_run_id(run) and os.path.isfile(os.path.join(folder, run, "index.html"))}
+
+
+def status_outcome(states: Mapping[str, str], problems: list[str], today: Today, page: str = "") -> dict[str, Any]:
     """Return the parts of a status that a notification needs: the date, whether the fleet is certified,
-    the state of each host, and how many are in each."""
+    the state of each host, how many are in each, and the path of the page if it outlives the job."""
     message = one_message(problems, JSON_FILE) or "every expected host is certified"
     facts = {
         "date": today.date.isoformat(),
         "certified": not problems,
         "states": dict(Counter(states.values())),
         "hosts": dict(states),
+        **({"status_page": page} if page else {}),
     }
     return make_outcome(STATUS, message, **facts)
 

@@ -8,8 +8,8 @@ DOCUMENTATION = r"""
 module: fleet_status
 short_description: Report which volumes are certified today
 description:
-  - Prints the state of every volume in the history, the most urgent first, and writes C(status.json) and C(status.prom)
-    (OpenMetrics) to O(report_dir).
+  - Prints the state of every volume in the history, the most urgent first, and writes C(status.html), C(status.json)
+    and C(status.prom) (OpenMetrics) to O(report_dir).
   - Uses the history only. No host is contacted.
   - RV(failures) contains each expected host that has a failed or expired volume, that has no volume certified today, or
     whose newest certifying run planned a volume that is not certified. If the host's variables name its volumes

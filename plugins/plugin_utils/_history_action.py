@@ -8,6 +8,7 @@ documentation fragments)."""
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction
@@ -28,6 +29,15 @@ HOSTS = {"hosts": {"type": "raw", "required": True}}
 HISTORY = {"history": {"type": "str", "default": ""}, "report_dir": {"type": "str", "required": True}}
 PLAY_HOSTS = {"play_hosts": {"type": "list", "elements": "str", "required": True}}
 CHANGE = {"figure": {"type": "str", "default": "latency_mean"}, "margin": {"type": "raw", "required": True}}
+
+
+STATUS_PAGE = ("Status of the fleet", "status.html")
+"""The name and the address of the page that the pages beside it link to."""
+
+
+def pages_beside(folder: str, pages: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return those of some pages, each with its name and its address from a directory, that exist."""
+    return [(name, address) for name, address in pages if os.path.isfile(os.path.join(folder, address))]
 
 
 class HistoryAction(ControllerAction):

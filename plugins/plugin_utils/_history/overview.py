@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.changed import Line, Since, key_of
@@ -27,18 +27,42 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states impo
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import Revocation
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability import chance_bound, percent_upwards
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import collection_version
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import open_metrics as om
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import host_label
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import MISSING
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_facts import WORDS, WRONG_DATA
 
 SCHEMA_VERSION = 1
 SHOWN_LINES = 100
 SHOWN_CHANGES = 5
 SHOWN_NEXT = 10
 """How many hosts are named in the command that certifies again."""
+CERTIFY, POWER_CUT = "certify", "power_cut"
+"""Playbooks that can clear a problem."""
+_URGENCY = (FAILED, EXPIRED, MISSING)
 SHOWN_CHARACTERS = 60
 """How many characters of a changed fact are shown."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Why a volume or host is not certified: the name that is shown, its state, a sentence with dates and runs, the
+    reason alone, by which problems are grouped, what to do about it, and the playbook that can clear it."""
+
+    label: str
+    state: str
+    sentence: str
+    reason: str
+    next_step: str
+    playbook: str = CERTIFY
+
+    @property
+    def text(self) -> str:
+        """The problem for people and programs."""
+        prefix = "missing: " if self.state == MISSING else ""
+        return f"{self.label}: {prefix}{self.sentence}"
 
 
 def problems_by_host(
@@ -46,8 +70,8 @@ def problems_by_host(
     expected: Iterable[str],
     plans: Mapping[str, Sequence[Planned]],
     named: Mapping[str, Sequence[str]] | None = None,
-) -> dict[str, list[str]]:
-    """Return, by host, why hosts are not certified under the requested profiles: a sentence for each volume of an
+) -> dict[str, list[Problem]]:
+    """Return, by host, why hosts are not certified under the requested profiles: one problem for each volume of an
     expected host that failed or expired, for each that must be certified and is not, and for each host that has no
     certified volume.
 
@@ -58,11 +82,11 @@ def problems_by_host(
     for line in lines:
         if line.is_asked:
             by_host.setdefault(line.host, []).append(line)
-    found: dict[str, list[str]] = {}
+    found: dict[str, list[Problem]] = {}
     for host in expected:
         own = by_host.get(printable(host), [])
         bad = [line for line in own if line.state in (FAILED, EXPIRED)]
-        problems = [f"{line.label}: {_sentence(line)}" for line in bad]
+        problems: list[Problem | None] = [_problem(line.label, line.state, line) for line in bad]
         wanted = _wanted(plans.get(printable(host), ()), (named or {}).get(host, ()))
         for volume, mount_point in wanted:
             of_name = [line for line in own if line.volume == volume]
@@ -98,12 +122,73 @@ def _wanted(plan: Iterable[Planned], named: Iterable[str]) -> list[tuple[str, st
     return [*planned, *((printable(volume), "") for volume in named if printable(volume) not in known)]
 
 
-def _missing(label: str, lines: Sequence[Status]) -> str:
-    """Return a sentence if no volume among these lines is certified; empty if one is, or if another sentence gives the
+def _missing(label: str, lines: Sequence[Status]) -> Problem | None:
+    """Return a problem if no volume among these lines is certified; None if one is, or if another problem gives the
     reason."""
     if any(line.state in (*CURRENT, FAILED, EXPIRED) for line in lines):
-        return ""
-    return f"{label}: missing: {_sentence(lines[0]) if lines else 'the history does not contain it'}"
+        return None
+    if lines:
+        return _problem(label, MISSING, lines[0])
+    unknown = "the history does not contain it"
+    return Problem(label, MISSING, unknown, unknown, "measure it for the first time")
+
+
+def _problem(label: str, state: str, line: Status) -> Problem:
+    """Return the problem of a volume that is not certified."""
+    return Problem(label, state, _sentence(line), *_reason(line))
+
+
+def _reason(line: Status) -> tuple[str, ...]:
+    """Return why a volume is not certified, without dates and runs, what to do about it, and the playbook that does it
+    if it is not the one that certifies."""
+    certify = "certify again"
+    if line.loss:
+        return (
+            "lost acknowledged writes in a power cut",
+            "correct the cache that lost them, and repeat at least as many power cuts: "
+            "only a run that loses nothing clears this",
+            POWER_CUT,
+        )
+    if line.fact:
+        facts = line.fact.volume_facts.split()
+        verify = " with sweep_verify" if WRONG_DATA in facts else ""
+        return (
+            " and ".join(WORDS[fact] for fact in facts),
+            f"find the cause in the storage, and {certify}{verify}: only a run that passes clears this",
+        )
+    if line.state == FAILED:
+        return f"failed {line.profile}", f"correct what the report of the run names as the cause, and {certify}"
+    if line.state == EXPIRED:
+        tried = f", and the last attempt ended with {line.attempt.verdict}" if line.attempt else ""
+        return f"the certificate for {line.profile} expired{tried}", certify
+    if line.state == NONE and line.replaced:
+        return "its disk or file system has been replaced", certify
+    if line.state == NONE:
+        against = f" against {line.profile}" if line.profile else ""
+        tried = f", and the last attempt ended with {line.attempt.verdict}" if line.attempt else ""
+        return f"nothing has certified it{against} yet{tried}", "certify it" if not line.attempt else certify
+    return f"the certificate for {line.profile} was {line.state}", certify
+
+
+def grouped(problems: Iterable[tuple[str, Problem]]) -> list[dict[str, Any]]:
+    """Return each reason once, the most frequent of each state first, with the hosts and the names of the volumes that
+    it concerns. The items are hosts with a problem of theirs."""
+    found: dict[tuple[str, ...], list[tuple[str, str]]] = {}
+    for host, problem in problems:
+        key = (problem.state, problem.reason, problem.next_step, problem.playbook)
+        found.setdefault(key, []).append((host, problem.label))
+    ordered = sorted(found.items(), key=lambda each: (_URGENCY.index(each[0][0]), -len(each[1]), each[0][1]))
+    return [
+        {
+            "state": state,
+            "reason": reason,
+            "next_step": next_step,
+            "playbook": playbook,
+            "hosts": list(dict.fromkeys(host for host, dummy in own)),
+            "volumes": [label for dummy, label in own],
+        }
+        for (state, reason, next_step, playbook), own in ordered
+    ]
 
 
 def status_text(
@@ -151,20 +236,39 @@ def _next_step(hosts: Sequence[str]) -> list[str]:
 def status_json(
     lines: Sequence[Status],
     expected: Sequence[str],
-    problems: Sequence[str],
+    problems: Mapping[str, Sequence[Problem]],
     today: Today,
     revocations: Mapping[str, Revocation],
     changed: Mapping[Line, Since],
 ) -> dict[str, Any]:
-    """Return the content of status.json."""
+    """Return the content of status.json. problems holds those of each host that is not certified."""
+    found = [(host, problem) for host, own in problems.items() for problem in own]
+    hosts = {printable(host) for host in expected}
     return {
         "schema": SCHEMA_VERSION,
         "date": today.date.isoformat(),
+        "collection_version": collection_version(),
         "expiring_days": today.expiring_days,
+        "certified": not found,
         "expected_hosts": list(expected),
-        "problems": list(problems),
-        "volumes": [_entry(line, revocations, changed.get(key_of(line)), today) for line in lines],
+        "host_states": host_states(lines, expected, problems),
+        "never_measured": _never_measured(lines, expected),
+        "problems": [problem.text for dummy, problem in found],
+        "reasons": grouped(found),
+        "volumes": [
+            {
+                **_entry(line, revocations, changed.get(key_of(line)), today),
+                "is_expected": line.host in hosts,
+            }
+            for line in lines
+        ],
     }
+
+
+def _never_measured(lines: Iterable[Status], expected: Iterable[str]) -> list[str]:
+    """Return the expected hosts of which the history knows no volume."""
+    known = {line.host for line in lines}
+    return [host for host in expected if printable(host) not in known]
 
 
 def status_prom(lines: Sequence[Status], expected: Sequence[str], problems: Sequence[str]) -> bytes:
@@ -213,6 +317,7 @@ def _entry(line: Status, revocations: Mapping[str, Revocation], since: Since | N
     entry, attempt = line.entry, line.attempt
     revocation = revocations.get(entry.sha256) if entry else None
     return {
+        "label": line.label,
         "host": line.host,
         "volume": line.volume,
         "mount_point": line.mount_point or None,
@@ -223,6 +328,8 @@ def _entry(line: Status, revocations: Mapping[str, Revocation], since: Since | N
         "run_id": entry.run_id if entry else None,
         "judged_at": entry.judged_at if entry else None,
         "valid_until": entry.valid_until if entry else None,
+        "days_left": _days_left(entry.valid_until, today) if entry and entry.valid_until else None,
+        "sentence": _sentence(line),
         "revoked": {"at": revocation.revoked_at, "by": revocation.revoked_by, "reason": revocation.reason}
         if revocation
         else None,
@@ -236,7 +343,12 @@ def _entry(line: Status, revocations: Mapping[str, Revocation], since: Since | N
         if (fact := line.fact)
         else None,
         "power_cuts_kept": _kept(line.kept, today) if line.kept else None,
-        "power_cut_loss": {"run_id": loss.run_id, "judged_at": loss.judged_at, "reason": loss.reason}
+        "power_cut_loss": {
+            "run_id": loss.run_id,
+            "judged_at": loss.judged_at,
+            "reason": loss.reason,
+            "age_days": _age_days(loss, today),
+        }
         if (loss := line.loss)
         else None,
     }
@@ -263,6 +375,11 @@ def _kept(kept: CutResult, today: Today) -> dict[str, Any]:
         "valid_until": until.isoformat(),
         "is_expired": until < today.date,
     }
+
+
+def _days_left(valid_until: str, today: Today) -> int:
+    """Return how many days after today a certificate is valid; negative if it has expired."""
+    return (datetime.date.fromisoformat(valid_until) - today.date).days
 
 
 def _age_days(kept: CutResult, today: Today) -> int:

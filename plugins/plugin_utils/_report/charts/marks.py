@@ -14,8 +14,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.axes import LogAxis
 from markupsafe import Markup
 
 WIDTH = 1000
@@ -29,6 +29,13 @@ _LEAST = 3
 """Pixels of the shortest bar."""
 _TICK, _TICK_IF_NARROW = 8, 16
 """Percent of the width that is free around the text of a tick, and the same on a narrow screen."""
+
+
+class Axis(Protocol):
+    """What puts values into their places."""
+
+    def place(self, value: float) -> float:
+        """Return the place of a value, in units of the picture."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +56,7 @@ def picture(height: float, label: str, body: Markup) -> Markup:
     ).format(height, WIDTH, label, body)
 
 
-def piles(kinds: Iterable[Marks], axis: LogAxis, line: float, room: float, size: int = SMALL) -> Markup:
+def piles(kinds: Iterable[Marks], axis: Axis, line: float, room: float, size: int = SMALL) -> Markup:
     """Return the marks of some kinds, the later ones on top of the earlier ones, piled up from the line into the room:
     upwards if it is negative."""
     shown = [kind for kind in kinds if kind.values]

@@ -85,7 +85,7 @@ def history(tmp_path):
 
 def test_the_directory_of_reports_is_made(history):
     answer(fleet_status, history)
-    assert {path.name for path in (history / "reports").iterdir()} == {"status.json", "status.prom"}
+    assert {path.name for path in (history / "reports").iterdir()} == {"status.json", "status.prom", "status.html"}
 
 
 def test_each_host_fails_by_its_own_state(history):

@@ -60,7 +60,7 @@ def plan(host, **volumes):
 
 
 def problems_of(*arguments):
-    return [problem for problems in problems_by_host(*arguments).values() for problem in problems]
+    return [problem.text for problems in problems_by_host(*arguments).values() for problem in problems]
 
 
 def lines(*entries, revoked=()):
@@ -182,11 +182,12 @@ def test_a_loss_in_a_power_cut_is_told_whatever_was_certified(entry):
     assert [problem.split("; ")[0] for problem in problems] == [
         f"{entry.host}: lost acknowledged writes in a power cut on 2026-05-30 (run run-cut)"
     ]
-    volumes = {volume["host"]: volume for volume in status_json(fleet, [], [], TODAY, {}, {})["volumes"]}
+    volumes = {volume["host"]: volume for volume in status_json(fleet, [], {}, TODAY, {}, {})["volumes"]}
     assert volumes[entry.host]["power_cut_loss"] == {
         "run_id": "run-cut",
         "judged_at": "2026-05-30T00:00:00Z",
         "reason": "cut 1: why",
+        "age_days": 2,
     }
     assert volumes["expiring"]["power_cut_loss"] is None
     (revoked,) = fleet_status([entry], {entry.sha256}, TODAY, [loss])
@@ -242,7 +243,7 @@ def test_kept_power_cuts_are_told_with_their_bound_and_their_age(results, told, 
     (line,) = (line for line in fleet_status([VALID], (), today, results) if line.host == "valid")
     text = status_text([line], ["valid"], [], today, {}).splitlines()[1]
     assert told in text and ("power cuts kept" in text) == ("cuts kept" in told)
-    (volume,) = status_json([line], [], [], today, {}, {})["volumes"]
+    (volume,) = status_json([line], [], {}, today, {}, {})["volumes"]
     found = volume["power_cuts_kept"]
     assert (found and {key: found[key] for key in known}) == known
     assert not known or known.get("cuts") != 10 or 0.258 < found["loss_chance_bound"] < 0.259
@@ -290,7 +291,7 @@ def test_a_fact_about_a_volume_is_told_with_its_run_and_is_in_what_programs_get(
     found = entry("2026-05-20", FAILS, host="valid", volume_id="1", profile="look", volume_facts="io_error stall")
     (problem,) = problems_of(lines(VALID, found), ["valid"], {})
     assert problem == "valid: had an I/O error and stalled beyond the limit on 2026-05-20 (run run-2026-05-20)"
-    (volume,) = status_json(lines(VALID, found), [], [], TODAY, {}, {})["volumes"]
+    (volume,) = status_json(lines(VALID, found), [], {}, TODAY, {}, {})["volumes"]
     assert volume["volume_facts"] == {
         "facts": ["io_error", "stall"],
         "run_id": "run-2026-05-20",
@@ -309,7 +310,7 @@ def test_what_another_profile_says_is_listed_as_such_and_is_no_problem():
         fleet, ["valid"], [], TODAY, {}
     )
     assert {
-        volume["profile"]: volume["is_asked_for"] for volume in status_json(fleet, [], [], TODAY, {}, {})["volumes"]
+        volume["profile"]: volume["is_asked_for"] for volume in status_json(fleet, [], {}, TODAY, {}, {})["volumes"]
     } == {"silver": True, "gold": False}
     assert "gold" not in status_prom(fleet, [], []).decode()
 
@@ -382,7 +383,7 @@ def test_programs_get_every_volume():
             status_json(
                 lines(VALID, EXPIRED, revoked={VALID.sha256}),
                 ["valid"],
-                ["x"],
+                problems_by_host([], ["valid"], {}),
                 TODAY,
                 {VALID.sha256: revocation},
                 CHANGED,
@@ -393,7 +394,7 @@ def test_programs_get_every_volume():
         1,
         "2026-06-01",
         ["valid"],
-        ["x"],
+        ["valid: missing: the history does not contain it"],
     )
     states = {volume["host"]: volume for volume in content["volumes"]}
     assert (

@@ -1,0 +1,293 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The status of a fleet as a self-contained page: who is certified until when, and why the others are not.
+
+Everything that it says is in status.json; nothing is decided here."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability import percent_upwards
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.changes import change_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.expiry import expiry_chart, has_bars, lanes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import brief, common_domain, without_domain
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.page.columns import (
+    LONG_TEXT,
+    NAME,
+    NUMBER,
+    TEXT,
+    Column,
+    filled,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.page.header import versions
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.template import render_page
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.playbooks import as_started
+from markupsafe import Markup
+
+FILE = "status.html"
+MOST_ROWS = 3000
+"""The largest number of volumes in the table, the most urgent first; status.json has all."""
+SHOWN_NAMES = 200
+SHOWN_COMMAND = 10
+"""The largest number of hosts that a command names."""
+SHOWN_NEXT = 10
+OPEN_CUTS = 10
+NAMED_AT_ONCE = 3
+"""Up to this number of volumes, a reason names them without being opened."""
+SHOWN_REASONS = 30
+SHOWN_CHANGES = 5
+LONGEST = 80
+STATES = {
+    "failed": "fail",
+    "expired": "fail",
+    "missing": "missing",
+    "none": "missing",
+    "revoked": "warn",
+    "expiring": "warn",
+    "valid": "pass",
+}
+"""The class of each state in the page's style, the most urgent state first."""
+SIGNS = {
+    "failed": "\u2717",
+    "expired": "\u2717",
+    "missing": "\u2013",
+    "none": "\u2013",
+    "revoked": "!",
+    "expiring": "!",
+    "valid": "\u2713",
+}
+LANES = {
+    "failed": "failed",
+    "expired": "expired",
+    "revoked": "revoked",
+    "none": "never certified",
+}
+UNKNOWN = "never measured"
+CURRENT = ("expiring", "valid")
+
+
+def render_status(
+    status: Mapping[str, Any],
+    ansible_version: str = "",
+    playbooks: str | None = None,
+    runs: Collection[str] = (),
+    pages: Sequence[tuple[str, str]] = (),
+) -> Iterator[str]:
+    """Yield the page's text piece by piece.
+
+    status is the content of status.json. playbooks is their directory as in the command that was started, runs are the
+    IDs of runs whose report is beside the page, and pages are the names and the addresses of other pages."""
+    asked = [each for each in status["volumes"] if each["is_asked_for"] and each["is_expected"]]
+    certified = sorted(
+        (each for each in asked if each["state"] in CURRENT), key=lambda each: (each["days_left"], each["label"])
+    )
+    counts = Counter(each["state"] for each in asked)
+    in_lanes = {**{name: counts[state] for state, name in LANES.items()}, UNKNOWN: len(status["never_measured"])}
+    states = Counter(status["host_states"].values())
+    shown = status["volumes"][:MOST_ROWS]
+    domain = common_domain(sorted({each["host"] for each in shown}))
+    word = Counter(each["state"] for each in shown)
+    return render_page(
+        "status.html.j2",
+        styles=["status.css"],
+        footer=f"Status of {status['date']}",
+        status=status,
+        level="fail" if not status["certified"] else "warn" if states["expiring"] else "pass",
+        statement=statement(status),
+        figures=figures(asked, certified),
+        chart=expiry_chart([each["days_left"] for each in certified], status["expiring_days"], len(asked)),
+        lanes=lanes(in_lanes, len(asked) + in_lanes[UNKNOWN]),
+        in_bars=has_bars(in_lanes),
+        host_counts=[(state, states[state]) for state in STATES if states[state]],
+        reasons=status["reasons"][:SHOWN_REASONS],
+        shown_names=SHOWN_NAMES,
+        named_at_once=NAMED_AT_ONCE,
+        command_of=lambda each: as_started(_command(each), playbooks),
+        soon=[each for each in certified if each["days_left"] < status["expiring_days"]],
+        next_ones=certified[:SHOWN_NEXT],
+        cuts=_cuts(status),
+        open_cuts=OPEN_CUTS,
+        cut_text=_cut_text,
+        domain=domain[1:],
+        table=filled(_columns(runs, domain), shown, lambda each: each["state"]),
+        counts=[(state, word[state]) for state in STATES],
+        left=max(0, len(status["volumes"]) - MOST_ROWS),
+        badge=badge,
+        brief=brief,
+        longest=LONGEST,
+        days_text=days_text,
+        versions=versions(status["collection_version"], ansible_version),
+        links=[*pages, *_parts(status, certified)],
+        classes=STATES,
+        signs=SIGNS,
+    )
+
+
+def _cuts(status: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the volumes whose power was cut, losses first, each volume once."""
+    cut = [each for each in status["volumes"] if each["power_cut_loss"] or each["power_cuts_kept"]]
+    once = {(each["host"], each["volume"], each["mount_point"]): each for each in cut}
+    return sorted(once.values(), key=lambda each: not each["power_cut_loss"])
+
+
+def _parts(status: Mapping[str, Any], certified: Collection[Any]) -> list[tuple[str, str]]:
+    """Return the parts of the page that it has, and their addresses."""
+    parts = (
+        ("Why, and what to do", "#causes", status["reasons"]),
+        ("What expires next", "#next", certified),
+        ("Never measured", "#never", status["never_measured"]),
+        ("Power cuts", "#cuts", _cuts(status)),
+        ("All volumes", "#volumes", status["volumes"]),
+    )
+    return [(name, address) for name, address, content in parts if content]
+
+
+def statement(status: Mapping[str, Any]) -> str:
+    """Return whether the fleet is certified, as one sentence."""
+    total = len(status["expected_hosts"])
+    if status["certified"]:
+        if total == 1:
+            return "The host is certified."
+        return f"All {_units.format_count(total)} hosts are certified."
+    affected = list(dict.fromkeys(host for reason in status["reasons"] for host in reason["hosts"]))
+    states = Counter(status["host_states"][host] for host in affected)
+    parts = [f"{_units.format_count(states[state])} {state}" for state in STATES if states[state]]
+    are = "is" if len(affected) == 1 else "are"
+    hosts = "host" if total == 1 else "hosts"
+    return (
+        f"{_units.format_count(len(affected))} of {_units.format_count(total)} {hosts} {are} not certified: "
+        f"{', '.join(parts)}."
+    )
+
+
+def figures(asked: Sequence[Mapping[str, Any]], certified: Sequence[Mapping[str, Any]]) -> str:
+    """Return how many volumes are certified and until when, and which certificate ends next."""
+    if not asked:
+        return "The history contains no volume of these hosts."
+    total = f"{_units.format_count(len(asked))} {'volume' if len(asked) == 1 else 'volumes'}"
+    if not certified:
+        return f"None of {total} is certified."
+    first, last = certified[0], certified[-1]
+    are = "is" if len(certified) == 1 else "are"
+    text = f"{_units.format_count(len(certified))} of {total} {are} certified"
+    name, days = brief(first["label"], LONGEST), days_text(first["days_left"])
+    if len(certified) == 1:
+        return f"{text}: {name} until {first['valid_until']} ({days})."
+    if first["valid_until"] == last["valid_until"]:
+        return f"{text}, all until {first['valid_until']} ({days})."
+    return f"{text}, the last until {last['valid_until']}. Next to expire: {name} on {first['valid_until']} ({days})."
+
+
+def days_text(days: int) -> str:
+    """Return when a day is, seen from the day of the report."""
+    if days == 0:
+        return "today"
+    count = f"{_units.format_count(abs(days))} {'day' if abs(days) == 1 else 'days'}"
+    return f"{count} left" if days > 0 else f"{count} ago"
+
+
+def badge(state: str) -> Markup:
+    """Return the badge of a state, with its sign."""
+    return Markup('<span class="badge v-{}">{} {}</span>').format(STATES[state], SIGNS[state], state)
+
+
+def _command(reason: Mapping[str, Any]) -> str:
+    """Return the command that certifies the hosts with a reason again; empty if that does not clear it, if they are too
+    many to be named, or if one of their names is not plain."""
+    hosts = reason["hosts"]
+    if reason["playbook"] != "certify":
+        return ""
+    if len(hosts) > SHOWN_COMMAND or not all(_is_plain(host) for host in hosts):
+        return ""
+    return f"ansible-playbook playbooks/certify.yml --limit {','.join(hosts)}"
+
+
+def _is_plain(host: str) -> bool:
+    return host.isascii() and host[:1].isalnum() and all(each.isalnum() or each in "-_." for each in host)
+
+
+def _columns(runs: Collection[str], domain: str) -> list[Column[Mapping[str, Any]]]:
+    return [
+        Column("Volume", NAME, lambda each: _name(each, domain), _place),
+        Column("State", TEXT, lambda each: badge(each["state"])),
+        Column("Certified until", TEXT, lambda each: _until(each)),
+        Column("Days left", NUMBER, lambda each: _days(each)),
+        Column("Profile", TEXT, lambda each: brief(each["profile"], LONGEST), _other_profile),
+        Column("Run", TEXT, lambda each: _run_link(each["run_id"], runs)),
+        Column("Remarks", LONG_TEXT, _remarks),
+    ]
+
+
+def _name(each: Mapping[str, Any], domain: str) -> str:
+    host, label = each["host"], each["label"]
+    return brief(
+        f"{without_domain(host, domain)}{label.removeprefix(host)}" if label.startswith(host) else label, LONGEST
+    )
+
+
+def _place(each: Mapping[str, Any]) -> str:
+    return brief(each["mount_point"] or "", LONGEST) if (each["mount_point"] or "") not in each["label"] else ""
+
+
+def _other_profile(each: Mapping[str, Any]) -> str:
+    return "" if each["is_asked_for"] else "not the requested one"
+
+
+def _until(each: Mapping[str, Any]) -> str:
+    """Return the last day of a certificate that holds or has expired; empty if another fact decides the state."""
+    return (each["valid_until"] or "") if each["state"] in (*CURRENT, "expired") else ""
+
+
+def _days(each: Mapping[str, Any]) -> str:
+    return str(each["days_left"]) if _until(each) else ""
+
+
+def _run_link(run_id: str | None, runs: Collection[str]) -> Markup | str:
+    if not run_id:
+        return ""
+    return Markup('<a href="{0}/index.html">{0}</a>').format(run_id) if run_id in runs else brief(run_id, LONGEST)
+
+
+def _remarks(each: Mapping[str, Any]) -> Markup:
+    """Return what the state does not say: its reason, an attempt since, clones and changes."""
+    texts = [] if each["state"] in CURRENT and not each["attempt"] and not each["clones"] else [each["sentence"]]
+    if not each["is_expected"]:
+        texts.append("the host is not among the expected ones")
+    since = each["changed_since"]
+    if since and since["changes"]:
+        names = [change_text(change, "\u2192") for change in since["changes"][:SHOWN_CHANGES]]
+        more = len(since["changes"]) - len(names)
+        names += [f"and {more} more"] if more else []
+        texts.append(f"changed since {since['judged_at'][:10]}: {', '.join(names)}")
+    first, *others = texts or [""]
+    return Markup("").join(
+        [
+            Markup("{}").format(brief(first, 300)),
+            *(Markup('<span class="second">{}</span>').format(brief(text, 600)) for text in others),
+        ]
+    )
+
+
+def _cut_text(each: Mapping[str, Any]) -> str:
+    """Return what the power cuts of a volume showed, and how old that is."""
+    loss, kept = each["power_cut_loss"], each["power_cuts_kept"]
+    if loss:
+        return f"lost acknowledged writes {_ago(loss['age_days'])} (run {loss['run_id']}): {brief(loss['reason'], 300)}"
+    cuts = f"{_units.format_count(kept['cuts'])} {'cut' if kept['cuts'] == 1 else 'cuts'} {_ago(kept['age_days'])}"
+    if kept["is_expired"]:
+        return f"{cuts} lost nothing, expired on {kept['valid_until']} (run {kept['run_id']})"
+    bound = percent_upwards(100 * kept["loss_chance_bound"])
+    return (
+        f"{cuts} lost nothing: a chance of a loss of at most {bound} % per cut, until {kept['valid_until']} "
+        f"(run {kept['run_id']})"
+    )
+
+
+def _ago(days: int) -> str:
+    return "today" if days == 0 else days_text(-days)

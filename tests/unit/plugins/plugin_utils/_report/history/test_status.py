@@ -1,0 +1,189 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The page of the fleet's status: what it answers first, and that it says no more than status.json."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+
+import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import ATTEMPT, FAILS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.changed import Since, key_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import Change
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import problems_by_host, status_json
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, fleet_status
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.status_html import (
+    days_text,
+    figures,
+    render_status,
+    statement,
+)
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history.made_up import entry
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.pages import (
+    HARMLESS_TAGS,
+    HOSTILE,
+    Page,
+)
+
+DAY = datetime.date(2026, 6, 1)
+TODAY = Today(DAY, 14)
+KINDS = 10
+"""After this many hosts, the states of made_up() begin again."""
+
+
+def ago(days):
+    return (DAY - datetime.timedelta(days=days)).isoformat()
+
+
+def made_up(number, host, healthy):
+    """Return the entries of a host: one in each state, and then only certified ones if most are healthy."""
+    kind = number % KINDS if not healthy or number < KINDS or number % 17 == 0 else 0
+    keys = {"host": host, "volume_id": f"v{number}", "profile": "mq-log-silver"}
+    valid = entry(ago(number * 37 % 75), **keys)
+    return {
+        1: [entry(ago(3), FAILS, **keys)],
+        2: [entry(ago(100), **keys)],
+        3: [],
+        4: [entry(ago(4), ATTEMPT, **keys)],
+        5: [entry(ago(77 + number % 13), **keys)],
+        6: [valid, dataclasses.replace(entry(ago(0), FAILS, **keys), volume_facts="io_error")],
+        7: [entry(ago(83 + number % 7), **keys)],
+        8: [entry(ago(100), **keys), entry(ago(2), ATTEMPT, **keys)],
+    }.get(kind, [valid])
+
+
+def status_of(names, healthy=False, unknown=()):
+    """Return the content of status.json for hosts in every state, the tenth of which lost writes in power cuts."""
+    entries = [each for number, name in enumerate(names) for each in made_up(number, name, healthy)]
+    own = {each.host: each for each in entries}
+    cuts = [
+        CutResult(
+            f"c{number}",
+            f"cuts-{number}",
+            name,
+            "log",
+            own[name].volume_id,
+            f"{ago(number % 40)}T00:00:00Z",
+            "fail" if number % 40 == 9 else "pass",
+            number + 1,
+            "cut 2: block 7 was not there",
+            "",
+            "",
+            own[name].disk_id,
+            own[name].mount_point,
+        )
+        for number, name in enumerate(names)
+        if name in own and number % 5 == 4 and number < 200
+    ]
+    lines = fleet_status(entries, set(), TODAY, cuts)
+    expected = [*names, *unknown]
+    changed = {
+        key_of(line): Since(line.entry, (Change("kernel", "6.1.0-17", "6.12.0-3"),))
+        for line in lines[:60:3]
+        if line.entry
+    }
+    return status_json(lines, expected, problems_by_host(lines, expected, {}), TODAY, {}, changed)
+
+
+def fleet(size, healthy=True):
+    return status_of([f"mq{number:04d}.prod.example.com" for number in range(size)], healthy)
+
+
+def page_of(status, **keys):
+    return Page("".join(render_status(status, **keys)))
+
+
+@pytest.mark.parametrize(
+    ("status", "told"),
+    [
+        (status_of(["a"]), "The host is certified."),
+        (status_of(["a"], unknown=["b"]), "1 of 2 hosts is not certified: 1 missing."),
+        (
+            fleet(20, healthy=False),
+            "13 of 20 hosts are not certified: 5 failed, 4 expired, 4 missing.",
+        ),
+    ],
+    ids=["one", "unknown", "every"],
+)
+def test_the_verdict_says_how_many_hosts_are_not_certified_and_why(status, told):
+    assert statement(status) == told
+
+
+@pytest.mark.parametrize(
+    ("volumes", "told"),
+    [
+        ([], "The history contains no volume of these hosts."),
+        ([("a", None)], "None of 1 volume is certified."),
+        ([("a", 3)], "1 of 1 volume is certified: a until 2026-06-04 (3 days left)."),
+        ([("a", 0), ("b", 0), ("c", None)], "2 of 3 volumes are certified, all until 2026-06-01 (today)."),
+        (
+            [("a", 1), ("b", 80)],
+            "2 of 2 volumes are certified, the last until 2026-08-20. Next to expire: a on 2026-06-02 (1 day left).",
+        ),
+    ],
+)
+def test_the_figures_say_until_when_and_who_is_next(volumes, told):
+    data = [
+        {"label": label, "days_left": days, "valid_until": days is not None and ago(-days)} for label, days in volumes
+    ]
+    assert figures(data, [each for each in data if each["days_left"] is not None]) == told
+
+
+@pytest.mark.parametrize(("days", "told"), [(2, "2 days left"), (0, "today"), (-1, "1 day ago")])
+def test_days_are_counted_from_the_day_of_the_report(days, told):
+    assert days_text(days) == told
+
+
+def test_each_reason_is_told_once_with_its_hosts_and_what_to_do():
+    status = fleet(20, healthy=False)
+    assert [(each["state"], each["reason"], len(each["hosts"])) for each in status["reasons"]] == [
+        ("failed", "failed mq-log-silver", 2),
+        ("failed", "had an I/O error", 2),
+        ("failed", "lost acknowledged writes in a power cut", 1),
+        ("expired", "the certificate for mq-log-silver expired", 2),
+        ("expired", "the certificate for mq-log-silver expired, and the last attempt ended with inconclusive", 2),
+        (
+            "missing",
+            "nothing has certified it against mq-log-silver yet, and the last attempt ended with inconclusive",
+            2,
+        ),
+        ("missing", "the history does not contain it", 2),
+    ]
+    text = " ".join(page_of(status, playbooks="/opt/books").texts)
+    assert all(text.count(f": {each['reason']}\n") == 1 or f": {each['reason']}" in text for each in status["reasons"])
+    assert "ansible-playbook /opt/books/certify.yml --limit mq0001.prod.example.com,mq0011.prod.example.com" in text
+
+
+def test_what_is_unknown_is_empty():
+    page = page_of(status_of(["a", "b", "c", "d", "e"], unknown=["never"]))
+    cells = [cell for row in page.rows for cell in row]
+    assert "never" not in cells and not [cell for cell in cells if "None" in cell]
+    # A volume that was never certified has no day, no number of days and no run.
+    (tried,) = (row for row in page.rows if row[0].startswith("e"))
+    assert tried[2] == tried[5] == "" and tried[3] == "\u2013"
+
+
+def test_runs_and_pages_are_linked_only_if_they_exist():
+    status = status_of(["a"])
+    (run,) = {each["run_id"] for each in status["volumes"]}
+    linked = page_of(status, runs={run}, pages=[("Drift", "drift.html")])
+    plain = page_of(status)
+    addresses = [{value for tag, name, value in page.attributes if name == "href"} for page in (linked, plain)]
+    assert addresses[0] - addresses[1] == {f"{run}/index.html", "drift.html"}
+
+
+def test_hostile_names_are_text():
+    page = page_of(status_of(list(HOSTILE), unknown=["<script>x</script>"]))
+    assert set(page.tags) <= HARMLESS_TAGS | {"pre", "code"}
+    assert not [name for tag, name, value in page.attributes if name.startswith("on") or name == "src"]
+
+
+@pytest.mark.parametrize("healthy", [True, False])
+def test_the_page_of_2000_hosts_takes_less_than_2_mb(healthy):
+    page = "".join(render_status(fleet(2000, healthy)))
+    assert len(page.encode("utf-8")) < 2_000_000
+    assert page.count("<tr data-verdict") > 1700
