@@ -26,7 +26,10 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history_action impo
     HISTORY,
     HOSTS,
     PLAY_HOSTS,
+    STATUS_PAGE,
     FleetAction,
+    pages_beside,
+    versions_here,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.comparison_html import render_comparison
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.comparison_txt import comparison_text
@@ -67,7 +70,8 @@ class ActionModule(FleetAction):
         if self.write_to(options["report_dir"]):
             os.mkdir(folder)
             write_json(os.path.join(folder, JSON_FILE), comparison)
-            write_text(os.path.join(folder, PAGE), render_comparison(comparison, statement))
+            others = pages_beside(folder, [(STATUS_PAGE[0], f"../{STATUS_PAGE[1]}")])
+            write_text(os.path.join(folder, PAGE), render_comparison(comparison, statement, versions_here(), others))
         page = self.page(os.path.join(folder, PAGE))
         say(self._display, comparison_text(comparison, statement, page))
         outcome = comparison["outcome"]

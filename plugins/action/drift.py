@@ -22,7 +22,10 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history_action impo
     HISTORY,
     HOSTS,
     PLAY_HOSTS,
+    STATUS_PAGE,
     FleetAction,
+    pages_beside,
+    versions_here,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.drift_html import render_drift
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.drift_txt import (
@@ -55,7 +58,8 @@ class ActionModule(FleetAction):
         page = os.path.join(options["report_dir"], PAGE)
         if self.write_to(options["report_dir"]):
             write_json(os.path.join(options["report_dir"], JSON_FILE), drift, compact=True)
-            write_text(page, render_drift(drift))
+            others = pages_beside(options["report_dir"], [STATUS_PAGE])
+            write_text(page, render_drift(drift, versions_here(), others))
         say(self._display, drift_text(drift, self.page(page)))
         beyond: dict[str, list[str]] = {}
         for volume in drift["volumes"]:

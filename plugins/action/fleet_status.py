@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ansible.release import __version__ as ansible_version
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.invocation import playbooks_in
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import STATUS, make_outcome, one_message
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
@@ -31,6 +30,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history_action impo
     PLAY_HOSTS,
     FleetAction,
     pages_beside,
+    versions_here,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._option_meanings import PROFILES
@@ -85,7 +85,7 @@ class ActionModule(FleetAction):
                 page,
                 render_status(
                     status,
-                    ansible_version,
+                    versions_here(),
                     playbooks_in(),
                     _with_report(folder, lines),
                     pages_beside(folder, STATUS_LINKS),

@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterable
 from typing import Any
 
+from ansible.release import __version__ as ansible_version
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.blame import with_fleet
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import ExpectationError
@@ -22,6 +23,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome impor
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import History
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history, place_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import collection_version
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.page.header import versions
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import report_directory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
 
@@ -31,13 +34,18 @@ PLAY_HOSTS = {"play_hosts": {"type": "list", "elements": "str", "required": True
 CHANGE = {"figure": {"type": "str", "default": "latency_mean"}, "margin": {"type": "raw", "required": True}}
 
 
-STATUS_PAGE = ("Status of the fleet", "status.html")
+STATUS_PAGE = "Status of the fleet", "status.html"
 """The name and the address of the page that the pages beside it link to."""
 
 
 def pages_beside(folder: str, pages: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     """Return those of some pages, each with its name and its address from a directory, that exist."""
     return [(name, address) for name, address in pages if os.path.isfile(os.path.join(folder, address))]
+
+
+def versions_here() -> list[str]:
+    """Return the versions that make a page from the history."""
+    return versions(collection_version(), ansible_version)
 
 
 class HistoryAction(ControllerAction):

@@ -34,6 +34,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.page.fleet i
     strips_of,
     used_text,
 )
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.page.header import versions
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.page.host import HostSection
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.template import render_page, render_part
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.worst_use import worst_use, worst_use_text
@@ -71,6 +72,7 @@ def render(model: Model) -> Iterator[str]:
         styles=["comparison.css", "host.css"],
         footer=f"Run {model.run_id}",
         model=model,
+        versions=versions_of(model),
         sections=sections,
         overview=overview,
         limit_use=None if overview else limit_use_of(model),
@@ -89,6 +91,19 @@ def render(model: Model) -> Iterator[str]:
         signs=SIGNS,
         **_causes(model, len(sections)),
         **_fleet(model, shown, len(sections)),
+    )
+
+
+def versions_of(model: Model) -> list[str]:
+    """Return the versions with which a run was measured, as far as they are known."""
+    controller = model.run.get("controller") or {}
+    testers = (printable(str(host.facts.get("tester_version") or "")) for host in model.hosts)
+    return versions(
+        *(
+            printable(str(each or ""))
+            for each in (model.run.get("collection_version"), controller.get("ansible_version"))
+        ),
+        testers,
     )
 
 

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
@@ -42,8 +42,11 @@ CLASSES = {"worse": "fail", "inconclusive": "inconclusive", "non-inferior": "pas
 MARKS = {"worse": "\u2717", "inconclusive": "?", "non-inferior": "\u2713"}
 
 
-def render_comparison(comparison: Mapping[str, Any], statement: str) -> Iterator[str]:
-    """Yield the page's text piece by piece."""
+def render_comparison(
+    comparison: Mapping[str, Any], statement: str, versions: Sequence[str] = (), links: Sequence[tuple[str, str]] = ()
+) -> Iterator[str]:
+    """Yield the page's text piece by piece. versions are those that made it, and links the names and addresses of other
+    pages."""
     bounds = [
         each[key]
         for part in ("classes", "hosts")
@@ -57,6 +60,8 @@ def render_comparison(comparison: Mapping[str, Any], statement: str) -> Iterator
         styles=["host.css", "comparison.css"],
         footer=f"Comparison of {comparison['created_at']}",
         comparison=comparison,
+        versions=versions,
+        links=links,
         statement=statement,
         figure=figure_text(comparison["figure"]),
         margin=_units.format_ratio(comparison["margin"]),

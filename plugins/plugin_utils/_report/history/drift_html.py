@@ -56,8 +56,11 @@ LEVELS = {"drift": "fail", "no drift": "pass", "unknown": "inconclusive"}
 SIGNS = {"drifting": "\u2717", "conspicuous": "!", "changed": "\u2192", "steady": "\u2713", "short": "\u2013"}
 
 
-def render_drift(drift: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the page's text piece by piece."""
+def render_drift(
+    drift: Mapping[str, Any], versions: Sequence[str] = (), links: Sequence[tuple[str, str]] = ()
+) -> Iterator[str]:
+    """Yield the page's text piece by piece. versions are those that made it, and links the names and addresses of other
+    pages."""
     nights = drift.get("nights", ())
     write = moments_text(each["judged_at"] for each in nights)
     return render_page(
@@ -65,6 +68,8 @@ def render_drift(drift: Mapping[str, Any]) -> Iterator[str]:
         styles=["host.css", "drift.css"],
         footer=f"Drift of {drift['created_at']}",
         drift=drift,
+        versions=versions,
+        links=links,
         statement=drift_statement(drift),
         outcome=drift_outcome(drift),
         level=LEVELS[drift_outcome(drift)],

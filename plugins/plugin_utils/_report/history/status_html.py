@@ -25,7 +25,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.page.columns
     Column,
     filled,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.page.header import versions
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.template import render_page
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.playbooks import as_started
 from markupsafe import Markup
@@ -74,15 +73,16 @@ CURRENT = ("expiring", "valid")
 
 def render_status(
     status: Mapping[str, Any],
-    ansible_version: str = "",
+    versions: Sequence[str] = (),
     playbooks: str | None = None,
     runs: Collection[str] = (),
     pages: Sequence[tuple[str, str]] = (),
 ) -> Iterator[str]:
     """Yield the page's text piece by piece.
 
-    status is the content of status.json. playbooks is their directory as in the command that was started, runs are the
-    IDs of runs whose report is beside the page, and pages are the names and the addresses of other pages."""
+    status is the content of status.json. versions are those that made the page. playbooks is their directory as in the
+    command that was started, runs are the IDs of runs whose report is beside the page, and pages are the names and the
+    addresses of other pages."""
     asked = [each for each in status["volumes"] if each["is_asked_for"] and each["is_expected"]]
     certified = sorted(
         (each for each in asked if each["state"] in CURRENT), key=lambda each: (each["days_left"], each["label"])
@@ -122,7 +122,7 @@ def render_status(
         brief=brief,
         longest=LONGEST,
         days_text=days_text,
-        versions=versions(status["collection_version"], ansible_version),
+        versions=versions,
         links=[*pages, *_parts(status, certified)],
         classes=STATES,
         signs=SIGNS,

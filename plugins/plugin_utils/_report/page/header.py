@@ -2,18 +2,31 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the header of every page says about its origin (see the macro page_header)."""
+"""What the header of every page says about the versions that made it (see the macro page_header)."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import brief
+
+SHOWN = 3
+"""How many versions of the tester are named."""
 
 
 def versions(collection: str, ansible: str = "", testers: Iterable[str] = ()) -> list[str]:
-    """Return the versions that are known."""
+    """Return the versions that are known, the most frequent tester first."""
     named = (
         ("mqops.logdisk", [collection]),
         ("ansible-core", [ansible]),
-        ("tester", sorted(set(testers))),
+        ("tester", _few(testers)),
     )
     return [f"{name} {', '.join(known)}" for name, found in named if (known := [each for each in found if each])]
+
+
+def _few(names: Iterable[str]) -> list[str]:
+    """Return the most frequent names, and how many more there are."""
+    known = [name for name, count in Counter(filter(None, names)).most_common()]
+    more = [f"and {len(known) - SHOWN} more"] if len(known) > SHOWN else []
+    return [*(brief(name) for name in known[:SHOWN]), *more]

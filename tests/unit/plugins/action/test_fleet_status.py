@@ -15,6 +15,7 @@ from ansible_collections.mqops.logdisk.plugins.action import comparison, drift, 
 from ansible_collections.mqops.logdisk.plugins.action.fleet_status import asked_profiles
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.history import test_drift
 
 OWN = {"name": "own", "limits": [{"metric": "latency_p99", "max": "2 ms"}]}
 
@@ -86,6 +87,21 @@ def history(tmp_path):
 def test_the_directory_of_reports_is_made(history):
     answer(fleet_status, history)
     assert {path.name for path in (history / "reports").iterdir()} == {"status.json", "status.prom", "status.html"}
+
+
+def test_pages_link_to_the_pages_that_exist(history, monkeypatch):
+    volume = test_drift.volume("h1", "steady", series=[test_drift.series([test_drift.row([1e5] * 6)])])
+    monkeypatch.setattr(drift, "fleet_drift", lambda *_, **__: test_drift.drift(volume))
+
+    def linked(module, name):
+        answer(module, history)
+        content = (history / "reports" / name).read_text()
+        assert "ansible-core 2." in content and "mqops.logdisk " in content
+        return {address for address in ("status.html", "drift.html") if f'href="{address}"' in content}
+
+    assert linked(drift, "drift.html") == set()
+    assert linked(fleet_status, "status.html") == {"drift.html"}
+    assert linked(drift, "drift.html") == {"status.html"}
 
 
 def test_each_host_fails_by_its_own_state(history):

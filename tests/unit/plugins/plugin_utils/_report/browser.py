@@ -193,3 +193,19 @@ def pale_texts(browser, path, dark):
     contrasts = browser.run(_CONTRASTS)
     assert len(contrasts) > 15
     return {name: ratio for name, ratio in contrasts.items() if ratio < 4.5}
+
+
+def touching_labels(browser):
+    """Return the labels of pictures in the open page that touch each other."""
+    browser.run("document.querySelectorAll('details').forEach((part, number) => { part.open = number < 20; })")
+    return browser.run(
+        """[...document.querySelectorAll('svg')].flatMap(svg => {
+             const boxes = [...svg.querySelectorAll('text')]
+               .map(text => [text.textContent, text.getBoundingClientRect()])
+               .filter(([words, box]) => box.width);
+             return boxes.flatMap(([words, a], place) => boxes.slice(place + 1)
+               .filter(([other, b]) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 &&
+                                       Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 3)
+               .map(([other]) => words + ' / ' + other));
+           })"""
+    )

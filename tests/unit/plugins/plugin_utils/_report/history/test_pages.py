@@ -7,6 +7,8 @@ filter, and print nothing on the console."""
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.comparison_html import render_comparison
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.drift_html import render_drift
@@ -15,6 +17,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader im
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.browser import (
     needs_a_browser,
     pale_texts,
+    touching_labels,
     width_of,
 )
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.history import (
@@ -71,7 +74,7 @@ def unmoved():
 
 def reported():
     """Return the status page of a fleet in every state, with hostile names."""
-    return "".join(render_status(test_status.status_of(NAMES, unknown=["x" * 300, "never"]), "2.18.1"))
+    return "".join(render_status(test_status.status_of(NAMES, unknown=["x" * 300, "never"]), ["ansible-core 2.18.1"]))
 
 
 @pytest.mark.parametrize("make", [compared, drifted, alone, unmoved, reported])
@@ -94,6 +97,18 @@ def page(request, tmp_path_factory):
 def test_nothing_is_wider_than_the_window(browser, page, width, dark):
     browser.messages.clear()
     assert (width_of(browser, page, width, dark) <= width, browser.messages) == (True, [])
+
+
+@needs_a_browser
+@pytest.mark.parametrize("width", [360, 1280, 2560])
+def test_the_first_screen_of_the_status_answers_before_any_text_explains(browser, tmp_path, width):
+    path = tmp_path / "status.html"
+    path.write_text("".join(render_status(test_status.fleet(200))), encoding="utf-8")
+    browser.open(path, width=width, height=740)
+    parts = [".result", ".result + p", ".expiry svg.marks", ".lanes", ".counts", "#causes", "#next", "#volumes"]
+    tops = browser.run(f"{json.dumps(parts)}.map(part => document.querySelector(part).getBoundingClientRect().top)")
+    assert tops == sorted(tops) and tops[4] < 740
+    assert touching_labels(browser) == []
 
 
 @needs_a_browser

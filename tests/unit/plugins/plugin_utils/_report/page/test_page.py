@@ -20,6 +20,7 @@ from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fa
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.browser import (
     needs_a_browser,
     pale_texts,
+    touching_labels,
     width_of,
 )
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.pages import HOSTILE, LONG, parsed
@@ -218,19 +219,7 @@ def test_what_is_wider_than_the_window_says_that_it_can_be_scrolled(browser, fle
 @pytest.mark.parametrize("width", [360, 1280])
 def test_labels_of_pictures_do_not_touch_each_other(browser, fleet, width):
     browser.open(fleet, width=width)
-    browser.run("document.querySelectorAll('details').forEach((part, number) => { part.open = number < 20; })")
-    touching = browser.run(
-        """[...document.querySelectorAll('svg')].flatMap(svg => {
-             const boxes = [...svg.querySelectorAll('text')]
-               .map(text => [text.textContent, text.getBoundingClientRect()])
-               .filter(([words, box]) => box.width);
-             return boxes.flatMap(([words, a], place) => boxes.slice(place + 1)
-               .filter(([other, b]) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 &&
-                                       Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 3)
-               .map(([other]) => words + ' / ' + other));
-           })"""
-    )
-    assert touching == []
+    assert touching_labels(browser) == []
 
 
 @needs_a_browser
