@@ -8,7 +8,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 # The user's python3, or the newest Python 3 if ansible-core does not support that one.
 PYTHON ?= $(shell tools/find-python --default)
-# The inventory to certify. Without one, this machine is certified, with a sweep of a few seconds.
+# The inventory to certify. Without one, make takes a quick look at this machine.
 INVENTORY ?=
 export INVENTORY
 # How many integration tests run side by side: they wait for hosts most of the time.
@@ -32,7 +32,6 @@ CORE ?=
 SINCE ?= HEAD
 AGAINST ?=
 
-QUICK_SWEEP := -e gate_profile=look -e sweep_duration=3 -e sweep_warmup=1 -e sweep_file_size=16M -e sweep_files=4
 # Ansible is not started by its script, because a long path does not fit in the script's first line.
 CERTIFY := .venv/bin/python -m ansible playbook playbooks/certify.yml
 
@@ -47,15 +46,15 @@ PYTEST = PATH="$(CURDIR)/$(DEV):$$PATH" $(DEV)/python -m pytest
 ##@ Use
 
 .PHONY: certify
-certify: writable .venv/.finished link ## certify this machine quickly, or a fleet: INVENTORY=hosts.yml ARGS="-e ..."
+certify: writable .venv/.finished link ## a quick look at this machine, or certify a fleet: INVENTORY=hosts.yml ARGS="-e ..."
 ifeq ($(INVENTORY),)
 	@mkdir -p build
 	@# localhost is what certify_hosts leaves out unless told otherwise.
 	@name=$$(uname -n); [ "$$name" != localhost ] || name=this-machine; \
 	    printf '%s ansible_connection=local ansible_python_interpreter="{{ ansible_playbook_python }}"\n' "$$name" \
 	        > build/this-machine.ini
-	@echo "Certifying this machine with a quick sweep ($(QUICK_SWEEP)); the profile look never certifies."
-	$(CERTIFY) -i build/this-machine.ini $(QUICK_SWEEP) $(ARGS)
+	@echo "A quick look at this machine, which never certifies (sweep_preset=look)."
+	$(CERTIFY) -i build/this-machine.ini -e sweep_preset=look $(ARGS)
 else
 	$(CERTIFY) -i "$$INVENTORY" $(ARGS)
 endif

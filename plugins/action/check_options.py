@@ -30,9 +30,14 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings impo
     same_problem_once,
     shown,
 )
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import KINDS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._option_meanings import problems_of_meaning
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.names import ACCEPTED, refusals, warnings
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.reading import read_option, read_options
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.reading import (
+    read_option,
+    read_options,
+    read_with_preset,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import option_names, options
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import is_empty, plain
 
@@ -69,6 +74,7 @@ class ActionModule(ControllerAction):
         "hosts": {"type": "list", "elements": "str", "required": True},
         "command": {"type": "str", "default": ""},
         "meanings": {"type": "bool", "default": False},
+        "kind": {"type": "str", "default": ""},
         "agreed": {"type": "list", "elements": "str", "default": []},
         "given": {"type": "list", "elements": "str", "default": []},
         "not_of_hosts": {"type": "list", "elements": "str", "choices": list(NOT_OF_HOSTS), "default": []},
@@ -102,6 +108,7 @@ class ActionModule(ControllerAction):
         hostvars = task_vars["hostvars"]
         names = list(dict.fromkeys([*option_names(), *options["agreed"]]))
         known = set(option_names())
+        presets = options["kind"] in KINDS and KINDS[options["kind"]].tests_storage
         of_play_problems: list[str] = []
         said = Said(load_extra_vars(self._loader), self._of_play(names, task_vars, of_play_problems), of_play_problems)
         set_by_play = known & {*said.of_play, *self._names_of_play()}
@@ -111,8 +118,9 @@ class ActionModule(ControllerAction):
                 [*names, *options["not_of_hosts"]], hostvars[host], None, own_problems
             )
             seen = {**own, **self._seen_in_play(host, hostvars, set_by_play, own_problems)}
-            said.values[host] = values = read_options(
-                {name: value for name, value in seen.items() if name in known}, own_problems
+            given = {name: value for name, value in seen.items() if name in known}
+            said.values[host] = values = (
+                read_with_preset(given, said.extra, own_problems) if presets else read_options(given, own_problems)
             )
             said.selections[host] = own.get(SELECTING)
             said.accepted.update(values.get(ACCEPTED) or ())

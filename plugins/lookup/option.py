@@ -22,7 +22,7 @@ options:
       - Names of options. The first word of a name is the role. The variables of the playbooks that stand for an option
         of a role, such as C(certify_hosts), are also names.
       - The name of a role stands for a dictionary of all its options, and C(all) stands for a dictionary of the
-        options of all roles.
+        options of all roles. Only such dictionaries have the values of C(sweep_preset).
     type: list
     elements: str
     required: true
@@ -55,7 +55,8 @@ from typing import Any
 
 from ansible.errors import AnsibleLookupError
 from ansible.plugins.lookup import LookupBase
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.reading import read_option
+from ansible.utils.vars import load_extra_vars
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.reading import read_option, read_with_preset
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import FROM_HOSTS, ROLE_NAMES, options
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import is_empty
 
@@ -81,12 +82,21 @@ class LookupModule(LookupBase):
 
     def _value(self, term: str, variables: Mapping[str, Any]) -> Any:
         if term in (*ROLE_NAMES, ALL):
-            return {
-                name: self._value(name, variables)
-                for name, option in options().items()
-                if term in (option.role, ALL) and name not in FROM_HOSTS
-            }
+            names = [
+                name for name, option in options().items() if term in (option.role, ALL) and name not in FROM_HOSTS
+            ]
+            read = self._all_of(names, variables) if self._read is None else self._read
+            return {name: read.get(name, options()[name].default) for name in names}
         if self._read is not None:
             return self._read.get(term, options()[term].default)
         given = self._templar.template(variables[term]) if term in variables else None
         return "" if self.get_option("only_given") and is_empty(given) else read_option(term, given)
+
+    def _all_of(self, names: list[str], variables: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the values of the options that are given, and those of their preset. Raises ValueError."""
+        problems: list[str] = []
+        given = {name: self._templar.template(variables[name]) for name in names if name in variables}
+        values = read_with_preset(given, load_extra_vars(self._loader), problems)
+        if problems:
+            raise ValueError("; ".join(problems))
+        return values

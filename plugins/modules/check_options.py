@@ -42,6 +42,10 @@ options:
         option.
     type: bool
     default: false
+  kind:
+    description: The kind of the run that is opened, empty if none is. Presets apply to runs that test storage.
+    type: str
+    default: ""
   agreed:
     description:
       - Names of variables that apply to the whole command. They are returned in RV(agreed), and it is a problem if

@@ -174,6 +174,15 @@ def test_the_artifact(artifact: Path) -> None:
     assert not any(name.startswith(("src/build", "tests/integration", "tests/testbed", "tests/unit")) for name in names)
 
 
+def installed(artifact: Path, tools: Path, directory: Path) -> dict[str, str]:
+    """Install the artifact below a directory, and return an environment in which Ansible finds it there."""
+    collections = str(directory / "collections")
+    env = {"PATH": f"{tools}:/usr/bin:/bin", "HOME": str(directory), "ANSIBLE_COLLECTIONS_PATH": collections}
+    install = ["collection", "install", "--offline", str(artifact), "-p", collections]
+    subprocess.run([str(tools / "ansible-galaxy"), *install], cwd=directory, env=env, check=True, capture_output=True)
+    return env
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("core", ["2.16", "2.21"])
 def test_the_artifact_with_one_line_for_each_playbook(
@@ -182,13 +191,7 @@ def test_the_artifact_with_one_line_for_each_playbook(
     """The case of an execution environment with the collection, and a project without a configuration that imports its
     playbooks."""
     tools = controller_of(core).tools
-    env = {
-        "PATH": f"{tools}:/usr/bin:/bin",
-        "HOME": str(tmp_path),
-        "ANSIBLE_COLLECTIONS_PATH": str(tmp_path / "collections"),
-    }
-    install = ["collection", "install", "--offline", str(artifact), "-p", str(tmp_path / "collections")]
-    subprocess.run([str(tools / "ansible-galaxy"), *install], cwd=tmp_path, env=env, check=True, capture_output=True)
+    env = installed(artifact, tools, tmp_path)
     names = sorted(path.stem for path in (PROJECT / "playbooks").glob("*.yml"))
     (tmp_path / "site.yml").write_text("".join(f"- import_playbook: mqops.logdisk.{name}\n" for name in names))
     listed = subprocess.run(
@@ -202,3 +205,38 @@ def test_the_artifact_with_one_line_for_each_playbook(
     assert listed.returncode == 0
     assert "Judge the fleet" in listed.stdout
     assert listed.stdout.count("  play #") > len(names)
+
+
+@pytest.mark.thorough
+@pytest.mark.usefixtures("machine")
+def test_a_quick_look_with_the_installed_artifact(
+    artifact: Path, controller_of: Callable[[str], Controller], tmp_path: Path
+) -> None:
+    """The inventory's other options win, its profile does not. What the preset contradicts is refused."""
+    tools = controller_of("2.21").tools
+    env = installed(artifact, tools, tmp_path)
+    (tmp_path / "hosts.ini").write_text(
+        'mq01 ansible_connection=local ansible_python_interpreter="{{ ansible_playbook_python }}" '
+        "gate_profile=mq-log-gold sweep_block_sizes=4K,1M sweep_warmup=0\n"
+    )
+    look = [str(tools / "ansible-playbook"), "-i", "hosts.ini", "mqops.logdisk.certify", "-e", "sweep_preset=look"]
+
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run([*look, *words], cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+        print(done.stdout, done.stderr)
+        return done
+
+    done = run()
+    certification = Certification((tmp_path / "reports/latest").resolve())
+    (record,) = certification.records.values()
+    assert (done.returncode == 0) == (record["verdict"] in ("pass", "warn")) and done.returncode in (0, 2)
+    assert (record["profile"]["name"], record["certified"]) == ("look", False)
+    parameters = certification.run["parameters"]
+    asked = {name: parameters[name] for name in parameters if name.startswith("sweep_")}
+    assert {**asked, "sweep_duration": 3, "sweep_warmup": 0, "sweep_file_size": "16M", "sweep_files": 4} == asked
+    page = (certification.path / "index.html").read_text()
+    assert "--limit=mq01 -e sweep_preset=look -e" in page and "sweep_duration&#34;" not in page
+
+    refused = run("-e", "gate_profile=mq-log-gold")
+    assert refused.returncode == 2
+    assert "gate_profile, an extra variable, contradicts sweep_preset: look" in refused.stdout

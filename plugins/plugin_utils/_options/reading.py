@@ -11,12 +11,18 @@ docs/awx.md describes what a survey may answer.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from functools import partial
 from typing import Any
 
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.parsing.convert_bool import boolean
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.presets import (
+    DECIDED,
+    PRESET,
+    contradiction,
+    values_of,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.reserve import reserve_option
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import FROM_HOSTS, OF_PLAYBOOKS, options
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import (
@@ -60,6 +66,20 @@ def read_options(given: Mapping[str, Any], problems: list[str]) -> dict[str, Any
             values[name] = read_option(name, given[name])
         except ValueError as error:
             problems.append(str(error))
+    return values
+
+
+def read_with_preset(given: Mapping[str, Any], extra: Container[str], problems: list[str]) -> dict[str, Any]:
+    """Return the values of the options that are given for a host, and those of its preset for the others. ``extra``
+    has the names of the extra variables. Adds to the problems as ``read_options`` does."""
+    values = read_options(given, problems)
+    for name, value in values_of(values).items():
+        if name not in given or is_empty(given[name]):
+            values[name] = value
+        elif name in DECIDED:
+            if name in extra and values.get(name, value) != value:
+                problems.append(contradiction(name, values[PRESET]))
+            values[name] = value
     return values
 
 

@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.presets import PRESET, values_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import STREAMS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.parameters import VARIES
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
@@ -55,7 +56,8 @@ def reproduction(
     """Return the commands that repeat the measurement of a host. parameters are the parameters of the run, defaults are
     the defaults of the options that a command repeats, and options come from run_options."""
     path = str(workspace.get("path") or "")
-    own = {name: value for name, value in parameters.items() if name in defaults and value != defaults[name]}
+    known = {**defaults, **values_of(parameters)}
+    own = {name: value for name, value in parameters.items() if name in defaults and value != known[name]}
     varying = tuple(sorted(name for name, value in own.items() if value == VARIES))
     return Reproduction(
         ansible=_ansible_command(host, {name: value for name, value in own.items() if name not in varying}),
@@ -71,8 +73,11 @@ def _is_below(path: str, workspace: Mapping[str, Any]) -> bool:
 
 def _ansible_command(host: str, variables: Mapping[str, Any]) -> str:
     words = ["ansible-playbook", "playbooks/certify.yml", "-i", "inventory.yml", f"--limit={host}"]
-    if variables:
-        words += ["-e", json.dumps(dict(sorted(variables.items())), default=str)]
+    if PRESET in variables:
+        words += ["-e", f"{PRESET}={variables[PRESET]}"]
+    others = {name: value for name, value in sorted(variables.items()) if name != PRESET}
+    if others:
+        words += ["-e", json.dumps(others, default=str)]
     return _command(words)
 
 

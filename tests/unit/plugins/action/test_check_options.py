@@ -18,7 +18,7 @@ FOUND_NOTHING = {"problems": [], "agreed": {}, "given": {}}
 
 @pytest.fixture
 def check(monkeypatch):
-    def run(hostvars, extra=None, play=None, hosts=None, meanings=False, agreed=(), groups=None):
+    def run(hostvars, extra=None, play=None, hosts=None, meanings=False, agreed=(), groups=None, kind=""):
         monkeypatch.setattr(check_options, "load_extra_vars", lambda loader: extra or {})
         plugin = check_options.ActionModule.__new__(check_options.ActionModule)
         plugin._loader, plugin._task = None, types.SimpleNamespace(check_mode=False)
@@ -47,6 +47,7 @@ def check(monkeypatch):
             "hosts": list(hostvars) if hosts is None else hosts,
             "command": "command",
             "meanings": meanings,
+            "kind": kind,
             "agreed": list(agreed),
             "given": [],
             "not_of_hosts": [],
@@ -166,9 +167,8 @@ def test_a_pattern_that_cannot_be_evaluated_is_a_problem(check):
     plugin._templar = types.SimpleNamespace(template=lambda value: value)
     plugin._loader = None
     plugin._names_of_play = set
-    said = plugin._said(
-        {"hosts": ["a"], "agreed": [], "not_of_hosts": []}, {"hostvars": hostvars, "inventory_hostname": "a"}
-    )
+    asked = {"hosts": ["a"], "agreed": [], "not_of_hosts": [], "kind": ""}
+    said = plugin._said(asked, {"hostvars": hostvars, "inventory_hostname": "a"})
     assert said.problems == {"a": ["certify_hosts: 'nothing' is undefined"]}
 
 
@@ -246,3 +246,78 @@ def test_an_empty_answer_does_not_measure_another_directory_than_the_inventory_n
     )
     assert check({"b": {}, "c": {name: ""}}, extra={name: answer}) == FOUND_NOTHING
     assert check(own, extra={"workspace_owner": ""}) == FOUND_NOTHING
+
+
+LOOK = {"gate_profile": "look", "sweep_duration": 3, "sweep_warmup": 1, "sweep_file_size": "16M", "sweep_files": 4}
+
+
+def read_by(check, own, kind="measurement", **more):
+    """Return the values that differ from the defaults on each host, without the preset."""
+    answer = check(own, meanings=True, kind=kind, **more)
+    assert answer["problems"] == []
+    found = {host: {**answer["options"]["common"], **answer["options"]["hosts"].get(host, {})} for host in own}
+    return {host: {name: values[name] for name in values if name != "sweep_preset"} for host, values in found.items()}
+
+
+@pytest.mark.parametrize(
+    ("own", "more", "expected"),
+    [
+        ({}, {}, {}),
+        ({}, {"extra": {"sweep_preset": "certify"}}, {}),
+        ({"sweep_preset": "certify", "sweep_files": 8}, {}, {"sweep_files": 8}),
+        ({}, {"extra": {"sweep_preset": "look"}}, LOOK),
+        ({"sweep_preset": "look"}, {}, LOOK),
+        ({}, {"play": {"sweep_preset": "look"}}, LOOK),
+        ({"sweep_preset": "look"}, {"extra": {"sweep_preset": "certify"}}, {}),
+        ({"sweep_duration": "9"}, {"extra": {"sweep_preset": " look "}}, {**LOOK, "sweep_duration": 9}),
+        ({}, {"play": {"sweep_files": 2}, "extra": {"sweep_preset": "look"}}, {**LOOK, "sweep_files": 2}),
+        ({"sweep_files": 2}, {"extra": {"sweep_preset": "look", "sweep_files": "6"}}, {**LOOK, "sweep_files": 6}),
+        ({"sweep_preset": "look"}, {"extra": {"sweep_file_size": "32M"}}, {**LOOK, "sweep_file_size": "32M"}),
+        # An empty answer of a survey is not given.
+        ({"sweep_warmup": None}, {"extra": {"sweep_preset": "look", "sweep_files": ""}}, LOOK),
+        # A value that is given counts even if it is the default.
+        (
+            {"sweep_warmup": 5},
+            {"extra": {"sweep_preset": "look"}},
+            {name: LOOK[name] for name in LOOK if name != "sweep_warmup"},
+        ),
+        # The profile of the preset decides, whatever the inventory and the play say.
+        ({"gate_profile": "mq-log-gold"}, {"extra": {"sweep_preset": "look"}}, LOOK),
+        ({"gate_profile": "no such profile"}, {"extra": {"sweep_preset": "look"}}, LOOK),
+        ({}, {"play": {"gate_profile": "mq-log-gold"}, "extra": {"sweep_preset": "look"}}, LOOK),
+        ({}, {"extra": {"sweep_preset": "look", "gate_profile": "look"}}, LOOK),
+        ({}, {"extra": {"sweep_preset": "look", "gate_profile": ""}}, LOOK),
+    ],
+)
+def test_what_is_given_wins_over_a_preset_except_its_profile(check, own, more, expected):
+    assert read_by(check, {"a": own}, **more) == {"a": expected}
+
+
+def test_a_preset_completes_the_values_of_each_host(check):
+    own = {"a": {"sweep_files": 8}, "b": {}, "c": {"sweep_preset": "certify", "gate_profile": "mq-log-gold"}}
+    more_files = {**LOOK, "sweep_files": 8}
+    assert read_by(check, own, extra={"sweep_preset": "look"}) == {"a": more_files, "b": LOOK, "c": LOOK}
+    own["a"]["sweep_preset"] = "look"
+    assert read_by(check, own) == {"a": more_files, "b": {}, "c": {"gate_profile": "mq-log-gold"}}
+
+
+@pytest.mark.parametrize("own", [{}, {"gate_profile": "look"}])
+def test_another_profile_as_an_extra_variable_contradicts_a_look(check, own):
+    extra = {"sweep_preset": "look", "gate_profile": "mq-log-gold"}
+    assert problem_in(check({"a": own, "b": own}, extra=extra, meanings=True, kind="measurement")) == (
+        "a, b: gate_profile, an extra variable, contradicts sweep_preset: look, which always has gate_profile: look. "
+        "Leave gate_profile out of the extra variables, or leave sweep_preset out and set the other options of the "
+        "sweep themselves"
+    )
+
+
+def test_an_unknown_preset_is_refused(check):
+    assert "a: sweep_preset: 'lok' is not one of certify, look" in problem_in(
+        check({"a": {"sweep_preset": "lok"}}, meanings=True, kind="measurement")
+    )
+
+
+@pytest.mark.parametrize("kind", ["observation", "power_cut", ""])
+def test_a_preset_changes_no_run_that_does_not_test_storage(check, kind):
+    own = {"a": {"sweep_preset": "look", "gate_profile": "mq-live"}}
+    assert read_by(check, own, kind=kind) == {"a": {"gate_profile": "mq-live"}}

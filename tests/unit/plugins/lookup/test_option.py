@@ -10,6 +10,7 @@ import types
 
 import pytest
 from ansible.errors import AnsibleLookupError
+from ansible_collections.mqops.logdisk.plugins.lookup import option
 from ansible_collections.mqops.logdisk.plugins.lookup.option import LookupModule
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import FROM_HOSTS, options
 
@@ -27,6 +28,7 @@ CHECKED = {
 
 def looked_up(*terms, variables=VARIABLES, **given):
     plugin = object.__new__(LookupModule)
+    plugin._loader = None
     plugin._templar = types.SimpleNamespace(template=lambda value: value)
     plugin.set_options = lambda **dummy: None
     plugin.get_option = given.get
@@ -42,6 +44,17 @@ def test_a_role_or_all_stand_for_many_options():
     (sweep,), (everything,) = looked_up("sweep"), looked_up("all")
     assert {**everything, **sweep} == everything and sweep["sweep_duration"] == 60
     assert set(everything) == set(options()) - FROM_HOSTS
+
+
+def test_a_preset_completes_the_options_of_a_role_that_is_used_alone(monkeypatch):
+    variables = {**VARIABLES, "sweep_preset": "look", "sweep_warmup": ""}
+    (everything,), (sweep,) = looked_up("all", variables=variables), looked_up("sweep", variables=variables)
+    assert {**everything, **sweep} == everything
+    assert (everything["gate_profile"], everything["sweep_duration"], everything["sweep_warmup"]) == ("look", 60, 1)
+    extra = {"gate_profile": "mq-log-gold"}
+    monkeypatch.setattr(option, "load_extra_vars", lambda dummy: extra)
+    with pytest.raises(AnsibleLookupError, match="gate_profile, an extra variable, contradicts sweep_preset: look"):
+        looked_up("all", variables={**variables, **extra})
 
 
 def test_what_was_checked_is_not_read_again():

@@ -10,6 +10,7 @@ import json
 import shlex
 
 import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.presets import PRESETS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import repeated_defaults, role_defaults
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.reproduce import reproduction, run_options
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
@@ -47,6 +48,14 @@ def test_the_ansible_command_has_the_variables_that_differ_from_the_defaults():
 
 def test_without_other_variables_the_ansible_command_has_none():
     assert again().ansible == "ansible-playbook playbooks/certify.yml -i inventory.yml --limit=db07"
+
+
+def test_a_preset_stands_for_its_values():
+    looked = {**role_defaults(), "sweep_preset": "look", **PRESETS["look"]}
+    command = "ansible-playbook playbooks/certify.yml -i inventory.yml --limit=db07 -e sweep_preset=look"
+    assert again(parameters=looked).ansible == command
+    changed = {**looked, "sweep_files": 8, "sweep_warmup": role_defaults()["sweep_warmup"]}
+    assert again(parameters=changed).ansible == f"""{command} -e '{{"sweep_files": 8, "sweep_warmup": 5}}'"""
 
 
 def test_no_command_to_copy_overwrites_a_device():
