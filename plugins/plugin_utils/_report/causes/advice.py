@@ -106,7 +106,7 @@ SYMPTOMS = {
     ),
     "tail": Advice(
         "most writes were fast, and a few very slow",
-        "Find out what else used the storage during the slowest writes (their times are in stalls.csv): "
+        "Find out what else used the storage during the slowest writes (their times are in stalls.csv.gz): "
         "backups, snapshots, other hosts.",
         (STORAGE,),
         "fast in most writes, and very slow in a few",

@@ -48,7 +48,7 @@ SHOWN_HOSTS = 1000
 """The largest number of hosts in the matrix, worst first; the picture of the fleet always has all."""
 MOST_CELLS = 20_000
 """The largest number of cells of the matrix, for sweeps with many load points."""
-MOST_DETAILS, MOST_DETAILS_OF_LARGE = 8_000_000, 900_000
+MOST_DETAILS, MOST_DETAILS_OF_LARGE = 8_000_000, 600_000
 """Characters of the hosts' sections together, and the same in a large fleet, whose page stays below 2 MB."""
 LARGE = 100
 """From this number of hosts on, a fleet is large: cells have no texts of their own, and only the worst hosts are shown
