@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -293,7 +293,23 @@ def status_prom(lines: Sequence[Status], expected: Sequence[str], problems: Sequ
         for line in asked
         if line.entry and line.entry.valid_until
     ]
-    return "".join([*out, om.END]).encode("utf-8")
+    return "".join([*out, *_cut_metrics(asked), om.END]).encode("utf-8")
+
+
+def _cut_metrics(lines: Sequence[Status]) -> Iterator[str]:
+    """Yield the power cuts without a loss and the losses that count, each with its day."""
+    kept = [(_labels(line), line.kept) for line in lines if line.kept]
+    losses = [(_labels(line), line.loss) for line in lines if line.loss]
+    yield om.family("logdisk_power_cuts_kept", "Power cuts of the volume that lost no acknowledged write.")
+    for own, result in kept:
+        yield om.sample("logdisk_power_cuts_kept", own, result.cuts)
+    for name, meaning, results in (
+        ("logdisk_power_cuts_kept_timestamp_seconds", "Start of the day of these power cuts.", kept),
+        ("logdisk_power_cut_loss_timestamp_seconds", "Start of the day of the loss that counts.", losses),
+    ):
+        yield om.family(name, meaning)
+        for own, result in results:
+            yield om.sample(name, own, om.start_of_day_s(result.judged_at[:10]))
 
 
 def _changes(changed: Mapping[Line, Since], line: Status) -> list[str]:

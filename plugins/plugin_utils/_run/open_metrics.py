@@ -42,10 +42,14 @@ def states(name: str, own_labels: str, label: str, known: tuple[str, ...], state
     return "".join(sample(name, f'{own_labels},{label}="{each}"', int(each == state)) for each in known)
 
 
+def start_of_day_s(day: str) -> int:
+    """Return the start of a day in UTC, in seconds since 1970."""
+    return int(datetime.datetime.fromisoformat(day).replace(tzinfo=datetime.timezone.utc).timestamp())
+
+
 def end_of_day_s(day: str) -> int:
     """Return the end of a day in UTC, in seconds since 1970."""
-    end = datetime.datetime.fromisoformat(day).replace(tzinfo=datetime.timezone.utc) + datetime.timedelta(days=1)
-    return int(end.timestamp())
+    return start_of_day_s(day) + 86400
 
 
 def _escaped(text: str) -> str:

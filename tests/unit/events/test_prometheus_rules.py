@@ -2,28 +2,30 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""promtool tests the Prometheus rules with the metrics that the collection writes.
-promtool's time begins in 1970."""
+"""promtool tests the Prometheus rules with the metrics that the collection writes."""
 
 from __future__ import annotations
 
 import datetime
-import json
 import subprocess
 
 import pytest
-import yaml
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import ATTEMPT, FAILS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import status_prom
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, fleet_status
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import GOOD
+from ansible_collections.mqops.logdisk.tests.unit.events.series import (
+    RULES,
+    kept,
+    of_logger,
+    of_queue_manager,
+    promtool,
+)
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history.made_up import entry
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report import runs
-from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils.fabricate import PROJECT
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils.metrics import samples_of
 
-RULES = PROJECT / "docs/prometheus/logdisk.rules.yml"
 VALID = entry("1970-01-10", host="valid", volume_id="1")
 REVOKED = entry("1970-01-10", host="revoked", volume_id="2")
 FAILED = entry("1970-01-10", FAILS, host="failed", volume_id="3")
@@ -34,19 +36,7 @@ STATUS = status_prom(
 END_DAYS = (datetime.date.fromisoformat(VALID.valid_until) - datetime.date(1970, 1, 1)).days + 1
 
 
-def kept(exposition, name):
-    """Return the series of a metric, each of which keeps its value for 365 intervals."""
-    samples = samples_of(exposition)[name].items()
-    return {
-        f"{name}{{{','.join(f'{label}={json.dumps(value)}' for label, value in labels)}}}": f"{value:.0f}+0x365"
-        for labels, value in samples
-    }
-
-
-CERTIFICATES = {
-    **kept(STATUS, "logdisk_certificate_state"),
-    **kept(STATUS, "logdisk_certificate_end_timestamp_seconds"),
-}
+CERTIFICATES = kept(STATUS, "logdisk_certificate_state", "logdisk_certificate_end_timestamp_seconds")
 
 
 @pytest.fixture
@@ -62,15 +52,7 @@ def evaluate(tmp_path):
             }
             for at, firing in expected.items()
         ]
-        test = {
-            "interval": interval,
-            "input_series": [{"series": name, "values": values} for name, values in series.items()],
-            "alert_rule_test": cases,
-        }
-        path = tmp_path / "test.yml"
-        path.write_text(yaml.safe_dump({"rule_files": [str(RULES)], "evaluation_interval": interval, "tests": [test]}))
-        done = subprocess.run(["promtool", "test", "rules", str(path)], capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stdout + done.stderr
+        promtool(tmp_path, series, interval, alert_rule_test=cases)
 
     return check
 
@@ -149,15 +131,6 @@ def test_a_bad_verdict_is_for_people(evaluate, tmp_path):
     evaluate("LogdiskVerdict", kept(exposition, "logdisk_run_verdict"), "1m", {"1m": bad})
 
 
-def of_queue_manager(instance, latency_s, size_bytes):
-    """Return the series of mq_prometheus for a queue manager."""
-    own = f'{{instance="{instance}",platform="UNIX",qmgr="QM1"}}'
-    return {
-        f"ibmmq_qmgr_log_write_latency_seconds{own}": f"{latency_s}+0x60",
-        f"ibmmq_qmgr_log_write_size_bytes{own}": f"{size_bytes}+0x60",
-    }
-
-
 @pytest.mark.parametrize("port", ["", ":9157"])
 def test_slow_log_writes_of_small_blocks(evaluate, port):
     slow = of_queue_manager(f"mq01.example.com{port}", 0.003, 8192)
@@ -175,15 +148,6 @@ def test_slow_log_writes_of_small_blocks(evaluate, port):
         "description": "mq-log-silver allows 1 ms. Commits of persistent messages wait for these writes.",
     }
     evaluate("MQLogWriteLatencyHigh", slow | others, "1m", {"9m": [], "10m": [(labels, texts)]})
-
-
-def of_logger(instance, bytes_per_s, counts_on=False):
-    """Return the series of a queue manager that writes that many bytes, 8 KiB in 0.8 ms: at most about 10 MB/s."""
-    per_minute = round(60 * bytes_per_s)
-    name = "ibmmq_qmgr_log_physical_written_bytes"
-    own = f'{{instance="{instance}",platform="UNIX",qmgr="QM1"}}'
-    written = {f"{name}_total{own}": f"0+{per_minute}x60"} if counts_on else {f"{name}{own}": f"{per_minute}+0x60"}
-    return of_queue_manager(instance, 0.0008, 8192) | written
 
 
 @pytest.mark.parametrize("counts_on", [False, True])
