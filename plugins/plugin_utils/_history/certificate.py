@@ -326,8 +326,7 @@ def certificate_of(run: Mapping[str, Any], record: HostRecord, tables: Tables | 
     judged_at = record.created_at or str(run.get("created_at") or "")
     facts = facts_of_identity(record)
     identity = identity_of(facts)
-    profile = profile_data(run, record.host)
-    effect = effect_of(record, profile)
+    effect = effect_of(record)
     comparison = {key: value for key, value in (record.comparison or {}).items() if key != "rows"}
     return Certificate.of_content(
         {
@@ -340,10 +339,10 @@ def certificate_of(run: Mapping[str, Any], record: HostRecord, tables: Tables | 
             "identity": facts,
             "machine": {key: _text(record.facts.get(key)) for key in ("boot_id", "hostname")},
             "environment": {key: _plain(record.facts.get(key)) for key in ENVIRONMENT},
-            "profile": dict(record.profile or profile_key(profile)),
+            "profile": dict(record.profile or profile_key(profile_data(run, record.host))),
             "class": printable(str((run.get("host_classes") or {}).get(record.host) or "")),
             "effect": effect,
-            "can_certify": can_certify(profile),
+            "can_certify": can_certify(profile_data(run, record.host)),
             **({} if record.volume_facts is None else {"volume_facts": list(record.volume_facts)}),
             "verdict": record.verdict,
             "limits_verdict": comparison.pop("limits_verdict", record.verdict),
@@ -370,16 +369,15 @@ def certificate_of(run: Mapping[str, Any], record: HostRecord, tables: Tables | 
     )
 
 
-def effect_of(record: HostRecord, profile: Mapping[str, Any]) -> str:
-    """Return the effect of a record on the validity of its volume: a fail by a profile that never certifies ends
-    nothing."""
-    if record.verdict == FAIL and can_certify(profile):
+def effect_of(record: HostRecord) -> str:
+    """Return the effect of a record on the validity of its volume."""
+    if record.verdict == FAIL:
         return FAILS
     return CERTIFIES if record.verdict in GOOD and record.certified else ATTEMPT
 
 
 def can_certify(profile: Mapping[str, Any]) -> bool:
-    """Whether a profile ever certifies: that of a quick look, which takes figures as they stand, does not."""
+    """Whether a profile ever certifies: a quick look, which takes figures as they stand, does not."""
     return (profile.get("qualifies") or {}).get("confidence") != TAKEN_AS_THEY_STAND
 
 

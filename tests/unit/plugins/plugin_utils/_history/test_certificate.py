@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import dataclasses
-import datetime
 import hashlib
 import json
 import re
@@ -21,14 +20,11 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate
     CertificateError,
     certificate_of,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.standing import standing_fact
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import VALID, Today, entry_states
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history import made_up
 
 GOOD = made_up.certificate()
-TODAY = Today(datetime.date(2026, 12, 1), expiring_days=14)
 SLOW = fabricate.tables(fabricate.sweep_rows(latency_ns=30_000_000))
 
 
@@ -147,25 +143,6 @@ def test_facts_about_the_volume_are_in_its_certificate_and_earlier_ones_are_unde
 def test_a_quick_look_is_told_from_a_run_to_certify(profile, expected):
     run = {**fabricate.run_data(["db07"], profile), "run_id": "R1"}
     assert made_up.certificate(run).entry.can_certify == expected
-
-
-def test_a_failing_quick_look_is_an_attempt_and_changes_no_certificate():
-    """Nor does it if its profile has the name of one that certified."""
-    run = {**fabricate.run_data(["db07"], "look"), "run_id": "R2"}
-    run["profile"]["name"] = "mq-log-silver"
-    looked = made_up.certificate(run, files=SLOW).entry
-    assert (looked.verdict, looked.effect, looked.can_certify, looked.valid_until) == ("fail", ATTEMPT, 0, None)
-    assert looked.volume_id == GOOD.entry.volume_id
-    later = dataclasses.replace(looked, judged_at="2026-11-30T10:00:00Z", profile=GOOD.entry.profile)
-    assert entry_states([GOOD.entry, later], set(), TODAY) == {GOOD.entry.sha256: VALID}
-
-
-def test_a_fact_that_a_quick_look_finds_still_counts():
-    run = {**fabricate.run_data(["db07"], "look"), "run_id": "R2"}
-    looked = made_up.certificate(run, files=fabricate.tables(fabricate.sweep_rows((4096,)), over=[], **EIO)).entry
-    assert (looked.effect, looked.volume_facts) == (ATTEMPT, "io_error")
-    later = dataclasses.replace(looked, judged_at="2026-11-30T10:00:00Z")
-    assert standing_fact([GOOD.entry, later], set()) is later
 
 
 @pytest.mark.parametrize("fact", ["kernel", "device_firmware", "device_driver", "mount_options", "boot_id", "hostname"])
