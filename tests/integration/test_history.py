@@ -105,6 +105,7 @@ def test_the_states_of_a_volume(inventory: Path, controller: Controller) -> None
         "inconclusive" in page.read_text()
         and json.loads(page.with_suffix(".json").read_text())["outcome"] == "inconclusive"
     )
+    assert 'href="../status.html"' in page.read_text() and (second.parent / "status.html").is_file()
 
     assert (
         certify(
