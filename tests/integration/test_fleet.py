@@ -46,7 +46,8 @@ def test_each_trouble_in_a_fleet_has_its_verdict(
     dead = [f"dead{number}" for number in range(dead_count)]
     # At this deadline, a write to the frozen disk has been in flight for more than 10 s, whenever the freeze began.
     frozen = HostSpec("frozen", variables={"sweep_deadline": LONG["sweep_duration"] + 12})
-    brief = HostSpec("brief", variables={"sweep_deadline": 12})
+    # The plan adds the time for which hosts may wait for the common start. They may wait several seconds less.
+    brief = HostSpec("brief", variables={"sweep_deadline": 6})
     slow = [HostSpec(name, disk="slow") for name in ("eio1", "eio2", "slow", "waived")]
     bed = start(*healthy, *dead, *slow, frozen, brief, "killed")
     reachable = [host for host in bed if host.name not in dead]
@@ -82,7 +83,9 @@ def test_each_trouble_in_a_fleet_has_its_verdict(
     assert certification.records["frozen"]["leftovers"]
     bed["frozen"].thaw()
     wait_for(lambda: not left_on(bed["frozen"]), "the thawed host cleans up by itself")
-    assert {host.name: left_on(host) for host in reachable} == {host.name: [] for host in reachable}
+    # A disk that fails may refuse a removal, or lose it.
+    intact = [host for host in reachable if host.name not in ("eio1", "eio2")]
+    assert {host.name: left_on(host) for host in intact} == {host.name: [] for host in intact}
     check_every_cause(controller, certification.path, lost=healthy[-1])
 
 
