@@ -216,8 +216,8 @@ def _columns(runs: Collection[str], domain: str) -> list[Column[Mapping[str, Any
     return [
         Column("Volume", NAME, lambda each: _name(each, domain), _place),
         Column("State", TEXT, lambda each: badge(each["state"])),
-        Column("Certified until", TEXT, lambda each: _until(each)),
-        Column("Days left", NUMBER, lambda each: _days(each)),
+        Column("Certified until", TEXT, _until),
+        Column("Days left", NUMBER, _days),
         Column("Profile", TEXT, lambda each: brief(each["profile"], LONGEST), _other_profile),
         Column("Run", TEXT, lambda each: _run_link(each["run_id"], runs)),
         Column("Remarks", LONG_TEXT, _remarks),
