@@ -164,10 +164,16 @@ def _reason(line: Status) -> tuple[str, ...]:
     if line.state == NONE and line.replaced:
         return "its disk or file system has been replaced", certify
     if line.state == NONE:
-        against = f" against {line.profile}" if line.profile else ""
         tried = f", and the last attempt ended with {line.attempt.verdict}" if line.attempt else ""
-        return f"nothing has certified it{against} yet{tried}", "certify it" if not line.attempt else certify
+        return f"{_not_yet(line)}{tried}", certify if line.attempt and line.attempt.can_certify else "certify it"
     return f"the certificate for {line.profile} was {line.state}", certify
+
+
+def _not_yet(line: Status) -> str:
+    """Return that nothing has certified a volume. A profile that never certifies is not one to certify against."""
+    if line.attempt and not line.attempt.can_certify:
+        return f"nothing has certified it yet, and {line.profile} never certifies"
+    return f"nothing has certified it against {line.profile} yet" if line.profile else "nothing has certified it yet"
 
 
 def grouped(problems: Iterable[tuple[str, Problem]]) -> list[dict[str, Any]]:
@@ -435,9 +441,7 @@ def _sentence(line: Status) -> str:
     if line.fact or line.loss:
         pass
     elif line.entry is None:
-        parts.append(
-            f"nothing has certified it against {line.profile} yet" if line.profile else "nothing has certified it yet"
-        )
+        parts.append(_not_yet(line))
     elif line.state == FAILED:
         parts.append(f"failed {line.profile} on {line.entry.judged_at[:10]} (run {line.entry.run_id})")
     elif line.state in (EXPIRED, *CURRENT):

@@ -255,6 +255,13 @@ def test_a_volume_that_was_only_cut_is_told_and_is_not_certified():
     assert problems_of(fleet, ["valid"], {}) == ["valid: missing: nothing has certified it yet"]
 
 
+def test_a_volume_that_only_a_quick_look_measured_is_not_said_to_lack_its_certificate():
+    looked = entry("2026-05-20", ATTEMPT, host="valid", volume_id="1", profile="look", verdict="pass")
+    assert problems_of(lines(looked), ["valid"], {}) == [
+        "valid: missing: nothing has certified it yet, and look never certifies; pass on 2026-05-20"
+    ]
+
+
 def test_a_loss_of_a_volume_that_nobody_came_to_know_is_a_failure_and_not_missing():
     tried = entry("2026-05-20", ATTEMPT, host="valid", volume_id=None, mount_point=None)
     fleet = fleet_status([tried], (), TODAY, [cuts_of("2026-05-30", "fail", volume_id=None)])
