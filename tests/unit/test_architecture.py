@@ -28,9 +28,9 @@ def test_every_file_that_it_names_exists():
     ] == []
 
 
-def test_every_room_is_in_its_table():
-    table = TEXT.partition("| room |")[2].partition("\n\n")[0]
-    rooms = {
+def test_every_layer_is_in_its_table():
+    table = TEXT.partition("| layer |")[2].partition("\n\n")[0]
+    layers = {
         path.name
         for path in UTILS.iterdir()
         if path.is_dir() and path.name.startswith("_") and path.name != "__pycache__"
@@ -39,12 +39,12 @@ def test_every_room_is_in_its_table():
         name
         for row in table.splitlines()
         for name in re.findall(r"`(_[a-z]+)", row.split("|")[1] if row.startswith("|") else "")
-    } == rooms
+    } == layers
 
 
-def rooms_of_the_tester():
-    """Return what each room of src/ may include, according to the table."""
-    table = TEXT.partition("| room of `src/` |")[2].partition("\n\n")[0]
+def layers_of_the_tester():
+    """Return what each layer of src/ may include, according to the table."""
+    table = TEXT.partition("| layer of `src/` |")[2].partition("\n\n")[0]
     rows = [[re.findall(r"`([\w.]+)/`", cell) for cell in row.split("|")] for row in table.splitlines()[2:]]
     return {row[1][0]: {row[1][0], *row[3]} for row in rows}
 
@@ -59,20 +59,20 @@ def includes():
     return included
 
 
-def test_every_room_of_the_tester_is_in_its_table_and_is_compiled():
+def test_every_layer_of_the_tester_is_in_its_table_and_is_compiled():
     folders = {str(path.parent.relative_to(SRC)) for path in SRC.rglob("*.[ch]")}
     assert {folder for folder in folders if folder.partition("/")[0] not in ("build", "tests")} == set(FOLDERS)
-    assert set(rooms_of_the_tester()) == set(FOLDERS)
+    assert set(layers_of_the_tester()) == set(FOLDERS)
     assert f"\nFOLDERS := {' '.join(FOLDERS)}\n" in (SRC / "Makefile").read_text(encoding="utf-8")
 
 
 def test_a_file_of_the_tester_includes_only_what_lies_below_it():
-    rooms = rooms_of_the_tester()
+    layers = layers_of_the_tester()
     assert [
         f"{file} includes {name}"
         for file, names in sorted(includes().items())
         for name in sorted(names)
-        if str(Path(file).parent) != "." and str(Path(name).parent) not in rooms.get(str(Path(file).parent), ())
+        if str(Path(file).parent) != "." and str(Path(name).parent) not in layers.get(str(Path(file).parent), ())
     ] == []
 
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The rooms of plugin_utils import each other in one direction only, and always by full names."""
+"""The layers of plugin_utils import each other in one direction only, and always by full names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PLUGINS = Path(__file__).resolve().parents[4] / "plugins"
 PREFIX = "ansible_collections.mqops.logdisk.plugins.plugin_utils."
 KINDS = PLUGINS / "plugin_utils" / "_kinds"
 """What everything may ask: its own modules and the folders' __init__.py import nothing else.
-The other modules of a folder lie above all rooms."""
+The other modules of a folder lie above all layers."""
 MAY_IMPORT = {
     "_run": {"_run"},
     "_estimate": {"_run", "_estimate"},
@@ -70,25 +70,25 @@ def imports_at_once(path):
     ]
 
 
-def room_of(module):
-    """Return the room of a module; the folder of a kind of run counts as a separate room."""
-    room, *rest = module.removeprefix(PREFIX).split(".")
-    return f"_kinds/{rest[0]}" if room == "_kinds" and rest and (KINDS / rest[0]).is_dir() else room
+def layer_of(module):
+    """Return the layer of a module; the folder of a kind of run counts as a separate layer."""
+    layer, *rest = module.removeprefix(PREFIX).split(".")
+    return f"_kinds/{rest[0]}" if layer == "_kinds" and rest and (KINDS / rest[0]).is_dir() else layer
 
 
 def files(folder):
     return sorted(folder.rglob("*.py"))
 
 
-def test_every_room_has_its_rule():
-    rooms = {path.name for path in (PLUGINS / "plugin_utils").iterdir() if path.is_dir() and path.name != "__pycache__"}
-    assert rooms == {*MAY_IMPORT, KINDS.name}
+def test_every_layer_has_its_rule():
+    layers = {path.name for path in (PLUGINS / "plugin_utils").iterdir() if path.is_dir() and path.name != "__pycache__"}
+    assert layers == {*MAY_IMPORT, KINDS.name}
 
 
-@pytest.mark.parametrize("room", sorted(MAY_IMPORT))
-def test_a_room_imports_only_what_lies_below_it(room):
-    modules = [module for path in files(PLUGINS / "plugin_utils" / room) for _level, module in imports(path)]
-    assert {room_of(module) for module in modules if module.startswith(PREFIX)} <= MAY_IMPORT[room] | {KINDS.name}
+@pytest.mark.parametrize("layer", sorted(MAY_IMPORT))
+def test_a_layer_imports_only_what_lies_below_it(layer):
+    modules = [module for path in files(PLUGINS / "plugin_utils" / layer) for _level, module in imports(path)]
+    assert {layer_of(module) for module in modules if module.startswith(PREFIX)} <= MAY_IMPORT[layer] | {KINDS.name}
 
 
 def test_what_everything_may_ask_imports_nothing_else():
@@ -106,15 +106,15 @@ def test_what_everything_may_ask_imports_nothing_else():
 @pytest.mark.parametrize("folder", sorted(path.parent.name for path in KINDS.glob("*/__init__.py")))
 def test_a_kind_of_run_does_not_know_the_others(folder):
     modules = [module for path in files(KINDS / folder) for _level, module in imports(path)]
-    rooms = {room_of(module) for module in modules if module.startswith(PREFIX)}
-    assert {room for room in rooms if room.startswith("_kinds/")} <= {f"_kinds/{folder}"}
+    layers = {layer_of(module) for module in modules if module.startswith(PREFIX)}
+    assert {layer for layer in layers if layer.startswith("_kinds/")} <= {f"_kinds/{folder}"}
 
 
 def test_only_the_fleet_knows_of_the_command_of_ansible():
     of_ansible = {
         path.relative_to(PLUGINS / "plugin_utils").parts[0]
-        for room in MAY_IMPORT
-        for path in files(PLUGINS / "plugin_utils" / room)
+        for layer in MAY_IMPORT
+        for path in files(PLUGINS / "plugin_utils" / layer)
         for _level, module in imports(path)
         if module.split(".")[0] == "ansible" and not module.startswith("ansible.module_utils.")
     }
