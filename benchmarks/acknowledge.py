@@ -2,18 +2,19 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measures the cost of acknowledging writes for a power cut, and the delay of acknowledgements. One command each:
+"""Measures the overhead of acknowledging writes for a power cut, and the delay of acknowledgements. The commands are:
 
-    benchmarks/acknowledge.py loop      through a pipe; ext4 on a loop device over memory; needs root
-    benchmarks/acknowledge.py disk      through a pipe; in DIR=/var/tmp, on the machine's disk
-    benchmarks/acknowledge.py ssh       over SSH from a host of the test bed, ext4 on a loop device over memory;
+    benchmarks/acknowledge.py loop      through a pipe, with ext4 on a loop device over memory; needs root
+    benchmarks/acknowledge.py disk      through a pipe, in DIR=/var/tmp on the machine's disk
+    benchmarks/acknowledge.py ssh       over SSH, from a host of the test bed with ext4 on a loop device over memory;
                                         needs root and PYTHONPATH=tests
 
-Each round runs the tester without and with --acknowledge, one right after the other, in alternating order. The output
-has medians, and the median and range of the rounds' ratios. This process reads the acknowledgements, as a witness does.
-The delay of an acknowledgement is the time from when the tester read its counts (its line `tick`) to when this process
-received them. Both times are from the same clock, because the hosts of the test bed share the machine's. If the writes
-within a tick of 1 ms plus such a delay are lost, nobody can notice: this is the bound printed at the end.
+Each round runs the tester without and with --acknowledge, one immediately after the other, in alternating order. The
+output contains medians, and the median and range of the ratios of all rounds. This process reads the acknowledgements,
+as a witness does. The delay of an acknowledgement is the time from when the tester read its counts (its line `tick`) to
+when this process received them. Both times are from the same clock, because the hosts of the test bed use the clock of
+this machine. If the writes of 1 ms plus such a delay are lost, this cannot be detected. The benchmark prints this bound
+at the end.
 """
 
 import csv
@@ -42,7 +43,7 @@ OPTIONS = [
 
 
 class Place:
-    """Where the tester runs: `shell` is the beginning of a command whose last word is a command for sh."""
+    """Where the tester runs. `shell` is a command prefix; the word that is appended to it is a command for sh."""
 
     def __init__(self, directory, program=tester.LOGDISK, shell=("sh", "-c"), remote=False):
         self.directory, self.program, self.shell, self.remote = directory, program, list(shell), remote
@@ -76,12 +77,12 @@ def listen(stream):
     """The greatest count, and the delays of the acknowledgements."""
     count, delays = 0, []
     for now_ns, line in arrived(stream):
-        kind, *words = line.split() or [b""]  # a run without it prints other lines
+        kind, *words = line.split() or [b""]  # a run without --acknowledge prints other lines
         if kind == b"ack":
             count = max(count, int(words[1]))
         elif kind == b"tick":
             delays.append(now_ns - int(words[0]))
-    return count, delays[1:]  # without the first one, measured on a new connection
+    return count, delays[1:]  # without the first delay, which includes a new connection
 
 
 def minutes_s(text):
@@ -92,7 +93,7 @@ def minutes_s(text):
 def measure(place, *more):
     tables = f"{place.directory}/tables"
     before = resource.getrusage(resource.RUSAGE_SELF)
-    # The last line of `times` has the processor time of the shell's children, which is the tester's.
+    # The last line of `times` is the processor time of the shell's children, which is that of the tester.
     process = place.start(
         place.program,
         f"--dir={place.directory}",

@@ -1,22 +1,23 @@
 #!/usr/bin/env python3
 # Copyright (c) 2026 mqops contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Finds the capacity of a disk that does a known number of operations per second, for mailbox-2010 and spc1-like, both
-with a list of loads and with a search.
+"""Measures the capacity of a disk that completes a known number of operations per second, for mailbox-2010 and
+spc1-like, each with a list of loads and with a search.
 
-    benchmarks/capacity.py [SECONDS]        SECONDS of each load point, default 30
+    benchmarks/capacity.py [SECONDS]        SECONDS per load point, 30 by default
 
 The disk is limited_disk.py below a loop device and ext4: one operation takes 5 ms for mailbox-2010 and 20 ms for
-spc1-like, so it does 200 or 50 per second. The workloads are those of the collection, reduced for this disk: a BSU has
-0.625 operations per second; operations are not flushed, because a flush is more than one operation for the disk;
-maintenance reads 64 KiB at a time; and the log of the mailboxes is on a separate disk in memory. The collection's own
-code judges the results and decides on the next load.
+spc1-like, so the disk completes 200 or 50 operations per second. The workloads are those of the collection, reduced for
+this disk. A BSU has 0.625 operations per second. Operations are not flushed, because a flush is more than one operation
+for the disk. Maintenance reads 64 KiB at a time, and the log of the mailboxes is on a separate disk in memory. The code
+of the collection judges the results and selects the next load.
 
 A simulated queue with one server predicts the capacity and the response times: for spc1-like with the arrivals of the
-tester's own trace, for mailbox-2010 with the same number of threads. Fails if a capacity differs by more than 5 % from
-the expected one, or a response time at a load up to the capacity by more than 10 % from the simulated one. It needs
-root and the packages nbdkit, nbdkit-plugin-python, libnbd-bin and util-linux. The tester and the disk run with
-real-time priority, but the kernel's workers between them do not, so a busy machine still slows the disk down.
+tester's own trace, for mailbox-2010 with the same number of threads. The benchmark fails if a capacity differs by more
+than 5 % from the expected one, or if a response time at a load up to the capacity differs by more than 10 % from the
+simulated one. It needs root and the packages nbdkit, nbdkit-plugin-python, libnbd-bin and util-linux. The tester and
+the disk run with real-time priority, but the kernel's workers between them do not, so a busy machine still slows the
+disk down.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ FIFO = ("chrt", "--fifo")
 
 MAILBOX, SPC = "mailbox-2010", "spc1-like"
 SERVICE_S = {MAILBOX: 0.005, SPC: 0.020}
-"""The time that the disk takes for an operation."""
+"""How long the disk takes for an operation."""
 PREPARATION_S = 12
 """How long before its planned start the tester is launched, so that it can write its files."""
 LIMITS = {
@@ -69,7 +70,7 @@ LISTS = {MAILBOX: (10, 20, 30, 34, 35, 36, 38, 42), SPC: (40, 60, 70, 74, 76, 78
 FIRST = {MAILBOX: 8, SPC: 20}
 
 Response = Callable[[int, Path], float]
-"""Returns the mean response time in seconds that is simulated for a load, whose trace is in a directory."""
+"""Returns the simulated mean response time in seconds for a load. The directory contains the trace of that load."""
 
 
 def small(name: str) -> Workload:
@@ -88,8 +89,8 @@ def small(name: str) -> Workload:
 
 
 def simulated(service: float, threads: int, arrivals: Iterable[float], seconds: float) -> tuple[float, float]:
-    """Return the mean response times, for threads without pauses and for arrivals, of a server that takes operations in
-    order."""
+    """Return the mean response times of a server that processes operations in order, for threads without pauses and for
+    a list of arrivals."""
     free, events, sums = 0.0, [(0.0, thread, True) for thread in range(threads)], {True: [0.0, 0], False: [0.0, 0]}
     events += [(due, threads + number, False) for number, due in enumerate(arrivals)]
     heapq.heapify(events)
@@ -108,7 +109,7 @@ def simulated(service: float, threads: int, arrivals: Iterable[float], seconds: 
 
 
 def of_mailbox(seconds: float) -> Response:
-    """Maintenance is due at equal intervals; the log has its own disk."""
+    """Threads without pauses, and maintenance at equal intervals. The log has a separate disk."""
     return lambda load, dummy: simulated(
         SERVICE_S[MAILBOX], load, [each / 20 for each in range(int(20 * seconds))], seconds
     )[0]
@@ -124,8 +125,8 @@ def of_spc(seconds: float) -> Response:
 
 
 def expected_capacity(name: str) -> float:
-    """Return the load at which the mean reaches its limit: by Little's law, or by Pollaczek and Khinchine's formula
-    for random arrivals and constant service times."""
+    """Return the load at which the mean reaches its limit, according to Little's law, or according to the
+    Pollaczek-Khinchine formula for random arrivals and constant service times."""
     service = SERVICE_S[name]
     if name == MAILBOX:
         return 0.200 * (1 / service - 20)
@@ -166,7 +167,7 @@ class Disk:
         tester = subprocess.Popen(
             [*FIFO, "1", str(TESTER), *command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
         )
-        # The metadata of the new files would otherwise be written to the disk in the middle of the run.
+        # Otherwise, the metadata of the new files would be written to the disk during the run.
         time.sleep(start_s - 2 - time.time())
         subprocess.check_call(["sync", "--file-system", str(self.point)])
         if tester.wait():
@@ -269,14 +270,14 @@ def limited_disk(work: Path, service_s: float) -> Iterator[Path]:
         undo.callback(server.terminate)
         while not socket.exists():
             time.sleep(0.1)
-        # Many connections, because a request waits for the reply to the previous one on its connection; without a URI
-        # there would be only one.
+        # Use many connections, because a request waits for the reply to the previous request on its connection. Without
+        # a URI, there would be only one connection.
         fuse = subprocess.Popen([*FIFO, "2", "nbdfuse", "--connections=32", str(disk), f"nbd+unix:///?socket={socket}"])
         undo.callback(fuse.wait)
         undo.callback(subprocess.call, ["fusermount3", "-u", str(disk)])
         while disk.stat().st_size == 0:
             time.sleep(0.1)
-        # Without direct I/O the loop device would send one operation after the other.
+        # Without direct I/O, the loop device would send one operation after the other.
         loop = subprocess.check_output(["losetup", "-f", "--show", "--direct-io=on", str(disk)], text=True).strip()
         undo.callback(subprocess.check_call, ["losetup", "-d", loop])
         subprocess.check_call(

@@ -3,24 +3,27 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Compares the commit workload with its model. One command each:
+"""Compares the commit workload with its model. The commands are:
 
-    benchmarks/commit.py model       a disk with 1 ms in every write: commits/s against the closed form at the latency
-                                     that the same run measured
-    benchmarks/commit.py remote      memory with exactly 1 ms in every write: --remoteDelay=500 against the closed form
-                                     at the latency of runs without it, right before and after
-    benchmarks/commit.py estimate    the file system of DIR=..., or the disk with 1 ms: measured commits/s against the
-                                     estimate from a sweep of it, the fastest of ROUNDS on both sides, since other load
-                                     only slows. Fails if an estimate that the report would not mark is off by more than
-                                     it claims, or if it would mark all. The disk with 1 ms takes at most 512 KiB in a
-                                     request, and 1 ms for each, so the log buffer has that size there
+    benchmarks/commit.py model       compares commits/s on a disk that adds 1 ms to every write with the formula, at the
+                                     latency that the same run measured
+    benchmarks/commit.py remote      compares commits/s with --remoteDelay=500, on memory that adds exactly 1 ms to
+                                     every write, with the formula at the latency of the runs without this option
+                                     immediately before and after
+    benchmarks/commit.py estimate    compares commits/s on the file system of DIR=..., or on the disk that adds 1 ms,
+                                     with the estimate from a sweep of it. It uses the fastest of ROUNDS for both,
+                                     because other load can only make them slower. Fails if an estimate that the report
+                                     would not mark is further off than the report says, or if the report would mark all
+                                     estimates. A request to the disk that adds 1 ms has at most 512 KiB, so the log
+                                     buffer has the same size on that disk
 
     SECONDS=5 PYTHONPATH=collections .venv-dev/bin/python benchmarks/commit.py model
 
-(`make link lint` creates `collections` and `.venv-dev`.) The disk with 1 ms is nbdkit's memory behind nbdfuse, a loop
-device and ext4. It needs root and the packages nbdkit, libnbd-bin and fuse3. Memory with exactly 1 ms is a tmpfs, with
-a sleep before the system call. The tester then has a real-time priority, because two runs can only be compared if
-nothing else affects the duration of their writes. It needs root and a C compiler.
+(`make link lint` creates `collections` and `.venv-dev`.) The disk that adds 1 ms is the memory of nbdkit, accessed
+through nbdfuse, a loop device and ext4. It needs root and the packages nbdkit, libnbd-bin and fuse3. Memory that adds
+exactly 1 ms is a tmpfs, with a sleep before the system call. With this memory, the tester has a real-time priority,
+because two runs can be compared only if nothing else affects the duration of their writes. It needs root and a C
+compiler.
 """
 
 from __future__ import annotations

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measures this checkout and another commit in turn, and prints ratios, which show the cost of the changes between
-them.
+"""Measures this checkout and another commit alternately, and prints ratios, which show how the changes between them
+affect performance.
 
     make bench-compare AGAINST=COMMIT [ARGS="--hosts 20 --forks 5 --rounds 5"]
 
 For the tester: writes per second on tmpfs compared with each other and with the bare loop of the same call, user-mode
 instructions per write (callgrind), and resident memory with 1 and 1,000 queue managers. For the fleet: processor time
-of the controller per host, remote calls per host, time in addition to measuring, and the first certification, which
-installs the tester on the hosts. Both commits are measured by this checkout's benchmarks and with its ansible-core.
-Rounds are paired and alternate in order, so that other load on the machine affects both equally; the figures are
-medians, and the ratios are medians of the rounds' ratios.
-This is not a test: it ends with status 0 whatever the ratios are.
+of the controller per host, remote calls per host, time beyond measuring, and the first certification, which installs
+the tester on the hosts. Both commits are measured with the benchmarks and the ansible-core of this checkout. Each round
+measures both, in alternating order, so that other load on the machine affects both equally. The figures are medians,
+and the ratios are medians of the ratios of all rounds. This is not a test: the exit status is 0 regardless of the
+ratios.
 """
 
 import argparse
@@ -32,7 +32,7 @@ from testbed import Bed, HostSpec, Settings
 from testbed.settings import default_prefix
 
 PROJECT = Path(__file__).resolve().parents[1]
-# Options that every commit accepts; old ones require version.
+# Options that every commit accepts. Old commits require the option `version`.
 PROFILE = {"name": "scale", "version": 1, "limits": [{"metric": "latency_mean", "max": "1 s"}]}
 HERE, THERE = "this checkout", "the other commit"
 

@@ -2,10 +2,10 @@
 # Copyright (c) 2026 mqops contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Measures commands that cut the power of a guest: the time from a command's start to the guest's last sign of life,
-and from then to the command's return.
+"""Measures commands that cut the power of a virtual machine (guest): the time from the start of the command to the
+guest's last sign of life, and from then to the end of the command.
 
-    ROUNDS=20 benchmarks/cut_commands.py        # needs qemu-system-x86_64; and virsh with qemu:///session, for its row
+    ROUNDS=20 benchmarks/cut_commands.py        # needs qemu-system-x86_64; `virsh destroy` also needs virsh with qemu:///session
 
 The guest is a boot sector that writes to its serial port as fast as it can,
 so its last byte is its last sign of life. No KVM is needed.
@@ -65,7 +65,7 @@ class Signs:
 
 
 def measured(signs: Signs, cut: Callable[[], object]) -> tuple[float, float]:
-    """Seconds from the start of a command to the guest's last sign of life, and from then to the command's return."""
+    """Seconds from the start of a command to the guest's last sign of life, and from then to the end of the command."""
     signs.wait()
     time.sleep(0.5)
     begun_s = time.monotonic()

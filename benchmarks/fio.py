@@ -3,10 +3,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Compares the streams of databases with fio and the job that --showFio prints. One command each:
+"""Compares streams of the tester with fio, which runs the job that --showFio prints. The commands are:
 
-    benchmarks/fio.py tmpfs         memory, where the processor is all that an operation costs
-    benchmarks/fio.py slow          the disk of commit.py, with 1 ms in every read as well as in every write; takes root
+    benchmarks/fio.py tmpfs         memory, so that an operation costs only processor time
+    benchmarks/fio.py slow          the disk of commit.py, on which every read and write takes 1 ms longer; needs root
     benchmarks/fio.py disk          the file system of DIR=...
 
     SECONDS=5 ROUNDS=5 PYTHONPATH=collections .venv-dev/bin/python benchmarks/fio.py tmpfs [WORKLOAD...]
@@ -14,11 +14,11 @@
 WORKLOAD is one of WORKLOADS below, or one of the collection with streams (etcd-wal, spc1-like ...)
 at its first load point.
 
-Each round runs fio, the tester, and fio again, in alternating order. Each uses files of the same size that the tester
-has just filled with random data, because a disk with a cache behaves differently some time after such writes. The ratio
-between the two runs of fio shows the noise. It prints medians over the rounds, with the smallest and largest ratio in
-parentheses. The processor time is that of all threads of the process during the measured time, including time in the
-kernel. Needs a C compiler and fio (Debian's package).
+Each round runs fio, the tester, and fio again. Each of them uses files of the same size that the tester has just filled
+with random data, because the speed of a disk with a cache depends on how long ago such data was written. The ratio
+between the two runs of fio shows the noise. The output contains medians over the rounds, with the smallest and largest
+ratio in parentheses. The processor time is that of all threads of the process during the measured time, including time
+in the kernel. Needs a C compiler and fio (Debian's package).
 """
 
 from __future__ import annotations
@@ -57,7 +57,8 @@ WORKLOADS = {
         "--load=2",
     ),
 }
-"""The four corners, each on its own, with O_DIRECT and O_DSYNC; and data pages and a log at the same time."""
+"""The four streams of four-corners, each on its own, with O_DIRECT and O_DSYNC, and a database whose data pages and log
+are used at the same time."""
 
 Figures = dict[str, tuple[float, float]]
 """Operations per second and mean latency, ns, by stream and operation."""
@@ -81,7 +82,7 @@ def options(workload: str, point: Path) -> list[str]:
 
 
 def processor_ns(pid: int) -> int:
-    """The processor time of all threads so far, without those that have ended."""
+    """The processor time that all threads have used so far, not including threads that have ended."""
     found = 0
     for path in Path(f"/proc/{pid}/task").glob("*/schedstat"):
         with contextlib.suppress(OSError):
@@ -90,8 +91,8 @@ def processor_ns(pid: int) -> int:
 
 
 def watch(work: Path, command: list[str]) -> tuple[str, float]:
-    """Return the output of a command, and its processor time, in ns per second, in the last part of its run, which is
-    measured time."""
+    """Return the output of a command, and its processor time in ns per second during the last part of its run, which is
+    part of the measured time."""
     with (work / "out").open("w") as out:
         process = subprocess.Popen(command, stdout=out)
         seen = []
@@ -100,7 +101,7 @@ def watch(work: Path, command: list[str]) -> tuple[str, float]:
             time.sleep(0.05)
     if process.returncode != 0:
         raise SystemExit("failed: " + " ".join(command))
-    to_s, to_ns = max(seen, key=lambda sample: sample[1])  # after that, threads have ended
+    to_s, to_ns = max(seen, key=lambda sample: sample[1])  # after that, the threads have ended
     from_s, from_ns = next(sample for sample in seen if sample[0] > to_s - 0.8 * tester.SECONDS)
     return (work / "out").read_text(), (to_ns - from_ns) / (to_s - from_s)
 
@@ -139,8 +140,8 @@ def run_fio(work: Path, point: Path, command: list[str]) -> Run:
 
 
 def latency_ns(job: dict[str, Any], operation: str) -> float:
-    """Return the mean of what the tester calls latency: clat with psync, slat and clat with libaio, which may block
-    while it submits an operation, plus the flush."""
+    """Return the mean latency as the tester defines it: clat with psync, or slat plus clat with libaio, which may block
+    while it submits an operation. In both cases, the flush is added."""
     flush = job["sync"]["lat_ns"]["mean"] if operation == "write" and "sync" in job else 0
     return job[operation]["slat_ns"]["mean"] + job[operation]["clat_ns"]["mean"] + flush
 

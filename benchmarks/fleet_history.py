@@ -3,15 +3,16 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Measures the time and memory of comparing the runs of a large fleet, and of looking for drift in its history,
-including writing the pages and JSON.
+"""Measures the time and memory that are needed to compare the runs of a large fleet, and to search its history for
+drift. This includes writing the pages and the JSON files.
 
     PYTHONPATH=collections .venv-dev/bin/python benchmarks/fleet_history.py \\
         [--hosts N] [--certificates N] [--runs N] [--directory DIR]
 
-(`make link lint` creates `collections` and `.venv-dev`.) The history is a file. It holds N certificates with 7 rows for
-each host, from one run per week. The last runs are compared with the same number of runs before them. Each part runs in
-a separate process, whose peak memory is shown. Neither part may name a host, because the fleet has not changed.
+(`make link lint` creates `collections` and `.venv-dev`.) The history is a file. It contains N certificates with 7 rows
+for each host, from one run per week. The last runs are compared with the same number of runs before them. Each part
+runs in a separate process, whose peak memory is shown. Neither part may report a host, because the fleet has not
+changed.
 """
 
 from __future__ import annotations
@@ -48,8 +49,8 @@ FIGURE, MARGIN = "latency_mean_ns", 0.1
 
 
 def certificates(hosts: int, run: int, rng: random.Random) -> Iterator[Certificate]:
-    """Yield a certificate of each host from the run of a week. Figures differ from run to run by DEVIATION, half of
-    which is common to the rows of a host."""
+    """Yield a certificate for each host from the run of one week. Figures differ between runs by DEVIATION; half of
+    this difference is common to all rows of a host."""
     day = FIRST_DAY + datetime.timedelta(days=7 * run)
     base = {**made_up.certificate().content, "method_version": 1}
     times = {
@@ -88,7 +89,7 @@ def compare(place: str, hosts: list[str], certificates: int, runs: int, director
 
 
 def drift(place: str, hosts: list[str], certificates: int, runs: int, directory: str) -> str:
-    """Look for drift, and write everything that the playbook writes."""
+    """Search for drift, and write everything that the playbook writes."""
     with open_history(place) as history:
         found = fleet_drift(history, hosts, figure=FIGURE, margin=MARGIN)
     write(directory, "drift", json.dumps(found), render_drift(found))

@@ -8,9 +8,9 @@ in a file and in PostgreSQL.
 
     PYTHONPATH=collections .venv-dev/bin/python benchmarks/history.py [--hosts N] [--runs N] [--directory DIR]
 
-(`make link lint` creates `collections` and `.venv-dev`.) The targets for 10,000 hosts are at most 30 s to store
-certificates of 7 rows each, whose content has already been prepared, and at most 2 s to produce the status in all its
-forms, including opening the history. With more runs, the history is longer. The newest run is compared with the target.
+(`make link lint` creates `collections` and `.venv-dev`.) For 10,000 hosts, the target for storing prepared certificates
+with 7 rows each is at most 30 s. The target for producing the status in all formats, including opening the history, is
+at most 2 s. With more runs, the history is longer. The newest run is compared with the targets.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ FIRST_DAY = datetime.date(2026, 1, 1)
 
 
 def certificates(hosts: int, run: int) -> Iterator[Certificate]:
-    """Yield a certificate of each host, judged by the run of a day."""
+    """Yield a certificate for each host from the run of one day."""
     day = FIRST_DAY + datetime.timedelta(days=run)
     base = made_up.certificate().content
     times = {
@@ -65,7 +65,7 @@ def certificates(hosts: int, run: int) -> Iterator[Certificate]:
 
 
 def measure(place: str, hosts: int, runs: int) -> tuple[float, float]:
-    """Return the seconds for storing the last of some runs and for the status after it."""
+    """Store several runs. Return the seconds that it took to store the last one, and then to produce the status."""
     for run in range(runs):
         begin = time.perf_counter()
         with open_history(place, create=True) as history:

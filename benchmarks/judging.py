@@ -3,15 +3,15 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Measures the cost of a judgement with confidence, with and without its bound, on simulated seconds of disks that are
-slow in bursts. Also measures the cost of change points.
+"""Measures how long it takes to judge a limit with confidence, with and without its bound, for simulated disks that are
+slow in bursts. Also measures how long it takes to find change points.
 
     PYTHONPATH=collections .venv-dev/bin/python benchmarks/judging.py
 
-(`make link lint` creates `collections` and `.venv-dev`.) The targets, in processor time, are at most 10 ms to judge
-a measurement of 600 s, including its bound, for the most expensive disk; 50 ms for a host with 16 queue managers; and
-20 ms to find the change points of 200 certificates in the most expensive history. The fastest of several rounds is
-compared with the targets, so that other load on the machine does not matter.
+(`make link lint` creates `collections` and `.venv-dev`.) The targets in processor time are at most 10 ms to judge a
+measurement of 600 s including its bound, for the disk that takes longest; at most 50 ms for a host with 16 queue
+managers; and at most 20 ms to find the change points of 200 certificates, for the history that takes longest. The
+fastest of several rounds is compared with the targets, so that other load on the machine does not matter.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ Run = Callable[[], statistics.Evidence]
 
 
 def cases(seconds: int) -> dict[str, Run]:
-    """Return the measured functions by name, each a judgement of that many seconds."""
+    """Return the functions to measure by name. Each judges that many seconds."""
     rng = random.Random("judging")
     p99, p99_99 = Fraction(1, 100), Fraction(1, 10_000)
 
@@ -74,8 +74,8 @@ def cases(seconds: int) -> dict[str, Run]:
 
 
 def hosts() -> dict[str, Callable[[], object]]:
-    """Return judgements by name, each of one limit on a host with 16 queue managers: the row of all, and those of the
-    queue managers that exceed the limit."""
+    """Return functions by name. Each judges one limit on a host with 16 queue managers: the row of all queue managers,
+    and the rows of those that exceed the limit."""
     rng = random.Random("hosts")
     per_cent, risk = Fraction(1, 100), {"alpha": 0.05, "judgements": 357}
 
@@ -105,7 +105,7 @@ def hosts() -> dict[str, Callable[[], object]]:
 
 
 def histories() -> dict[str, list[float]]:
-    """Return histories by name, each with the figures of as many certificates as drift examines."""
+    """Return histories by name. Each contains the figures of as many certificates as drift examines."""
     rng = random.Random("histories")
     return {
         name: [
@@ -127,7 +127,7 @@ def milliseconds(run: Callable[[], object], rounds: int) -> float:
 
 
 def main() -> int:
-    """Run the benchmark; 1 if the limit is missed."""
+    """Run the benchmark. Returns 1 if a target is missed, and otherwise 0."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=15)
     options = parser.parse_args()

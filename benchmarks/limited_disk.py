@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A disk in memory for nbdkit's python plugin that does a known number of operations per second: each of its servers
-needs service_us for a request.
+"""A disk in memory for nbdkit's python plugin that completes a known number of operations per second: each of its
+servers takes service_us for a request.
 
-The end of a request is computed from its arrival and from a ledger of the servers, so that a late wake-up delays one
-request and not the ones behind it.
+The end of a request is computed from its arrival and from the times at which the servers become free, so that a late
+wake-up delays only one request and not those behind it.
 """
 
 import heapq

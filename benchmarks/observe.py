@@ -3,15 +3,16 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Measures the cost of being watched by bpftrace, as time per operation:
+"""Measures how much time bpftrace adds to each operation that it watches:
 
     log write       the tester's writes to memory, below the log path that is watched
-    other write     the same writes elsewhere, while log writes are watched: the cost to every other program on the host
-    call            an empty call of the MQI
+    other write     the same writes elsewhere, while log writes are watched: the effect on all other programs on the
+    host call            an empty call of the MQI
 
-Each figure is the median of PAIRS pairs of a run without and a run with probes, one right after the other. It also
-prints the cost that the source itself measured when it started, which it reports as ``probe_overhead_ns``. Unlike most
-functions, its own call begins with an instruction that has to be single-stepped, which costs more.
+Each figure is the median of PAIRS pairs of a run without and a run with probes, one immediately after the other. The
+output also contains the overhead that the source itself measured when it started, which it reports as
+``probe_overhead_ns``. The function that the source calls for this purpose begins with an instruction that has to be
+single-stepped, which takes longer; most other functions do not.
 
     SECONDS=2 PAIRS=5 PYTHONPATH=collections .venv-dev/bin/python benchmarks/observe.py
 
@@ -72,7 +73,7 @@ def watched(options: dict) -> Iterator[bpftrace.Source]:
 
 
 def write_ns(directory: Path) -> float:
-    """The time of one write of 4 KiB to memory."""
+    """How long one write of 4 KiB to memory takes."""
     with tempfile.TemporaryDirectory() as tables:
         sizes = ["--bsize=4K", "--fileSize=4M", "--numFiles=2", "--reserve=0", "--shareDevice"]
         command = [TESTER, f"--dir={directory}", f"--tables={tables}/t", f"--duration={SECONDS}", *sizes]

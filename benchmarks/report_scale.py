@@ -3,16 +3,17 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Measures the time and memory that the report of a large fleet needs, and the size of its run directory, which is made
-up.
+"""Measures the time and memory that the report of a large fleet needs, and the size of its run directory. The data is
+made up.
 
     PYTHONPATH=collections .venv-dev/bin/python benchmarks/report_scale.py --hosts 10000
     PYTHONPATH=collections .venv-dev/bin/python benchmarks/report_scale.py --hosts 1000 --like reports/latest
 
 (`make link lint` creates `collections` and `.venv-dev`.) Rendering runs in a separate process, so that the peak memory
-is that of rendering alone. The targets for 10,000 hosts are at most 60 s of one processor and at most 1 GiB; processor
+is that of rendering alone. For 10,000 hosts, the targets are at most 60 s of one processor and at most 1 GiB. Processor
 time is compared with the target, so that other load on the machine does not matter. Without `--like`, hosts have only
-the tables that a report of so many hosts reads. With it, each host has all tables of one of the volumes of that run.
+the tables that a report of so many hosts reads. With `--like`, each host has all tables of one of the volumes of that
+run.
 """
 
 from __future__ import annotations
@@ -39,15 +40,15 @@ LIMIT_HOSTS = 10_000
 
 
 def make(base: str, hosts: int, failing_share: float, like: str) -> tuple[str, float]:
-    """Make a run directory of that many hosts, some of which miss every latency limit. Returns its path, and the
-    processor seconds that filing took."""
+    """Make a run directory with that many hosts, some of which break every latency limit. Returns its path, and the
+    processor seconds that it took to store the results."""
     names = [f"db{number:05d}.example.com" for number in range(hosts)]
     directory = RunDirectory.create(base, fabricate.run_data(names))
     kinds = [
         fabricate.tables(fabricate.sweep_rows(latency_ns=latency), over=()) for latency in (*LATENCIES_NS, 15_000_000)
     ]
     records = [fabricate.judged(directory.run, "host", files) for files in kinds]
-    # For that many hosts, a report only reads these tables. The others would need gigabytes.
+    # For so many hosts, a report reads only these tables. The others would need gigabytes.
     kinds = [{name: files[name] for name in ("run.csv", "results.csv")} for files in kinds]
     if like:
         measured = RunDirectory.open(like)
@@ -82,7 +83,7 @@ def measure(path: str, results: multiprocessing.Queue) -> None:
 
 
 def main() -> int:
-    """Run the benchmark; 1 if a limit is missed."""
+    """Run the benchmark. Returns 1 if a target is missed, and otherwise 0."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--hosts", type=int, default=LIMIT_HOSTS)
     parser.add_argument("--failing", type=float, default=0.02, help="share of hosts that fail")

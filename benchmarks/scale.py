@@ -4,15 +4,15 @@
 
     PYTHONPATH=tests:tests/integration python benchmarks/scale.py --hosts 100 --forks 20 [--duration 5] [--repeat 3]
 
-Every host is real as far as SSH and Python are concerned, but all of them share this machine with the controller. So
-the figures are an upper bound for a controller with separate hosts. A first certification, which is not measured,
-installs the tester. The sweep writes two block sizes to tmpfs at a limited rate, so that the hosts' writers leave the
-processors to the controller, as on real hosts.
+Every host has real SSH and Python, but all hosts share this machine with the controller. So the figures are upper
+bounds for a controller with separate hosts. A first certification, which is not measured, installs the tester. The
+sweep writes two block sizes to tmpfs at a limited rate, so that the hosts do not take processor time away from the
+controller.
 
-Stand-ins for ssh, sftp and scp count the remote calls: they record each call, and then make it. Calls between the start
-of the tester and the collection of its tables are polls. It fails unless every host is in every format of the report
-with a verdict, nothing is left on any host, no host was called more than 4 times, not counting polls, and the
-controller needed at most 250 MiB of memory plus 1 MiB per host.
+Wrappers of ssh, sftp and scp count the remote calls: they record each call, and then make it. Calls between the start
+of the tester and the collection of its tables are polls. The benchmark fails unless every host is in every format of
+the report with a verdict, nothing is left on any host, no host was called more than 4 times (not counting polls), and
+the controller needed at most 250 MiB of memory plus 1 MiB per host.
 """
 
 import argparse
@@ -45,10 +45,10 @@ STEPS = ("4K", "64K")
 PROFILE = {"name": "scale", "qualifies": {"confidence": "none"}, "limits": [{"metric": "latency_mean", "max": "1 s"}]}
 START_TASK = "Wait on the controller"
 COLLECT_TASKS = ("Collect the tables", "Look at the host, and collect its tables if it has ended")
-"""The first of them that a commit prints begins the collection. The second one was a part of the first one, and of
-polls."""
-# The stand-in only starts the program that it stands in for, so it reads /proc/uptime instead of calling `date`. With
-# -O, ssh only asks its own master.
+"""The names of the task that begins the collection of the tables. Commits use the first name or, if they do not have
+it, the second one."""
+# The wrapper starts no other program than the wrapped one, so it reads /proc/uptime instead of calling `date`. With -O,
+# ssh only talks to its own master process.
 COUNTING = """#!/bin/sh
 read -r now _ < /proc/uptime
 for word; do
@@ -68,7 +68,7 @@ class Run:
     start: float
     end: float
     processor_s: float
-    memory_bytes: int  # of the largest process, which is ansible-playbook itself
+    memory_bytes: int  # of the largest process, which is ansible-playbook
     status: int
     screen: list[tuple[float, str]]
     calls: list[tuple[float, str]]
@@ -98,8 +98,8 @@ class Run:
 
     @property
     def skew_s(self) -> float:
-        """The largest difference between the start of any host's step and its planned instant, which is the same for
-        all hosts."""
+        """The largest difference between the actual start of a step on any host and its planned start, which is the
+        same for all hosts."""
         return (
             max(abs(int(row["start_skew_ns"])) for table in self.rows.values() for row in table if row["start_skew_ns"])
             / 1e9
@@ -120,7 +120,7 @@ class Run:
         return list(steady.values()), list(polls.values())
 
     def phases(self) -> list[tuple[float, str]]:
-        """The seconds spent in the tasks of each name, longest first."""
+        """The seconds that the tasks of each name took, with the longest first."""
         marks = [*self.banners(), (self.end, "")]
         total: dict[str, float] = defaultdict(float)
         total["(before the first task)"] = marks[0][0] - self.start
@@ -151,7 +151,7 @@ def certify(
         "ANSIBLE_CONFIG": str(tree / "ansible.cfg"),
         "ANSIBLE_COLLECTIONS_PATH": str(tree / "collections"),
         **bed.environment,
-        # Connections of an earlier run would still be open.
+        # Otherwise, connections of an earlier run would still be open.
         "ANSIBLE_SSH_CONTROL_PATH_DIR": tempfile.mkdtemp(prefix="connections-", dir=directory),
         **counting_programs(directory),
     }
@@ -208,7 +208,7 @@ def certify(
 
 
 def counting_programs(directory: Path) -> dict[str, str]:
-    """Stand-ins for the programs that ansible calls, by the variable that names each."""
+    """Wrappers of the programs that ansible calls, by the variables that name these programs."""
     for name in ("ssh", "sftp", "scp"):
         stand_in = directory / name
         stand_in.write_text(COUNTING.format(program=shutil.which(name)))
@@ -223,7 +223,7 @@ def read_calls(path: Path) -> list[tuple[float, str]]:
 
 
 def complaints(run: Run, bed: Bed) -> list[str]:
-    """The conditions that the certification did not meet."""
+    """The conditions that the certification does not meet."""
     names = {host.name for host in bed}
     # report.md names the hosts that did not pass, and how many did.
     complete = {form: verdicts for form, verdicts in run.certification.verdicts().items() if form != "report.md"}

@@ -6,10 +6,10 @@ and compares them with their specification.
 
     benchmarks/streams.py [LOAD]        LOAD in BSU of 50 operations per second, default 1700
 
-This is done with the read fractions of the specification, and then with those of pblio's generator. Shares, read
-fractions and sizes have to be within 1 %, and arrivals have to be exponential (Kolmogorov-Smirnov). Addresses have to
-be in their regions, and those of random streams evenly distributed (chi-square over 100 regions). Both tests are at the
-0.1 % level. Fails if any of these conditions is not met.
+The read fractions are first those of the specification, and then those of pblio's generator. Shares, read fractions and
+sizes have to be within 1 %, and arrivals have to be exponential (Kolmogorov-Smirnov test). Addresses have to be in
+their regions, and those of random streams have to be evenly distributed (chi-square test over 100 regions). The
+significance level of both tests is 0.1 %. The benchmark fails if any of these conditions is not met.
 """
 
 import collections
@@ -49,8 +49,8 @@ def trace(directory, load, reads_column):
         "--sync=none",
         "--shareDevice",
     ]
-    # The trace has room for more than the expected operations, because a full trace would lose the operations that
-    # waited longest, and with them their arrivals.
+    # The trace has space for more operations than expected, because a full trace would lack the operations that waited
+    # longest, and thus their arrivals.
     command += [
         "--duration=%d" % (OPERATIONS / IOPS_A_BSU / load + 2),
         "--trace=" + path,
@@ -76,7 +76,8 @@ def trace(directory, load, reads_column):
 
 
 def kolmogorov(instants_ns, mean_ns):
-    """The largest distance of the gaps from an exponential distribution, times the square root of their number."""
+    """The largest distance between the distribution of the gaps and an exponential distribution, times the square root
+    of the number of gaps."""
     instants_ns = sorted(instants_ns)
     gaps = sorted(after - before for before, after in zip(instants_ns, instants_ns[1:]))
     below = [1 - math.exp(-gap / mean_ns) for gap in gaps]
@@ -91,7 +92,7 @@ def chi_square(regions):
 
 
 def check(name, found, all_count, load, reads_column):
-    """Yield the problems of a stream."""
+    """Yield the conditions that a stream does not meet."""
     share, pattern, (first, end) = STREAMS[name][0], STREAMS[name][3], STREAMS[name][4]
     count, sizes, regions = (
         len(found),
@@ -115,7 +116,7 @@ def check(name, found, all_count, load, reads_column):
             yield "size %d: %.4f" % (size, sizes[size] / count)
     if ks > 1.95:
         yield "arrivals: %.2f" % ks
-    # The files of a place are rounded down to pages, and a leaf of a walk begins in the region before.
+    # The files of a place are rounded down to pages, and the first leaf of a walk can begin before the region.
     if any(regions[: max(first - 1, 0)] + regions[end + 1 :]) or (
         pattern.startswith("random") and chi_square(regions) > 148.2
     ):

@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
 # Copyright (c) 2026 mqops contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measures the tester itself. One command each:
+"""Measures the tester itself. The commands are:
 
-    benchmarks/tester.py tmpfs          writes/s on tmpfs against the bare loop of the same call, and fio
-    benchmarks/tester.py loop           mean latency on a quiet loop ext4 and xfs (image in memory) against fio;
-                                        needs root
-    benchmarks/tester.py truth          figures on a loop ext4 (or in DIR=...) against what bpftrace sees of the
-                                        same writes; needs root
-    benchmarks/tester.py memory         resident memory over 1 to 1000 queue managers and 1 to 100 block sizes
-    benchmarks/tester.py instructions   user-mode instructions per write, by callgrind
+    benchmarks/tester.py tmpfs          compares writes/s on tmpfs with the bare loop of the same call, and with fio
+    benchmarks/tester.py loop           compares the mean latency with fio, on ext4 and xfs on a loop device (image in
+                                        memory); needs root
+    benchmarks/tester.py truth          compares the figures with those of bpftrace for the same writes, on ext4 on a
+                                        loop device (or in DIR=...); needs root
+    benchmarks/tester.py memory         resident memory with 1 to 1000 queue managers and 1 to 100 block sizes
+    benchmarks/tester.py instructions   user-mode instructions per write, counted by callgrind
 
-Rounds are paired: each round runs the candidates one right after the other, in alternating order, so that other load on
-the machine affects all equally. The output has medians, and the median of the rounds' ratios. Needs a C compiler; fio
-(Debian's package) for the comparison with it, bpftrace for truth, valgrind for instructions.
+Each round runs the candidates one immediately after the other, in alternating order, so that other load on the machine
+affects all of them equally. The output contains medians, and the median of the ratios of all rounds. A C compiler is
+needed. Comparisons with fio need Debian's package fio, truth needs bpftrace, and instructions needs valgrind.
 """
 
 import contextlib
@@ -92,7 +92,7 @@ def logdisk(work, directory, block, direct, *more, **keywords):
     )
     with open(tables + "/results.csv") as file:
         row = list(csv.DictReader(file))[-1]
-    # Before there were streams, the columns had other names, and a single queue manager had no row `all`.
+    # Commits before the introduction of streams have other column names, and no row `all` for a single queue manager.
     operations = int(row["operations" if "operations" in row else "writes"])
     return {
         "writes_per_s": float(row["operations_per_s" if "operations_per_s" in row else "writes_per_s"]),
@@ -105,8 +105,8 @@ def logdisk(work, directory, block, direct, *more, **keywords):
 
 
 def fio(work, directory, block, direct, *more):
-    # One job with psync and one outstanding write, over the same number of preformatted bytes, with the data refilled
-    # for each write.
+    # One job with psync and one outstanding write, over the same number of preformatted bytes, with new data for each
+    # write.
     out = subprocess.check_output(
         [
             "fio",
@@ -145,7 +145,7 @@ def fio(work, directory, block, direct, *more):
 
 
 def rounds(candidates, count=ROUNDS):
-    """Runs every candidate once per round; a list of results for each."""
+    """Runs every candidate once per round. Returns a list of results for each candidate."""
     results = {name: [] for name in candidates}
     names = list(candidates)
     for number in range(count):
@@ -180,7 +180,7 @@ def loop(work, kind):
         file.truncate(400 << 20)
     device = subprocess.check_output(["losetup", "-f", "--show", image], universal_newlines=True).strip()
     try:
-        # Initialise everything now, not later in the background of a measurement.
+        # Initialize everything now, and not later in the background during a measurement.
         options = ["-F", "-E", "lazy_itable_init=0,lazy_journal_init=0"] if kind == "ext4" else ["-f"]
         subprocess.check_call(["mkfs." + kind, "-q"] + options + [device])
         subprocess.check_call(["mount", device, point])
@@ -222,7 +222,8 @@ def run_loop(work):
                     "logdisk pinned": lambda: logdisk(work, point, 4096, True, "--cpu=0"),
                 }
             )
-        # The cost of a write depends on where the scheduler puts the loop device's worker, so it is pinned for both.
+        # The latency of a write depends on the processor on which the scheduler runs the loop device's worker, so the
+        # worker is pinned for both programs.
         for names in (("fio", "logdisk"), ("fio pinned", "logdisk pinned")):
             table(
                 "%s on a loop device over memory, 4 KiB, %d rounds of %d s" % (kind, ROUNDS, SECONDS),
@@ -232,8 +233,8 @@ def run_loop(work):
             )
 
 
-# The program counts in the kernel, with a map key for each tenth of a microsecond: printing every write would slow the
-# writes down.
+# The program counts in the kernel, with a map key for each tenth of a microsecond, because printing every write would
+# slow down the writes.
 TRACE = """
 tracepoint:syscalls:sys_enter_pwritev /comm == "logdisk-truth" && args->vlen == 1/ { @start[tid] = nsecs; }
 tracepoint:syscalls:sys_exit_pwritev /@start[tid]/ {
@@ -254,7 +255,7 @@ def end(tracer):
 
 def run_truth(work):
     shutil.copy(LOGDISK, work + "/logdisk-truth")  # a unique name, because other testers may run on this machine
-    # The tracer's two programs run within the timed interval and cost about 2 us there, so the writes have to be long.
+    # The two programs of bpftrace run within the timed interval and take about 2 us, so the writes have to be long.
     with contextlib.ExitStack() as stack:
         point = os.environ.get("DIR") or stack.enter_context(loop(work, "ext4"))
         block = 4096 if os.environ.get("DIR") else 1048576
@@ -307,13 +308,14 @@ def run_truth(work):
 
 
 def memory_kib(work, program, queue_managers):
-    """The greatest resident memory of a tester while it measures that many queue managers."""
+    """The largest resident memory of a tester while it measures that many queue managers."""
     files = ["--createDirs", "--numFiles=2", "--fileSize=256K", "--reserve=0", "--delay=1000"]
     return peak_kib([program, *files, "--dir=%s/qm" % work, "--qm=%d" % queue_managers, "--bsize=4K", "--duration=5"])
 
 
 def peak_kib(command):
-    """The greatest resident memory that the kernel recorded (VmHWM). ru_maxrss would start at our own memory."""
+    """The largest resident memory that the kernel recorded (VmHWM). ru_maxrss would include the memory of this
+    process."""
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     peak = 0
     while process.poll() is None:
@@ -353,8 +355,8 @@ def run_memory(work):
 
 
 def instructions_per_write(work, program):
-    """User-mode instructions of a writer per 4 KiB write, by callgrind,
-    which does not count inside the vDSO's clock."""
+    """User-mode instructions of a writer per 4 KiB write, as counted by callgrind, which does not count the clock
+    functions of the vDSO."""
     counts = []
     for seconds in (2, 6):
         out = work + "/callgrind"
