@@ -3,15 +3,15 @@
 
 SHELL := /bin/sh
 export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
-# Empty, so that compiled files are kept: otherwise each test process would compile them again.
+# Empty, so that Python keeps compiled files. Otherwise, each test process would compile them again.
 export PYTHONDONTWRITEBYTECODE :=
 
 # The user's python3, or the newest Python 3 if ansible-core does not support that one.
 PYTHON ?= $(shell tools/find-python --default)
-# The inventory to certify. Without one, make takes a quick look at this machine.
+# The inventory to certify. Without one, `make certify` takes a quick look at this machine.
 INVENTORY ?=
 export INVENTORY
-# How many integration tests run side by side: they wait for hosts most of the time.
+# How many integration tests run in parallel. They wait for hosts most of the time.
 JOBS ?= 6
 # If not empty, the test targets run all tests; `make test-all` sets it.
 ALL ?=
@@ -22,22 +22,22 @@ IMAGE ?= logdisk
 RERUNS := --reruns 2 --reruns-delay 10 --rerun-show-tracebacks
 # Each worker takes the next test, in the order of tests/integration/conftest.py.
 IN_ORDER := --dist loadgroup --no-loadscope-reorder
-# Only a test that hangs takes this long.
+# A test that takes longer than this hangs.
 PATIENCE := --timeout 1200
 # More arguments for ansible-playbook, or for the program that runs the tests.
 ARGS ?=
-# The ansible-core of the integration tests. If empty: the newest that this machine can run, or all of them with ALL.
+# The ansible-core of the integration tests. If empty, the newest that this machine can run, or, with ALL, all of them.
 CORE ?=
 # The commit from which `make test-changed` looks for changes, and the one that `make bench-compare` compares with.
 SINCE ?= HEAD
 AGAINST ?=
 
-# Ansible is not started by its script, because a long path does not fit in the script's first line.
+# Ansible is started as a module, because a long path does not fit into the first line of its script.
 CERTIFY := .venv/bin/python -m ansible playbook playbooks/certify.yml
 
-# Two targets in parallel, without mixing their output.
+# Runs two targets in parallel, without mixing their output.
 TOGETHER = $(MAKE) --jobs 2 --output-sync=target
-# The developers' tools call each other, so they are in PATH.
+# The development tools call each other, so their directory is in PATH.
 DEV := .venv-dev/bin
 PYTEST = PATH="$(CURDIR)/$(DEV):$$PATH" $(DEV)/python -m pytest
 
@@ -46,10 +46,10 @@ PYTEST = PATH="$(CURDIR)/$(DEV):$$PATH" $(DEV)/python -m pytest
 ##@ Use
 
 .PHONY: certify
-certify: writable .venv/.finished link ## a quick look at this machine, or certify a fleet: INVENTORY=hosts.yml ARGS="-e ..."
+certify: writable .venv/.finished link ## take a quick look at this machine, or certify a fleet: INVENTORY=hosts.yml ARGS="-e ..."
 ifeq ($(INVENTORY),)
 	@mkdir -p build
-	@# localhost is what certify_hosts leaves out unless told otherwise.
+	@# By default, certify_hosts excludes localhost.
 	@name=$$(uname -n); [ "$$name" != localhost ] || name=this-machine; \
 	    printf '%s ansible_connection=local ansible_python_interpreter="{{ ansible_playbook_python }}"\n' "$$name" \
 	        > build/this-machine.ini
@@ -60,10 +60,10 @@ else
 endif
 
 .PHONY: setup
-setup: writable .venv/.finished link ## only prepare: .venv with ansible-core, and links to this checkout
+setup: writable .venv/.finished link ## create .venv with ansible-core, and links to this checkout
 
 .PHONY: image
-image: ## an image of the tester alone, for containers (docs/kubernetes.md): ENGINE=podman or docker, IMAGE=logdisk
+image: ## build a container image of the tester (docs/kubernetes.md): ENGINE=podman or docker, IMAGE=logdisk
 	@$(MAKE) --no-print-directory -C src static
 	$(ENGINE) build --tag $(IMAGE) --file container/Containerfile src/build/static
 
@@ -80,22 +80,22 @@ link:
 	@tools/make-venv .venv "$(PYTHON)" -r requirements.txt
 	@touch $@
 
-##@ Develop (the tests make all they need and, as root, install Debian packages)
+##@ Develop (the tests create everything that they need and, as root, install Debian packages)
 
-# Targets that wait for a network or for hosts run in parallel with others. Tests that use all processors run alone.
+# Targets that wait for the network or for hosts run in parallel with others. Tests that use all processors run alone.
 .PHONY: test
-test: packages ## what every change needs: each promise, playbook, kind of run and verdict once
+test: packages ## the tests before every push: each promise, playbook, kind of run and verdict once
 	$(TOGETHER) environments test-tester
 	$(MAKE) test-unit
 	$(MAKE) --jobs 2 integration checks
 
-# At the lowest priority, so that they take only the time that integration tests leave.
+# These run at the lowest priority, so that they use only the processor time that integration tests leave.
 .PHONY: checks
 checks:
 	nice -n 19 $(MAKE) --output-sync=target lint sanity
 
 .PHONY: test-all
-test-all: ## everything: a release needs it
+test-all: ## all tests, before a release
 	$(MAKE) test importer molecule ALL=yes
 
 .PHONY: environments
@@ -103,15 +103,15 @@ environments: packages .venv-dev/.finished link
 	@$(DEV)/python tools/controllers.py venv$(if $(ALL), all)
 
 .PHONY: test-changed
-test-changed: packages .venv-dev/.finished link ## the tests of what is not committed, or changed: SINCE=HEAD~3
+test-changed: packages .venv-dev/.finished link ## the tests of uncommitted changes, or of all changes since a commit: SINCE=HEAD~3
 	@$(DEV)/python tools/changed_tests.py "$(SINCE)" $(ARGS)
 
 .PHONY: test-tester
-test-tester: packages ## the tester's own tests; some: ARGS="name"; with more inputs of the fuzzer: ALL=yes
+test-tester: packages ## the tester's own tests; only some: ARGS="name"; with more inputs of the fuzzer: ALL=yes
 	$(if $(ALL),FUZZ_INPUTS=600000) $(MAKE) -C src -j "$$(nproc)" test $(if $(ARGS),NAMES="$(ARGS)")
 
 .PHONY: test-unit
-test-unit: packages .venv-dev/.finished link ## the unit tests; with trials of error rates: ALL=yes; ARGS="-k name"
+test-unit: packages .venv-dev/.finished link ## the unit tests; only some: ARGS="-k name"; with trials of error rates: ALL=yes
 	$(PYTEST) $(if $(findstring tests/,$(ARGS)),,tests/unit) -n "$$(($$(nproc) + 1))" --dist worksteal \
 	    $(if $(ALL),,-m "not trials") $(ARGS)
 
@@ -131,14 +131,14 @@ artifact: .venv-dev/.finished ## build/artifact/*.tar.gz, as it would be publish
 	@$(DEV)/ansible-galaxy collection build --output-path build/artifact > /dev/null
 
 .PHONY: sanity
-sanity: packages artifact ## ansible-test sanity on the artifact with the newest ansible-core, or every one: ALL=yes
+sanity: packages artifact ## ansible-test sanity on the artifact with the newest ansible-core, or with each: ALL=yes
 	$(DEV)/python tools/sanity.py $(if $(ALL),--all) build/artifact/*.tar.gz
 
 .PHONY: importer
 importer: artifact ## the checks that Galaxy makes when the artifact is published
 	$(DEV)/python tools/importer.py build/artifact/*.tar.gz
 
-# All tests run with the newest ansible-core, and those that every change needs also with each of the others.
+# All tests run with the newest ansible-core. Those of `make test` also run with each of the others.
 .PHONY: integration
 integration: environments ## ansible-playbook over SSH; all tests and cores: ALL=yes; some: ARGS="-k name", CORE=2.16
 	@$(DEV)/python tools/controllers.py list
@@ -150,24 +150,24 @@ integration: environments ## ansible-playbook over SSH; all tests and cores: ALL
 	done; exit $$status
 
 .PHONY: molecule
-molecule: packages .venv-dev/.finished link ## the Molecule scenarios, each a way of use; one of them: SCENARIO=together
+molecule: packages .venv-dev/.finished link ## the Molecule scenarios of typical uses; only one: SCENARIO=together
 	PATH="$(CURDIR)/$(DEV):$$PATH" $(DEV)/molecule --base-config .config/molecule/config.yml test --no-command-borders \
 	    $(if $(SCENARIO),--scenario-name $(SCENARIO),--all)
 
 .PHONY: acceptance
-acceptance: environments ## proofs that take long: runs and stalls, power cuts, coverage, ten minutes of fuzzing
+acceptance: environments ## tests that take long: long runs and stalls, power cuts, coverage, ten minutes of fuzzing
 	$(PYTEST) tests/integration -n $(JOBS) -m acceptance $(RERUNS) $(ARGS)
 	$(MAKE) -C src coverage
 	$(MAKE) -C src fuzz
 
 .PHONY: guests
-guests: packages ## power cuts in guests of QEMU, and 1,000 states of an honest disk: tests/guests/README.md
+guests: packages ## power cuts of virtual machines, and 1,000 states of an honest disk: tests/guests/README.md
 	@tools/apt-install $$(sed 's/#.*//' tests/guests/packages.txt)
 	"$(PYTHON)" tests/guests/guests.py replay
 	"$(PYTHON)" tests/guests/guests.py cut
 
 .PHONY: fixtures
-fixtures: ## record tests/fixtures/tables anew with the tester of this checkout
+fixtures: ## record tests/fixtures/tables again with the tester of this checkout
 	@tools/make-fixtures
 
 .PHONY: reference
@@ -175,22 +175,22 @@ reference: .venv-dev/.finished link ## write the generated pages of docs/ (tools
 	PYTHONPATH=collections $(DEV)/python tools/write_reference.py
 
 .PHONY: scale
-scale: packages .venv-dev/.finished link ## certify many SSH hosts here, and say where the time goes: HOSTS=100 FORKS=20
+scale: packages .venv-dev/.finished link ## certify many SSH hosts on this machine, and show how the time is spent: HOSTS=100 FORKS=20
 	PYTHONPATH=tests:tests/integration $(DEV)/python benchmarks/scale.py \
 	    --hosts $(or $(HOSTS),100) --forks $(or $(FORKS),20) $(ARGS)
 
 .PHONY: bench-compare
-bench-compare: packages .venv-dev/.finished link ## time the tester and the fleet against those of AGAINST=commit
+bench-compare: packages .venv-dev/.finished link ## compare the speed of the tester and of a fleet with another commit: AGAINST=commit
 	@[ -n "$(AGAINST)" ] || \
 	    { echo 'make: name the commit to compare with, for example: make bench-compare AGAINST=HEAD~1' >&2; exit 1; }
 	PYTHONPATH=tests:tests/integration $(DEV)/python benchmarks/compare_commits.py "$(AGAINST)" $(ARGS)
 
 .PHONY: changelog
-changelog: .venv-dev/.finished ## take changelogs/fragments and new modules into CHANGELOG.md as galaxy.yml's version
+changelog: .venv-dev/.finished ## add changelogs/fragments and new modules to CHANGELOG.md for the version in galaxy.yml
 	PATH="$(CURDIR)/$(DEV):$$PATH" $(DEV)/antsibull-changelog release --update-existing --reload-plugins
 
 .PHONY: clean
-clean: ## remove what is made here, and what a killed test run left on this machine
+clean: ## remove everything that was built, and everything that a killed test run left on this machine
 	@if [ -d /var/tmp/logdisk-testbed ]; then PYTHONPATH=tests "$(PYTHON)" -m testbed down --all; fi
 	rm -rf build .venv .venv-dev collections/ansible_collections src/build
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs the tests of what changed since a commit: changed_tests.py COMMIT [ARGUMENT OF pytest...]
+"""Runs the tests of files that changed since a commit: changed_tests.py COMMIT [ARGUMENT OF pytest...]
 
 It runs the linters on the changed files, the tester's tests if src/ changed, the unit tests in the folders below
-tests/unit that correspond to changed folders, and the tests that tests/selection.yml names for changed parts. New
-files, and changes that are not committed, count as well.
+tests/unit that correspond to changed folders, and the tests that tests/selection.yml names for changed parts. New files
+and uncommitted changes count as well.
 """
 
 import os
@@ -45,7 +45,7 @@ def git(*arguments: str) -> list[str]:
 
 
 def commands(changed: list[str], selection: dict, arguments: list[str]) -> Iterator[list[str]]:
-    """The commands to run, the quickest first."""
+    """The commands to run, with the quickest first."""
     present = [path for path in changed if (PROJECT / path).is_file()]
     python = [path for path in present if path.endswith(".py")]
     data = [path for path in present if path.endswith((".yml", ".yaml"))]
@@ -102,7 +102,7 @@ def unit_tests(changed: Iterable[str], selection: dict) -> list[Path]:
 
 
 def named_tests(changed: Iterable[str], selection: dict, kind: str, folder: Path) -> list[Path]:
-    """The files with one kind of tests that the selection names for changed files, and such test files that have
+    """The test files of one kind that the selection names for changed files, and test files of this kind that have
     changed themselves."""
     own = {
         path
@@ -119,7 +119,7 @@ def named_tests(changed: Iterable[str], selection: dict, kind: str, folder: Path
 
 
 def test_file(folder: Path, name: str) -> Path:
-    """Return the file of a name in the selection, such as container/job."""
+    """Return the path of the file that a name in the selection, such as container/job, stands for."""
     path = folder / name
     return path.with_name(f"test_{path.name}.py")
 
@@ -132,7 +132,7 @@ def run(command: list[str]) -> int:
     print(f"+ {shlex.join(command)}", flush=True)
     path = os.pathsep.join((str(TOOLS), os.environ["PATH"]))
     status = subprocess.run(command, cwd=PROJECT, check=False, env={**os.environ, "PATH": path}).returncode
-    # pytest's 5: none of the tests was selected.
+    # pytest ends with status 5 if no test was selected.
     return 0 if status == 5 and "pytest" in command else status
 
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The versions of ansible-core that the collection is tested with, each in a virtual environment below build/venv.
+"""Manages the versions of ansible-core with which the collection is tested, each in a virtual environment below
+build/venv.
 
 controllers.py list            what is covered on this machine and what is not
 controllers.py names           the versions that this machine can run, newest first
@@ -31,13 +32,13 @@ class Core(NamedTuple):
 
     @property
     def python(self) -> str:
-        """The newest Python of this machine that it supports, or an empty string."""
+        """The newest Python on this machine that this version supports, or an empty string."""
         low, high = number(self.oldest_python), number(self.newest_python)
         fitting = [version for version in pythons() if low <= number(version) <= high]
         return pythons()[max(fitting, key=number)] if fitting else ""
 
     def make(self) -> bool:
-        """Make its environment; False if no Python for it is found."""
+        """Make the environment of this version. Returns False if no Python for it is found."""
         if self.python:
             tool = str(PROJECT / "tools/make-venv")
             subprocess.run(
@@ -61,7 +62,7 @@ def number(version: str) -> tuple[int, ...]:
 
 @cache
 def pythons() -> dict[str, str]:
-    """Version -> path of every Python 3 that runs here."""
+    """The path of every Python 3 that can be run on this machine, by version."""
     lines = subprocess.run(
         [str(PROJECT / "tools/find-python")], capture_output=True, text=True, check=True
     ).stdout.splitlines()
@@ -69,12 +70,12 @@ def pythons() -> dict[str, str]:
 
 
 def core(name: str) -> Core:
-    """The core with this name, or the newest one."""
+    """The core with this name, or, without a name, the newest one."""
     return newest() if name == "newest" else next(each for each in CORES if each.name == name)
 
 
 def newest() -> Core:
-    """The newest core that this machine has a Python for."""
+    """The newest core for which there is a Python on this machine."""
     return [each for each in CORES if each.python][-1]
 
 

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Draws docs/images/burst.svg: what bursts of slow writes do to a p99 and to its confidence bounds while a run
-continues.
+"""Draws docs/images/burst.svg, which shows how bursts of slow writes affect a p99 and its confidence bounds during a
+run.
 
     PYTHONPATH=collections .venv-dev/bin/python tools/draw_burst.py > docs/images/burst.svg
 
 (`make link lint` creates `collections` and `.venv-dev`.) The disk is simulated. Its share of slow writes is twice what
-its limit allows: 2 % of its writes take longer than 1 ms, in bursts of 1 s on average. The seed was chosen for a run
-with lucky first minutes.
+its limit allows: 2 % of its writes take longer than 1 ms, in bursts of 1 s on average. The seed was chosen so that the
+disk is lucky in the first minutes of the run.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ text { font: 14px "Helvetica Neue", Helvetica, Arial, sans-serif; fill: #30363d 
 
 
 def textbook(count: int, slow: int) -> tuple[float, str]:
-    """Return the upper bound of a share, and the verdict, by the binomial distribution, as if slow writes were
-    independent."""
+    """Return the upper bound of a share, and the verdict, according to the binomial distribution, as if slow writes
+    were independent."""
     upper = _solve(lambda share: incomplete_beta(slow + 1, count - slow, share) >= 1 - ALPHA)
     lower = _solve(lambda share: incomplete_beta(slow, count - slow + 1, share) >= ALPHA) if slow else 0.0
     return upper, PASS if upper <= ALLOWED else FAIL if lower > ALLOWED else INCONCLUSIVE
@@ -62,7 +62,7 @@ def _solve(reached: Callable[[float], bool]) -> float:
 
 
 def across(second: float) -> float:
-    """Return the x of a moment."""
+    """Return the x coordinate of a moment."""
     return LEFT + second / SECONDS * (WIDTH - LEFT - RIGHT)
 
 
@@ -73,11 +73,11 @@ class Panel:
         self._top, self._bottom, self._percents = top, bottom, percents
 
     def down(self, percent: float) -> float:
-        """Return the y of a share."""
+        """Return the y coordinate of a share."""
         return self._bottom - percent / self._percents[-1] * (self._bottom - self._top)
 
     def frame(self) -> Iterator[str]:
-        """Yield grid and labels."""
+        """Yield the grid and its labels."""
         for percent in self._percents:
             y = self.down(percent)
             yield f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>'
@@ -106,7 +106,7 @@ class Panel:
 
 
 def strip(top: float, label: str, verdicts: Sequence[str]) -> Iterator[str]:
-    """Yield the verdict that one method would have given after each second."""
+    """Yield the verdict that a method would have given after each second."""
     yield f'<text class="small" x="{LEFT - 8}" y="{top + 17}" text-anchor="end">{label}</text>'
     second = 0
     for verdict, run in groupby(verdicts):
@@ -122,7 +122,7 @@ def strip(top: float, label: str, verdicts: Sequence[str]) -> Iterator[str]:
 
 
 def legend(y: float, entries: Sequence[tuple[str, str]]) -> Iterator[str]:
-    """Yield the legend: a piece of each line, and its name."""
+    """Yield the legend, which shows a piece of each line and its name."""
     x = LEFT
     for name, text in entries:
         yield (
@@ -133,7 +133,7 @@ def legend(y: float, entries: Sequence[tuple[str, str]]) -> Iterator[str]:
 
 
 def seconds_axis(y: float) -> Iterator[str]:
-    """Yield the labels of the time."""
+    """Yield the labels of the time axis."""
     for second in range(0, SECONDS + 1, 60):
         yield f'<text class="small" x="{across(second):.1f}" y="{y}" text-anchor="middle">{second} s</text>'
 

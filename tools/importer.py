@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Runs Galaxy's importer on a built artifact: importer.py ARTIFACT
 
-The importer reports problems in its log rather than in its exit status, so every warning and error there is a failure.
+The importer reports problems only in its log and not by its exit status, so every warning or error in the log counts as
+a failure.
 """
 
 import os

@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Runs ansible-test's sanity tests on a built artifact: sanity.py [--all] ARTIFACT
 
-The artifact is installed outside any git work tree, because in a directory that git ignores ansible-test finds no
-files, skips everything and reports success. For the same reason, a skipped test is a failure here, unless it reports
-that this machine lacks the tool or the Python for it. Such tests are listed as not covered.
+The artifact is installed outside any git work tree, because in a directory that git ignores, ansible-test finds no
+files, skips everything and reports success. For the same reason, a skipped test counts as a failure, unless it reports
+that this machine lacks the tool or the Python that it needs. Such tests are listed as not covered.
 
-The tests run under the newest ansible-core for which there is a Python, and with --all under every one that the
-collection is tested with. Only the oldest one supports Python 3.6. Two tests take as long as all others together, so
-they run at the same time as the others. The import test takes that long for each Python, so without --all it runs with
-one Python only.
+The tests run with the newest ansible-core for which there is a Python, or, with --all, with every version with which
+the collection is tested. Only the oldest of these supports Python 3.6. Two tests take as long as all others together,
+so they run at the same time as the others. One of the two, the import test, takes this long for each Python, so without
+--all it runs with only one Python.
 """
 
 import argparse
@@ -27,15 +27,15 @@ from typing import NamedTuple
 import controllers
 
 BUILD = controllers.PROJECT / "build/sanity"
-# The versions of pip that the supported versions of ansible-core use to bootstrap their environments.
+# The versions of pip with which the supported versions of ansible-core create their environments.
 PIP_VERSIONS = ("21.3.1", "23.1.2", "24.2", "25.2")
 NOT_COVERED = re.compile(
     r"could not be found|due to missing|required program|not supported by|requires Python|unsupported Python",
     re.IGNORECASE,
 )
 
-# ansible-test downloads the script that installs pip into a new environment, unless one is in its cache. This one runs
-# pip from pip's own wheel and installs the same packages as the original.
+# ansible-test downloads the script that installs pip into a new environment, unless the script is in its cache. The
+# following script runs pip from pip's own wheel, and installs the same packages as the original.
 GET_PIP = """\
 import sys
 
@@ -48,8 +48,8 @@ sys.exit(main(["install", "--upgrade", "--force-reinstall"] + arguments))
 
 
 class Job(NamedTuple):
-    """Some of the tests under one ansible-core. name is the name of their log, and of their copy of the collection,
-    which they write to."""
+    """Some of the tests with one ansible-core. name is the name of their log, and of their own copy of the collection,
+    because the tests write to it."""
 
     core: controllers.Core
     name: str
@@ -120,8 +120,8 @@ def provide_pip(job: Job) -> None:
 
 
 def provide_pip_configuration(job: Job) -> None:
-    """pip's configuration from files and environment variables, neither of which reaches ansible-test's
-    environments."""
+    """The configuration of pip from files and environment variables. Without this, neither would be used in the
+    environments of ansible-test."""
     known = configparser.RawConfigParser()
     listed = subprocess.run(
         [sys.executable, "-m", "pip", "config", "list"], capture_output=True, text=True, check=True
@@ -142,7 +142,7 @@ def install(artifact: Path, directory: Path, job: Job) -> Path:
     directory.mkdir()
     core = controllers.newest()
     galaxy = str(core.directory / "bin/ansible-galaxy")
-    # Forced, because it would otherwise find the checkout's own links and do nothing.
+    # Use --force, because the command would otherwise find the checkout's own links and do nothing.
     command = [
         galaxy,
         "collection",
@@ -214,7 +214,7 @@ def without_python(lines: list[str]) -> list[str]:
 
 
 def environment(job: Job) -> dict[str, str]:
-    """Put real interpreters first in PATH, because the wrappers of a version manager may not run."""
+    """Put real interpreters first in PATH, because the wrapper scripts of a version manager may not work."""
     folders = [str(job.core.directory / "bin"), *(str(Path(path).parent) for path in controllers.pythons().values())]
     kept = {name: value for name, value in os.environ.items() if not name.startswith("ANSIBLE_")}
     return {**kept, "HOME": str(home(job)), "PATH": os.pathsep.join([*folders, os.environ["PATH"]])}

@@ -31,8 +31,8 @@ GENERATED = "<!-- Written by `make reference`: change {source} instead of this p
 
 PLAYBOOKS_HEAD = """# Playbooks
 
-If the collection is installed, or in a checkout after `make setup`, each playbook can be run by its name. In a
-checkout or an AWX project, you can also give the playbook's path:
+If the collection is installed, or in a checkout after `make setup`, each playbook can be run by its name. In a checkout
+or an AWX project, you can also use the path of the playbook:
 
 ```console
 $ ansible-playbook -i hosts.yml mqops.logdisk.status
@@ -46,15 +46,16 @@ $ ansible-playbook -i hosts.yml playbooks/status.yml
 VARIABLES_HEAD = """# Variables
 
 Set these variables in the inventory or with `-e`. `ansible-doc -t role mqops.logdisk.gate` (also `workspace`, `sweep`,
-`tester`, `observe`, `power_cut` and `claim`) prints the same descriptions. [playbooks.md](playbooks.md) has the
-variables of single playbooks. [Mistyped names](gate.md#mistyped-names) are detected.
+`tester`, `observe`, `power_cut` and `claim`) prints the same descriptions. [playbooks.md](playbooks.md) describes
+variables that apply to a single playbook. [Mistyped names](gate.md#mistyped-names) are detected.
 
-The following variables concern the whole run. They must be the same for all hosts under test, otherwise the run is
-refused: {run_wide}.
+The following variables apply to the whole run. If they are not the same for all hosts under test, the run is refused:
+{run_wide}.
 
 `certify_hosts` is a host pattern that selects the hosts of a playbook, `all:!localhost` by default. Set it with `-e`:
-if a variable of a host or group has another value, the run is refused. `ansible_become` in the inventory does not
-change the user that the tester runs as; only `workspace_owner` does. As an extra variable, `ansible_become` is refused.
+if a variable of a host or group has a different value, the run is refused. `ansible_become` in the inventory does not
+change the user that the tester runs as. To change it, set `workspace_owner`. As an extra variable, `ansible_become` is
+refused.
 """
 
 ROLES = {
@@ -71,15 +72,15 @@ ROLES = {
 
 LIMITS_HEAD = """# Ids of limits
 
-An id always names the same limit: if a limit is dropped, its id is not used again. A hard limit has the same id in
-every profile. The SHA-256 of a profile does not include the ids.
+An id always refers to the same limit. If a limit is removed, its id is not used again. A hard limit has the same id in
+every profile. The SHA-256 of a profile does not depend on the ids.
 `test_every_limit_of_a_shipped_profile_fails_the_row_that_breaks_it` tests each limit.
 """
 
 CRITERIA = """
-Some [criteria](profiles.md#hard-failures) apply to every run, so they are not in the limits of a profile. No waiver
-excuses them, and a profile is refused if one of its limits or waivers has one of these ids. If `CUT-002` or `CUT-003`
-is not met, the volume is `inconclusive`. If another criterion is not met, the volume fails.
+Some [criteria](profiles.md#hard-failures) apply to every run, so they are not among the limits of a profile. No waiver
+excuses them, and a profile is refused if it uses one of these ids for a limit or a waiver. If `CUT-002` or `CUT-003` is
+not met, the volume is `inconclusive`. If any other criterion is not met, the volume fails.
 
 | id | finding | criterion |
 | --- | --- | --- |
@@ -88,14 +89,12 @@ is not met, the volume is `inconclusive`. If another criterion is not met, the v
 | `IO-003` | `wrong_data` | data is read back as it was written |
 | `IO-004` | `hung` | every operation returns within the stall limit |
 | `CUT-001` | `power_cut`, lost | every write acknowledged before a [power cut](power_cut.md) still exists after it |
-| `CUT-002` | `power_cut`, inconclusive | the cut took place, and would have shown a loss |
-| `CUT-003` | `too_few_cuts` | the requested number of cuts was made |
-| `CUT-004` | `power_cut`, torn | after the cut, no block contains parts of two writes |
-| `CUT-005` | `power_cut`, misdirected | no block contains a write that belongs elsewhere |
-| `CUT-006` | `power_cut`, unreadable | every block can be read |
-| `CUT-007` | `power_cut`, zeroed | no block is zeroed |
-| `CUT-008` | `power_cut`, corrupt | no block contains damaged or foreign data |
-| `CUT-009` | `power_cut`, metadata lost | every file and directory that was flushed still exists, in full |
+| `CUT-002` | `power_cut`, inconclusive | the cut took place, and a loss would have been detected | | `CUT-003` |
+`too_few_cuts` | the requested number of cuts was made | | `CUT-004` | `power_cut`, torn | after the cut, no block
+contains parts of two writes | | `CUT-005` | `power_cut`, misdirected | no block contains a write that belongs elsewhere
+| | `CUT-006` | `power_cut`, unreadable | every block can be read | | `CUT-007` | `power_cut`, zeroed | no block is
+zeroed | | `CUT-008` | `power_cut`, corrupt | no block contains damaged or foreign data | | `CUT-009` | `power_cut`,
+metadata lost | every file and directory that was flushed still exists, in full |
 
 These tests check them: `test_a_tester_that_ends_early_names_its_criterion`, `test_power_cuts_name_their_criteria`,
 `test_each_kind_of_damage_has_a_criterion_of_its_own`.
@@ -106,10 +105,10 @@ QUANTITIES = {metrics.DURATION: "duration", metrics.RATE: "rate"}
 
 METRICS_HEAD = """# Metrics
 
-A [profile](writing_profiles.md#limits) can limit these figures. *takes* is `max` or `min`, whichever direction makes
-sense (`below` is allowed wherever `max` is). *judged* says which rows a limit applies to:
+A [profile](writing_profiles.md#limits) can limit these figures. *takes* says whether the limit is a `max` (or `below`)
+or a `min`. *judged* says which rows a limit applies to:
 
-* *each*: the rows of the single queue managers, and the row of all queue managers together;
+* *each*: the row of each queue manager, and the row of all queue managers together;
 * *all*: only the row of all queue managers together;
 * *highest*: only that row, at the highest load point at which all other limits are kept. Such a limit has no
   `load_point`;
@@ -122,8 +121,8 @@ A limit on a metric of *run*, *target* or *capacity* cannot have a `stream`, a s
 
 NEXT_STEPS_HEAD = """# Next steps
 
-For each cause, the report says what to do next and whom to ask. [causes.md](causes.md) explains how the causes are
-found.
+For each cause, the report says what to do next and whom to ask. [causes.md](causes.md) explains how causes are
+determined.
 """
 
 NEXT_STEPS = {
@@ -135,8 +134,8 @@ NEXT_STEPS = {
 
 REPORT_JSON_HEAD = """# Keys of run.json and report.json
 
-[files.md](files.md) describes the other files of a run. It also describes record.json and verdict.json, parts of
-which are repeated in report.json. [report.schema.json](report.schema.json) is the JSON Schema of report.json.
+[files.md](files.md) describes the other files of a run. It also describes record.json and verdict.json; report.json
+repeats parts of these files. [report.schema.json](report.schema.json) is the JSON Schema of report.json.
 """
 
 REPORT_JSON = {
@@ -250,7 +249,7 @@ def purpose(lines: list[str]) -> str:
 
 
 def section(lines: list[str]) -> str:
-    """Return the text of a playbook's section. Indented lines are commands."""
+    """Return the text of the section about a playbook. Indented lines are commands."""
     text = [linked(line) for line in lines if not line.startswith("  ")]
     indented = [line[2:] for line in lines if line.startswith("  ")]
     commands = [f"  {line}" if line.startswith("  ") else f"$ {line}" for line in indented]
@@ -258,7 +257,7 @@ def section(lines: list[str]) -> str:
 
 
 def linked(text: str) -> str:
-    """Return a text with links to the pages that it names."""
+    """Return a text in which the names of pages are links."""
     return re.sub(r"docs/([a-z_]+\.md)(#[a-z-]+)?", r"[\1](\1\2)", text)
 
 
@@ -282,8 +281,8 @@ def variables_page() -> str:
 
 
 def options(role: str) -> dict[str, Any]:
-    """Return the specs of a role's options, with the first description of each. Required options are left out: tasks
-    pass them."""
+    """Return the specs of a role's options, with the first description of each. Required options are left out, because
+    tasks pass them."""
     found: dict[str, Any] = {}
     for entry in yaml.safe_load((PROJECT / "roles" / role / "meta/argument_specs.yml").read_text(encoding="utf-8"))[
         "argument_specs"
@@ -295,7 +294,7 @@ def options(role: str) -> dict[str, Any]:
 
 
 def set_by_tasks() -> set[str]:
-    """Return the names of the variables that only the playbooks set, not users."""
+    """Return the names of the variables that only playbooks set, and never users."""
     texts = (path.read_text(encoding="utf-8") for path in (PROJECT / "playbooks").rglob("*.yml"))
     return {name for text in texts for name in re.findall(r"^ +(\w+): ", text, re.MULTILINE)}
 
@@ -317,7 +316,7 @@ def meaning(spec: dict[str, Any]) -> str:
 
 
 def words(description: str | list[str]) -> Iterator[str]:
-    """Return a description's paragraphs with Markdown instead of Ansible's markup."""
+    """Return the paragraphs of a description, with Markdown instead of Ansible's markup."""
     for paragraph in [description] if isinstance(description, str) else description:
         text = re.sub(r"\bB\(([^)]*)\)", r"**\1**", linked(paragraph))
         text = re.sub(

@@ -22,7 +22,7 @@ from ansible_collections.mqops.logdisk.plugins.callback.report import CallbackMo
 
 
 class CallbackModule(ReportCallback):
-    """The report callback, which does not have to be enabled."""
+    """The report callback, which is enabled automatically for these playbooks."""
 
     CALLBACK_NAME = "logdisk_report"
     CALLBACK_NEEDS_ENABLED = False
