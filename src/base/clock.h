@@ -37,7 +37,7 @@ static inline uint64_t boot_epoch_ns(void) {
     return epoch - now_ns();
 }
 
-// Sleeps until that instant of CLOCK_MONOTONIC; returns at once if it has passed.
+// Sleeps until the given CLOCK_MONOTONIC time; returns at once if it has passed.
 static inline void sleep_until_ns(uint64_t instant_ns) {
     struct timespec time = ns_timespec(instant_ns);
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL) != 0) {

@@ -375,7 +375,7 @@ static uint64_t list_max(const struct number_list *list) {
     return max;
 }
 
-// What a workload wants.
+// Options that a workload requires.
 
 static bool check_commit(struct options *options) {
     if (options->applications.count == 0 || options->message_sizes.count == 0) {
@@ -403,7 +403,7 @@ static bool check_streams(struct options *options) {
            complain(options, "--qm is not for streams, whose load points are those of --load; leave it out");
 }
 
-// Options that only other workloads have.
+// The options that other workloads have and this one does not.
 static bool refuse_foreign(struct options *options) {
     const char *const *only = options->only;
     if (options->workload != WORKLOAD_COMMIT && only[WORKLOAD_COMMIT] != NULL) {
@@ -421,8 +421,8 @@ static bool refuse_foreign(struct options *options) {
                                                          : "operations are those of --stream");
 }
 
-// A check by another machine needs writes that are on the disk when they return, and a layout that the mark's single
-// line describes. Standard output carries that line and the counts.
+// A check by another machine is possible only if writes are on the disk when they return, and if the single line of the
+// mark describes the layout. Standard output is reserved for this line and for the counts.
 static bool check_acknowledge(struct options *options) {
     if (!options->acknowledge) {
         return true;
@@ -554,8 +554,8 @@ static void complete_over(struct number_list *over, struct number_list *asked_fo
     }
 }
 
-// The option with that letter or name. A name may be shortened to anything that no other option begins with, or no
-// other of mqldt's options, which are those with a letter. NULL: none.
+// The option with the given letter or name. A name may be shortened as long as it matches only one option, or only one
+// of mqldt's options (those with a letter). NULL if there is no match.
 static const struct rule *find(const char *word, size_t length) {
     const struct rule *any = NULL, *mqldt = NULL;
     size_t count = 0, mqldt_count = 0;

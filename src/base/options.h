@@ -1,9 +1,9 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// The user's options. Each option is declared once, in options.c. options_parse reads a command line into a
-// complete, checked set of options, or says in one message what is wrong: the option, its value, what is allowed, and
-// what to try.
+// The user's options. Each option is declared once, in options.c. options_parse reads a command line into a complete,
+// checked set of options, or reports the problem in one message: the option, its value, what is allowed, and what to
+// try.
 #pragma once
 
 #include "base/failure.h"
@@ -16,7 +16,7 @@
 #define OPTIONS_BLOCK_MAX 67108864
 #define OPTIONS_FILE_BYTES_MAX (UINT64_C(1) << 44)
 #define OPTIONS_FILES_MAX 10000
-#define OPTIONS_CPUS_MAX 1024           // the size of cpu_set_t
+#define OPTIONS_CPUS_MAX 1024           // the number of processors in a cpu_set_t
 #define OPTIONS_TEXTS_MAX 16            // elements in --place, --stream, --eraseDevice, --stopAbove and --failAbove
 #define OPTIONS_LOAD_MAX 100000
 #define OPTIONS_RUN_ID_MAX 64
@@ -53,12 +53,12 @@ struct options {
     struct text_list places, streams;   // as given: workload/stream_grammar.h reads them
     struct text_list erase_devices;     // as given: paths of the block devices that places are allowed to overwrite
     struct number_list loads;           // load points of streams
-    const char *load_unit;              // of them
+    const char *load_unit;              // the unit of loads
     struct text_list stop_above;        // as given: measure/stop_above.h reads them
     struct text_list fail_above;        // as given: measure/early_end.h reads them
     uint64_t fail_odds;
     const char *trace_file;             // NULL if not requested
-    uint64_t trace_operations;          // at most
+    uint64_t trace_operations;          // the largest number of operations in the trace
     bool show_fio;
     struct number_list over_asked;      // ns: the thresholds of --over alone, in rising order, without duplicates
     struct number_list over;            // ns: these and the built-in thresholds, in rising order, without duplicates
@@ -90,7 +90,7 @@ struct options {
 
 enum options_outcome { OPTIONS_RUN, OPTIONS_HELP, OPTIONS_VERSION, OPTIONS_COLUMNS, OPTIONS_WRONG };
 
-// words: the arguments of the program and a NULL; they must outlive the options.
+// words: the arguments of the program, followed by NULL. They must outlive the options.
 enum options_outcome options_parse(struct options *options, char **words);
 
 void options_help(FILE *out);
@@ -100,10 +100,11 @@ void options_help(FILE *out);
 typedef void option_put(void *context, const char *key, const char *unit, const char *value);
 void options_each(const struct options *options, option_put *put, void *context);
 
-// Sets the queue managers to those of the run whose files are checked; false, with a failure, if --dir does not name
-// them.
+// Sets the number of queue managers to that of the run whose files are checked. False, with a failure, if --dir does
+// not name a directory for each of them.
 bool options_take_queue_managers(struct options *options, uint64_t count);
 
-// The directory of queue manager number (from 1): the element of the list; the directory itself if no load
-// point is above one; otherwise its name followed by the number. False if that does not fit.
+// The directory of a queue manager (numbered from 1): its element of the list of directories. If there is only one
+// directory, it is that directory if no load point is above one, and otherwise its name followed by the number. False
+// if the path is too long.
 bool options_directory(const struct options *options, uint32_t number, char *path, size_t path_bytes);

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Headers of standard C, for all files. Files that use POSIX and Linux include the headers for these themselves.
+// Headers of standard C, for all files. Files that use POSIX or Linux include those headers themselves.
 #pragma once
 
 #include <errno.h>

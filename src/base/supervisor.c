@@ -6,7 +6,7 @@
 
 #define SAME_REQUEST_NS UINT64_C(1000000000)    // timeout(1), systemd and supervising shells send a signal twice
 
-// A signal that our parent ignored (nohup, background jobs of a shell script) stays ignored.
+// A signal that the parent process ignored (nohup, background jobs of a shell script) stays ignored.
 static void take_signal(struct supervisor *supervisor, int signal) {
     struct sigaction old;
     if (sigaction(signal, NULL, &old) == 0 && old.sa_handler != SIG_IGN) {
@@ -67,7 +67,7 @@ bool supervisor_await(struct supervisor *supervisor, bool (*done)(void *), void 
     for (int signal; (signal = sigtimedwait(&supervisor->signals, NULL, &at_once)) > 0;) {
         stop(supervisor, STOP_SIGNAL, signal);
     }
-    supervisor->hurried = false;        // earlier signals were meant for the earlier work
+    supervisor->hurried = false;        // earlier signals concerned the earlier work
     while (!done(argument)) {
         if (supervisor_wait(supervisor, now_ns() + SUPERVISOR_POLL_NS)) {
             uint64_t from_ns = begin_ns > supervisor->stopped_at_ns ? begin_ns : supervisor->stopped_at_ns;

@@ -12,31 +12,31 @@
 #include <signal.h>
 
 #define SUPERVISOR_PATIENCE_NS UINT64_C(1000000000)     // time for calls in flight to return when a run is stopped
-#define SUPERVISOR_POLL_NS UINT64_C(2000000)            // the time between two checks for something that is awaited
+#define SUPERVISOR_POLL_NS UINT64_C(2000000)            // the time between two checks while waiting
 
 enum stop_reason { STOP_NONE, STOP_SIGNAL, STOP_DEADLINE };
 
 struct supervisor {
     sigset_t signals;
-    uint64_t deadline_ns;               // of CLOCK_MONOTONIC
+    uint64_t deadline_ns;               // CLOCK_MONOTONIC
     enum stop_reason reason;
     atomic_bool stop;                   // set if the run should end, so that other threads end their work early
     int signal;
     uint64_t stopped_at_ns;
-    bool hurried;                       // a later signal, more than a second after the first: do not wait for results
+    bool hurried;                       // another signal came over a second after the first: do not wait
 };
 
 // Blocks the signals, except those that were ignored before, and ignores those that would end the process silently
 // (SIGPIPE, SIGXFSZ).
 bool supervisor_start(struct supervisor *supervisor);
 
-// Waits until that instant or the first event; true if the run should end.
+// Waits until the given time or the first event. True if the run should end.
 bool supervisor_wait(struct supervisor *supervisor, uint64_t until_ns);
 
-// True if the time that calls in flight have to return is over.
+// True if calls in flight have had enough time to return.
 bool supervisor_patience_over(const struct supervisor *supervisor);
 
-// Waits until done(argument), which is called every SUPERVISOR_POLL_NS, also in a run that was stopped. Returns false
+// Waits until done(argument) is true. It is called every SUPERVISOR_POLL_NS, even if the run was stopped. Returns false
 // if the run should end and patience_ns have passed since then (and since this call), or if another signal has arrived
 // (hurried). Signals within a second of the first count as the same request.
 bool supervisor_await(struct supervisor *supervisor, bool (*done)(void *), void *argument, uint64_t patience_ns);
@@ -53,7 +53,7 @@ struct job_thread {
     struct {
         void (*work)(void *);
         void *argument;
-    } jobs[JOBS_MAX];           // a queue; the first is the one under way
+    } jobs[JOBS_MAX];           // a queue; the first one is running
     unsigned first, count;
 };
 

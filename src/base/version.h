@@ -1,7 +1,7 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// The only place that defines the versions. The build may name the hash of the sources (sha256 over *.c and *.h in
+// The only place that defines the versions. The build may define the hash of the sources (sha256 over *.c and *.h in
 // name order).
 #pragma once
 

@@ -52,8 +52,8 @@ static bool send(struct acknowledge *acknowledge) {
     return outlet->error == 0;
 }
 
-// Text that a slow reader has not yet accepted is sent first. Then the latest counts are sent, however many ticks have
-// passed.
+// Text that a slow reader has not yet accepted is sent first. Then only the latest counts are sent, even if several
+// ticks have passed.
 static bool tick(struct acknowledge *acknowledge, bool *ended) {
     const char *end = atomic_load_explicit(&acknowledge->end, memory_order_acquire);        // before the last counts
     if (acknowledge->outlet.text.length == 0) {
@@ -77,7 +77,7 @@ static void *work(void *argument) {
         sleep_until_ns(next_ns);
     }
     acknowledge->gone = !taken;
-    // Without a reader the run ends, unless it has already ended by itself.
+    // If nobody reads standard output any more, the run ends, unless it has already ended.
     if (!taken && atomic_load(&acknowledge->end) == NULL) {
         (void)kill(getpid(), SIGTERM);
     }

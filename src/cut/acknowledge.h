@@ -1,8 +1,8 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// The entry of --acknowledge: tells another machine which writes have returned, so that it knows what must be there
-// after a power cut. Lines on standard output:
+// Entry point of --acknowledge. It tells another machine which writes have returned, so that this machine knows what
+// must be present after a power cut. Lines on standard output:
 //
 //   ready ...              see cut/mark.h; the files and their names are on the disk
 //   ack Q COUNT            COUNT writes of queue manager Q (from 1) have returned, including the warm-up
@@ -27,7 +27,7 @@ struct acknowledge {
     uint64_t ticked_ns;
     struct outlet outlet;               // used by the thread only
     pthread_t thread;
-    _Atomic(const char *) end;          // how the run ended; NULL while it continues
+    _Atomic(const char *) end;          // how the run ended; NULL until then
     atomic_bool drained;                // the thread has nothing left to do
     // valid once drained is true: true if standard output accepts no more; outlet.error says why
     bool gone;
@@ -46,8 +46,9 @@ bool acknowledge_start(struct acknowledge *acknowledge, const struct workers *wo
 // Call it when every worker has finished or is abandoned.
 void acknowledge_end(struct acknowledge *acknowledge, const char *how);
 
-// For supervisor_await: true if the line `end` was written, or if standard output accepts no more.
+// For supervisor_await: true if the line `end` was written, or if standard output accepts no more text.
 bool acknowledge_is_drained(void *acknowledge);
 
-// Waits for that. False, with a complaint, if the end could not be written: the reader is too slow, or has disappeared.
+// Waits until the line `end` is written. False, with a complaint, if it could not be written because the reader is too
+// slow or has disappeared.
 bool acknowledge_close(struct acknowledge *acknowledge, struct supervisor *supervisor, uint64_t patience_ns);

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// durability.csv, the table of a check. Its columns are declared here, as output/csv.h says.
+// durability.csv, the table of a check, with its columns (see output/csv.h).
 #pragma once
 
 #include "cut/verdict.h"

@@ -47,15 +47,15 @@ static bool is_possible(const struct mark *mark) {
     return mark->block_bytes >= 4096 && mark->block_bytes % 4096 == 0 && mark->block_bytes <= OPTIONS_BLOCK_MAX &&
            mark->file_bytes >= mark->block_bytes && mark->file_bytes % 4096 == 0 &&
            mark->file_bytes <= OPTIONS_FILE_BYTES_MAX && mark->files >= 1 && mark->files <= OPTIONS_FILES_MAX &&
-           mark->files * (mark->file_bytes / mark->block_bytes) >= 2 &&         // one proves nothing
+           mark->files * (mark->file_bytes / mark->block_bytes) >= 2 &&         // one block proves nothing
            mark->queue_managers >= 1 && mark->queue_managers <= OPTIONS_QUEUE_MANAGERS_MAX &&
            is_name(mark->run_id) && is_name(mark->boot_id) && is_name(mark->file_prefix);
 }
 
-// The widths below.
+// The widths in the format below.
 _Static_assert(OPTIONS_RUN_ID_MAX == 64 && MARK_BOOT_ID_MAX == 36 && OPTIONS_FILE_PREFIX_MAX == 200, "widths of scanf");
 
-// Refuses anything that mark_format would not write: signs, leading zeros, other blanks, a truncated line.
+// Refuses anything that mark_format would not write, such as signs, leading zeros, other blanks, a truncated line.
 bool mark_parse(struct mark *mark, const char *line) {
     char again[MARK_LINE_BYTES];
     int fields = sscanf(

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// The content of a position of a ring, derived from its sectors.
+// Classifies the content of a position in a ring by its sectors.
 #pragma once
 
 #include "cut/geometry.h"
@@ -25,16 +25,16 @@ struct stray {
 };
 
 struct position {
-    uint64_t sectors[CONTENTS];         // number of sectors by content; whole: in its place
+    uint64_t sectors[CONTENTS];         // number of sectors with each content; whole: in their place
     // the oldest and newest write with a sector in its place; newest 0: the preformat or none
     uint64_t oldest, newest;
-    struct stray stray;                 // the first
+    struct stray stray;                 // the first one found
 };
 
-// Adds a sector that was read from that spot. NULL: it could not be read.
+// Adds a sector that was read from the given spot. NULL if it could not be read.
 void position_add(struct position *position, const struct geometry *geometry, const struct spot *at,
                   const unsigned char *sector);
 
-// Returns the content under a single name. If several apply, the first of: misdirected, unreadable, foreign, damaged,
-// zeroed, torn.
+// Returns a single content for the whole position. If several apply, the first one in this order: misdirected,
+// unreadable, foreign, damaged, zeroed, torn.
 enum content position_content(const struct position *position);

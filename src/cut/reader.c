@@ -23,7 +23,7 @@ void reader_path(const struct reader *reader, const struct spot *spot, char path
     (void)snprintf(path, PATH_MAX, "%.*s/%s", PATH_MAX - NAME_MAX - 2, directory, name);
 }
 
-// Whether the error of an open or a read means that the cut destroyed a name, or data of the file system or file.
+// Whether an error of open or read means that the cut destroyed a name, or data of the file or the file system.
 static bool says_gone(int error) {
     return error == ENOENT || error == ENOTDIR || error == EUCLEAN || error == EIO || error == EBADMSG;
 }
@@ -35,8 +35,8 @@ static bool says_unreadable(int error) {
 
 // Reading.
 
-// One part of a file. Finds unreadable data by bisection, down to a sector, or a page if the disk has larger sectors.
-// False if the cause is not the disk.
+// Reads one part of a file. Finds unreadable data by bisection, down to a sector, or a page if the disk has larger
+// sectors. False if the cause is not the disk.
 static bool read_part(struct reader *reader, int fd, uint64_t offset_bytes, uint64_t at, uint64_t bytes) {
     ssize_t done;
     while ((done = pread(fd, reader->memory + at, bytes, (off_t)(offset_bytes + at))) < 0 && errno == EINTR) {
@@ -70,7 +70,7 @@ static void add_positions(struct reader *reader, struct spot at, uint64_t bytes)
     }
 }
 
-// The positions that end before that byte of the file.
+// The number of positions that end before the given byte of the file.
 static bool read_positions(struct reader *reader, int fd, struct spot at, uint64_t end_bytes) {
     char path[PATH_MAX];
     while (at.offset_bytes < end_bytes && !atomic_load(reader->stop)) {
@@ -136,7 +136,7 @@ static bool read_file(struct reader *reader, int dir_fd, struct spot at) {
 
 // Directories.
 
-// *fd is -1 if it no longer exists.
+// Sets *fd to -1 if the directory no longer exists.
 static bool open_directory(struct reader *reader, uint32_t worker, int *fd) {
     char path[PATH_MAX] = "";
     (void)options_directory(reader->options, worker, path, sizeof path);
@@ -144,8 +144,8 @@ static bool open_directory(struct reader *reader, uint32_t worker, int *fd) {
     return *fd >= 0 || says_gone(errno) || refuse(reader, "cannot open %s: %s", path, strerror(errno));
 }
 
-// A mark that is missing or malformed is a finding. A mark of another run is not: then these are not the files that
-// the witness saw.
+// A mark that is missing or malformed is a finding. A mark of another run is not a finding, because the files are then
+// not those that the witness saw.
 static bool check_mark(struct reader *reader, int dir_fd, uint32_t worker) {
     struct mark mark;
     char path[PATH_MAX], found[MARK_LINE_BYTES], wanted[MARK_LINE_BYTES];

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// Inspects all files first, and then repeats the same walk with unlink, so that nothing is removed if anything is
+// Inspects all files first, and then repeats the same walk with unlink, so that nothing is removed if any file is
 // refused.
 
 #define refuse(failure, ...) failure_set(failure, EXIT_REFUSED, "--removeAcknowledged: " __VA_ARGS__)
@@ -18,7 +18,7 @@
 struct removal {
     struct mark mark;
     struct stat mark_status;
-    const char *path;                   // of the directory
+    const char *path;                   // path of the directory
     int dir_fd;
     bool unlinks;
     uint64_t *removed;

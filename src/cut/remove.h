@@ -1,10 +1,10 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// The entry of --removeAcknowledged: removes the files that a run with --acknowledge left, and nothing else.
+// Entry point of --removeAcknowledged: removes the files that a run with --acknowledge left, and nothing else.
 #pragma once
 
 #include "base/options.h"
 
-// Removes the marked files from all directories of the options, and prints how many, or why not.
+// Removes the marked files from all directories of the options, and prints how many were removed, or why none.
 enum exit_status remove_acknowledged(struct options *options);

@@ -65,7 +65,7 @@ void ring_add_missing(struct ring *ring, uint64_t count) {
     add(ring, count, CONTENT_MISSING, 0);
 }
 
-// A disk does not exchange most of the blocks of two queue managers, but a list of directories in another order does.
+// A faulty disk does not swap most of the blocks of two queue managers. A wrong order of directories does.
 uint32_t ring_owner(const struct ring *ring) {
     return ring->of_another > ring->positions / 2 ? ring->strays[0].from.worker : 0;
 }
@@ -74,17 +74,17 @@ uint32_t ring_owner(const struct ring *ring) {
 
 struct judgement {
     const struct ring *ring;
-    uint64_t returned;                  // all writes up to this one had returned
-    uint64_t in_flight_position;        // of write returned + 1
+    uint64_t returned;                  // number of the last write known to have returned
+    uint64_t in_flight_position;        // position of write returned + 1
     struct durability *durability;
 };
 
-// The write of that pass at a position.
+// The number of the write that belongs at a position in the given pass.
 static uint64_t write_of(const struct ring *ring, uint64_t position, uint64_t pass) {
     return pass == 0 ? 0 : (pass - 1) * ring->geometry->positions + position + 1;
 }
 
-// The last of the writes 1 to count that went to a position; 0 if none did.
+// The last of the writes 1 to count that belongs at a position; 0 if there is none.
 static uint64_t due(const struct ring *ring, uint64_t position, uint64_t count) {
     return position < count ? write_of(ring, position, (count - 1 - position) / ring->geometry->positions + 1) : 0;
 }
@@ -127,8 +127,8 @@ static enum in_flight judge_in_flight(const struct judgement *judgement, uint64_
     if (stretch->content == CONTENT_MISSING) {
         return IN_FLIGHT_NONE;
     }
-    // The position holds sectors of the write in flight, since nothing else is newer, and of the write before it, but
-    // no older ones.
+    // The position holds sectors of the write in flight (the newest write) and of the write before it at this position,
+    // but no older ones.
     bool torn = stretch->content == CONTENT_TORN && write_of(ring, position, stretch->pass) == before;
     return torn ? IN_FLIGHT_TORN : IN_FLIGHT_DAMAGED;
 }
@@ -180,7 +180,7 @@ static void judge_position(const struct judgement *judgement, uint64_t position,
     if (is_whole(ring, stretch, position, expected)) {
         judgement->durability->kept++;
     } else if (position == judgement->in_flight_position || stretch->content == CONTENT_MISSING) {
-        return;                                 // a missing position belongs to a file whose metadata is lost
+        return;                                 // positions are missing only if the metadata of their file is lost
     } else if (stretch->content == CONTENT_WHOLE) {
         judge_lost(judgement, position, expected, found);
     } else {
@@ -226,7 +226,7 @@ void durability_add(struct durability *all, const struct durability *one) {
     }
     all->lost_tail_bytes += one->lost_tail_bytes;
     all->lost_tail_ns = one->lost_tail_ns > all->lost_tail_ns ? one->lost_tail_ns : all->lost_tail_ns;
-    // A tail of unknown length may be the longest.
+    // If the length of a tail is unknown, it may be the longest one.
     bool known = one->lost_tail_ns_known || one->counts[FINDING_LOST_TAIL] == 0;
     all->lost_tail_ns_known = first ? known : all->lost_tail_ns_known && known;
     all->in_flight = one->in_flight > all->in_flight ? one->in_flight : all->in_flight;

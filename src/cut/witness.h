@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // The lines from `logdisk --acknowledge` that a witness stored: the line `ready`, and then, in any order and any number
-// of times, `ack QUEUE_MANAGER COUNT` and `tick NANOSECONDS`, and `end REASON` at most once. Counts only grow, so only
-// the greatest one of each queue manager is needed. The run wrote from the first tick to the last. Anything else is
+// of times, `ack QUEUE_MANAGER COUNT` and `tick NANOSECONDS`, and `end REASON` at most once. Counts never decrease, so
+// only the last one of each queue manager is needed. The run wrote from the first tick to the last. Anything else is
 // refused, because a disk must not be judged by text that is only partly understood.
 #pragma once
 
@@ -22,7 +22,7 @@ struct witness {
     char reason[WITNESS_REASON_BYTES];  // why the run ended; empty: it was cut off
 };
 
-// Takes the next line, including its line feed; false if it is wrong: then failure says why.
+// Takes the next line, including its line feed; false, with the reason in failure, if the line is wrong.
 bool witness_take(struct witness *witness, const char *line, struct failure *failure);
 
 // Call it after the last line. False if nothing can be concluded from the lines.
@@ -31,5 +31,5 @@ bool witness_complete(const struct witness *witness, struct failure *failure);
 // How long the run wrote; 0: unknown.
 uint64_t witness_writing_ns(const struct witness *witness);
 
-// Reads the lines from a file. The last one is ignored if its line feed is missing: it was cut off.
+// Reads the lines from a file. A last line without a line feed is incomplete, and is ignored.
 bool witness_read(struct witness *witness, FILE *file, struct failure *failure);

@@ -67,8 +67,8 @@ double distribution_mean_ns(const struct distribution *distribution) {
     return (double)distribution->sum_ns / (double)distribution->count;
 }
 
-// With the mean split into its whole part m and the rest r/n, the sum of (x-m)^2 is an integer below 2^128, so nothing
-// is lost if the deviation is tiny beside the mean.
+// The mean is split into its whole part m and the rest r/n. The sum of (x-m)^2 is then an integer below 2^128, so no
+// precision is lost if the deviation is tiny compared with the mean.
 double distribution_deviation_ns(const struct distribution *distribution) {
     uint64_t whole = distribution->sum_ns / distribution->count;
     uint64_t rest = distribution->sum_ns % distribution->count;
@@ -82,7 +82,7 @@ double distribution_time_weighted_mean_ns(const struct distribution *distributio
     return distribution->sum_ns > 0 ? (double)distribution->sum_squares / (double)distribution->sum_ns : 0;
 }
 
-// The number of operations in a bucket, or twice the time that they took: twice, so that it is a whole number.
+// The number of operations in a bucket, or twice the time that they took (doubled to be a whole number).
 static uint128 bucket_weight(const struct distribution *distribution, unsigned bucket, enum weight weight) {
     uint64_t each = weight == BY_TIME ? distribution_lower_ns(bucket) + distribution_upper_ns(bucket) : 1;
     return (uint128)distribution->buckets[bucket] * each;

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // A distribution of durations in fixed memory. Count, sum, sum of squares (128 bits, so never rounded) and extremes are
-// exact; each extreme has the ordinal (from 1) of the operation that had it, the earliest of equals. Percentiles come
-// from a log-linear histogram: exact below 256 ns, then 128 buckets per octave, so that the bounds of a bucket are
-// within 1/128 (0.79 %) of each other, up to 2^42 ns (73 minutes). Anything longer counts in the last bucket.
-// A distribution also records the sizes of writes, with bytes instead of nanoseconds.
+// exact; each extreme is stored with the ordinal (from 1) of its operation, the earliest if there are several.
+// Percentiles come from a log-linear histogram: exact below 256 ns, then 128 buckets per octave, so that the bounds of
+// a bucket are within 1/128 (0.79 %) of each other, up to 2^42 ns (73 minutes). Anything longer counts in the last
+// bucket. A distribution also records the sizes of writes, with bytes instead of nanoseconds.
 #pragma once
 
 #include "base/standard.h"
@@ -20,14 +20,14 @@ struct distribution {
     uint64_t count;
     uint64_t sum_ns;
     uint128 sum_squares;
-    uint64_t min_ns, min_ordinal;   // undefined if count is 0; min_ns is then UINT64_MAX
+    uint64_t min_ns, min_ordinal;   // if count is 0, min_ns is UINT64_MAX and the others are undefined
     uint64_t max_ns, max_ordinal;
-    uint64_t bytes;                 // moved by the operations; whoever adds operations must add to it
-    uint64_t response_sum_ns;       // for operations that were due at a rate; whoever adds operations must add to it
+    uint64_t bytes;                 // bytes moved; maintained by the caller
+    uint64_t response_sum_ns;       // for operations that were due at a rate; maintained by the caller
     uint64_t buckets[DISTRIBUTION_BUCKETS];
 };
 
-// The buckets first..last, both inclusive, that may be occupied.
+// The first and the last bucket that may be occupied, both inclusive.
 struct bucket_range {
     unsigned first, last;
 };
@@ -59,7 +59,7 @@ static inline void distribution_add(struct distribution *distribution, uint64_t 
     distribution->buckets[distribution_bucket(ns)]++;
 }
 
-// Adds that many operations of one duration; the first has that ordinal.
+// Adds the given number of operations of one duration. `ordinal` is that of the first one.
 static inline void distribution_add_equal(struct distribution *distribution, uint64_t ns, uint64_t ordinal,
                                           uint64_t count) {
     distribution_add(distribution, ns, ordinal);
@@ -69,31 +69,32 @@ static inline void distribution_add_equal(struct distribution *distribution, uin
     distribution->buckets[distribution_bucket(ns)] += count - 1;
 }
 
-// Both touch only the occupied buckets, and do nothing for NULL. A distribution that is all zeros (calloc) must be
-// cleared before its first use.
+// Both functions visit only the occupied buckets, and do nothing for NULL. A distribution whose memory is all zeros
+// (calloc) must be cleared before its first use.
 void distribution_clear(struct distribution *distribution);
 void distribution_merge(struct distribution *into, const struct distribution *from);
 
 // Adds to the sum, which stops at DISTRIBUTION_SUM_MAX_NS.
 void distribution_add_sum(struct distribution *distribution, uint128 ns);
 
-// These four require a count above 0.
+// The following four functions require a count above 0.
 double distribution_mean_ns(const struct distribution *distribution);
-double distribution_deviation_ns(const struct distribution *distribution);      // of the population: divided by n
+double distribution_deviation_ns(const struct distribution *distribution);      // population deviation (divided by n)
 double distribution_time_weighted_mean_ns(const struct distribution *distribution);     // sum of squares / sum
 struct bucket_range distribution_range(const struct distribution *distribution);
 
-// Counts the durations above a threshold below DISTRIBUTION_MAX_NS: those of all buckets whose upper bound is above
-// it, but none if the maximum is not above it. So the share of durations above it exceeds 1 - q exactly if the
-// percentile q is above it. The sum of these durations is computed from the middles of their buckets.
+// Counts the durations above a threshold, which must be below DISTRIBUTION_MAX_NS. All operations in buckets whose
+// upper bound is above the threshold are counted, but none if the maximum is not above it. Therefore, the share of
+// durations above the threshold exceeds 1 - q exactly if the percentile q is above it. The sum of these durations is
+// computed from the middles of their buckets.
 struct distribution_over {
     uint64_t count, sum_ns;
 };
 struct distribution_over distribution_over(const struct distribution *distribution, uint64_t threshold_ns);
 
-// The nearest-rank percentile; quantile_ppm is in millionths (990000 is p99). False if the count is too small for it:
-// if fewer than one of the values is expected to be above it. BY_TIME weights each duration by itself, which
-// corresponds to what an application sees at a random instant.
+// The nearest-rank percentile; quantile_ppm is in millionths (990000 is p99). False if the count is too small, which
+// means that less than one value would be expected above the percentile. BY_TIME weights each duration by itself. The
+// result is what an application sees at a random instant.
 enum weight { BY_COUNT, BY_TIME };
 bool distribution_percentile_ns(const struct distribution *distribution, enum weight weight, uint64_t quantile_ppm,
                                 uint64_t *ns);

@@ -6,8 +6,8 @@
 
 #include <math.h>
 
-#define BLOCKS_MIN 20                   // the judge's minimum
-#define STAKES 6                        // 1, 1/4, 1/16 ... of the largest possible one, with equal weights
+#define BLOCKS_MIN 20                   // the minimum in statistics.py
+#define STAKES 6                        // stakes of 1, 1/4, 1/16 ... of the largest possible stake, equally weighted
 
 // The largest possible total in a block.
 static double most_in_all(const struct evidence_claim *claim, size_t block_s) {

@@ -5,29 +5,29 @@
 // all workers of a stream and one operation. A recorder that is all zeros (calloc) can start its first step.
 //
 // A step's time is cut into slots (see struct cut). Every worker counts its operations in its own slot. When one
-// completes past the slot's end, the worker adds the slot to the pending slot that all workers share: atomic additions
-// over the occupied buckets, no lock, nothing to wait for. It then publishes how many cuts it has passed. The main
-// thread takes a pending slot over when every worker has passed it. So that rows appear during a stall, main passes a
-// cut for a worker that is in a system call (measure/worker.h).
+// completes past the slot's end, the worker adds the slot to the pending slot that all workers share: this takes only
+// atomic additions to the occupied buckets, without locks or waiting. It then publishes how many cuts it has passed.
+// The main thread takes a pending slot over when every worker has passed it. So that rows also appear during a stall,
+// the main thread passes a cut on behalf of a worker that is in a system call (measure/worker.h).
 //
-// An operation belongs to the slot in which it completes. There are RECORDER_PENDING pending slots; if main falls that
-// many slots behind, workers wait for it between two operations, outside the timed interval.
+// An operation belongs to the slot in which it completes. There are RECORDER_PENDING pending slots; if the main thread
+// falls that many slots behind, workers wait for it between two operations, outside the timed interval.
 #pragma once
 
 #include "base/clock.h"
 #include "figures/distribution.h"
 
-// The cuts of a step. The measured time is divided into whole seconds and into 30 equal batches, so that every stretch
-// between two cuts (a "slot") belongs to exactly one second and one batch. Cut 0 is the warm-up, which ends when the
-// measured time begins; after the measured time, cuts are only at whole seconds, and batch 30 continues.
-// Pure arithmetic; all instants are nanoseconds of CLOCK_MONOTONIC.
+// The cuts of a step. The measured time is divided into whole seconds and into 30 equal batches, so that the time
+// between two cuts (a "slot") always belongs to exactly one second and one batch. Cut 0 is the warm-up, which ends when
+// the measured time begins; after the measured time, cuts are only at whole seconds, and batch 30 continues. Pure
+// arithmetic; all instants are nanoseconds of CLOCK_MONOTONIC.
 
 #define TIMELINE_BATCHES 30
 #define TIMELINE_ROUNDS 5
 #define TIMELINE_BATCHES_A_ROUND (TIMELINE_BATCHES / TIMELINE_ROUNDS)
 
 struct timeline {
-    uint64_t start_ns;          // of the measured time: the end of the warm-up
+    uint64_t start_ns;          // start of the measured time, which is the end of the warm-up
     uint64_t duration_ns;
 };
 
@@ -57,8 +57,8 @@ static inline struct cut timeline_next(const struct timeline *timeline, const st
 
 #define RECORDER_PENDING 32
 
-// A slot lasts a second at most: 32-bit counts are enough for all workers together. An empty one holds zeros, so the
-// minimum is stored as its distance from UINT64_MAX.
+// A slot lasts at most one second, so 32-bit counts are enough for all workers together. An empty slot is all zeros.
+// Therefore, the minimum is stored as UINT64_MAX minus its value.
 struct pending_slot {
     _Atomic uint64_t count, bytes, response_sum_ns, sum_ns, max_ns, min_ns_below_max;
     _Atomic uint32_t buckets[DISTRIBUTION_BUCKETS];
@@ -67,7 +67,7 @@ struct pending_slot {
 // The whole seconds of a step.
 struct seconds {
     uint64_t count;
-    uint64_t bytes_min, bytes_max;      // in one of them
+    uint64_t bytes_min, bytes_max;      // in a single second
 };
 
 static inline void seconds_add(struct seconds *seconds, uint64_t bytes) {
@@ -79,14 +79,14 @@ static inline void seconds_add(struct seconds *seconds, uint64_t bytes) {
     }
 }
 
-// The ten longest operations of a step, longest first: when, where, how long. An operation must be longer than the
-// last of them to be kept.
+// The ten longest operations of a step, longest first: when, where, how long. If there are already ten, an operation is
+// kept only if it is longer than the last of them.
 #define STALLS_KEPT 10
 
 struct stall {
     uint64_t latency_ns;
-    uint64_t start_ns;              // of CLOCK_MONOTONIC
-    uint64_t ordinal;               // number of the operation among the worker's in the step, from 1
+    uint64_t start_ns;              // CLOCK_MONOTONIC
+    uint64_t ordinal;               // number of the worker's operation in the step, from 1
     uint64_t offset_bytes;
     uint32_t file, worker;
     bool in_flight;                 // latency is the age of an operation that had not ended
@@ -119,7 +119,7 @@ struct round_figures {
 // The receiver of finished rows, which only the main thread calls.
 struct recorder_sink {
     void *context;
-    const struct stream_step *stream;   // the stream of the recorder: measure/worker.h
+    const struct stream_step *stream;   // the stream of the recorder (measure/worker.h)
     int operation;
     void (*second)(const struct recorder_sink *sink, uint32_t second, bool partial, const struct distribution *latency);
     void (*batch)(const struct recorder_sink *sink, uint32_t batch, const struct distribution *latency);
@@ -128,8 +128,8 @@ struct recorder_sink {
 struct recorder {
     struct timeline timeline;
     struct pending_slot pending[RECORDER_PENDING];
-    _Atomic uint32_t finalised;         // all cuts below this index are taken over; their slots are free
-    // The main thread's own:
+    _Atomic uint32_t finalised;         // cuts below this index have been taken over, so their slots are free
+    // Used by the main thread only:
     struct recorder_sink sink;
     struct cut cut;                     // the next cut to take over
     struct distribution slot;           // the slot that was just taken over
@@ -141,16 +141,16 @@ struct recorder {
 
 void recorder_start_step(struct recorder *recorder, struct timeline timeline, struct recorder_sink sink);
 
-// True if the pending slot of that cut is free for additions.
+// True if the pending slot of the given cut is free.
 static inline bool recorder_is_free(const struct recorder *recorder, uint32_t cut) {
     return cut < recorder->finalised + RECORDER_PENDING;
 }
 
-// Adds a worker's slot to the pending slot of that cut. The slot keeps its content.
+// Adds a worker's slot to the pending slot of the given cut. The worker's slot is not changed.
 void recorder_add(struct recorder *recorder, uint32_t cut, const struct distribution *slot);
 
-// Takes over the next cut: the caller knows that every worker has passed it.
+// Takes over the next cut. The caller must know that every worker has passed it.
 void recorder_finalise_next(struct recorder *recorder);
 
-// Takes over what remains of a step that ended at that instant, and outputs the last partial second, batch and round.
+// Takes over what remains of a step that ended at the given time, and outputs the last partial second, batch and round.
 void recorder_finish(struct recorder *recorder, uint64_t end_ns);

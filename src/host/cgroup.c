@@ -22,8 +22,9 @@ static bool has_cpu(const char *list, const char *ends) {
     }
 }
 
-// 4:cpu,cpuacct:/system.slice/mq.service
-// 0::/system.slice/mq.service
+// Examples of lines, for versions 1 and 2:
+//   4:cpu,cpuacct:/system.slice/mq.service
+//   0::/system.slice/mq.service
 bool parse_cgroup(const char *text, struct cgroup *cgroup) {
     *cgroup = (struct cgroup){0};
     while (*text != '\0') {

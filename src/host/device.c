@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #define DEPTH_MAX 8                     // mapped devices on mapped devices, loop devices on files on loop devices ...
-#define PATH_BYTES (PATH_MAX + 64)      // of a file in a directory of sysfs
+#define PATH_BYTES (PATH_MAX + 64)      // a path in sysfs
 
-// Block devices. Each is represented by its directory in sysfs.
+// Block devices. Each device is represented by its directory in sysfs.
 
 // False if there is none.
 static bool find_directory(struct block_number number, char device[PATH_MAX]) {
@@ -72,7 +72,7 @@ static void append_name(struct block_stack *stack, const char *before, const cha
                    name_of(device), label);
 }
 
-// Below a partition is its disk, and below a mapped device are its slaves.
+// A partition is on its disk, and a mapped device is on its slaves.
 static void walk_down(struct block_stack *stack, const char *before, const char *device, int depth) {
     char disk[PATH_MAX], below[PATH_MAX], pattern[PATH_BYTES];
     glob_t slaves = {0};
@@ -98,7 +98,7 @@ static struct block_number device_of_node(const struct stat *status) {
                                     : (struct block_number){0};
 }
 
-// In mountinfo some file systems (btrfs) have no device of their own; then the source names it.
+// In mountinfo some file systems (btrfs) have no device of their own; for these, the source field names the device.
 struct block_number device_of_mount(const struct mount *mount) {
     struct stat status;
     if (mount->major == 0 && strncmp(mount->source, "/dev/", 5) == 0 && stat(mount->source, &status) == 0 &&
@@ -222,7 +222,7 @@ static int open_backing_file(const char *loop) {
     return fd;
 }
 
-// number: a whole disk at the bottom of a stack; type: the type of the file system above it.
+// number: a whole disk at the bottom of a stack. type: the type of the file system on the stack.
 static void add_bottom(struct backing *backing, struct block_number number, const char *type, int depth) {
     char disk[PATH_MAX];
     const char *name = find_directory(number, disk) ? name_of(disk) : "";
@@ -240,7 +240,7 @@ static void add_bottom(struct backing *backing, struct block_number number, cons
     add_disk(&backing->disks, number);
 }
 
-// type: of the file system on the device.
+// type: the type of the file system on the device.
 static void look_below(struct backing *backing, struct block_number number, const char *type, int depth) {
     struct block_stack stack = {0};
     char device[PATH_MAX];

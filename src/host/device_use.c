@@ -7,7 +7,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#define PATH_BYTES 128                  // of a device's files in sysfs
+#define PATH_BYTES 128                  // paths of a device's files in sysfs
 
 static const char *path_of(struct block_number number, const char *file, char path[PATH_BYTES]) {
     (void)snprintf(path, PATH_BYTES, "/sys/dev/block/%" PRIu32 ":%" PRIu32 "%s", number.major, number.minor, file);
@@ -22,7 +22,7 @@ bool device_has_name(struct block_number number, const char *name) {
     return slash != NULL && strcmp(slash + 1, name) == 0;
 }
 
-// The first file that matches the pattern, without its directory; empty: there is none.
+// The first file that matches the pattern, without its directory; empty if there is none.
 static bool find_file(struct block_number number, const char *pattern, char *name, size_t name_bytes) {
     char path[PATH_BYTES];
     glob_t found = {0};

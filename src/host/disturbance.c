@@ -9,13 +9,13 @@
 
 #define TEXT_BYTES 16384
 
-// Where the kernel keeps each counter; see parse_figures. A path of NULL is the disk's own file.
+// Where the kernel keeps each counter; see parse_figures. A path of NULL stands for the file of the disk.
 static const struct {
     const char *path, *word;
     unsigned fields;
     unsigned unit;
 } sources[COUNTERS] = {
-    // user nice system idle iowait irq softirq steal; guest times are within user and nice
+    // user nice system idle iowait irq softirq steal; guest times are included in user and nice
     [COUNTER_CPU_TOTAL] = {"/proc/stat", "cpu", 0xff, 1},
     [COUNTER_CPU_IDLE] = {"/proc/stat", "cpu", 1 << 3 | 1 << 4, 1},
     [COUNTER_CPU_STEAL] = {"/proc/stat", "cpu", 1 << 7, 1},
@@ -58,7 +58,7 @@ void disturbance_end_step(struct disturbance *disturbance) {
     disturbance->elapsed_ns += now_ns() - disturbance->begin_ns;
     for (int i = 0; i < COUNTERS; i++) {
         double counted = after[i] - disturbance->before[i];
-        disturbance->sum[i] += counted < 0 ? 0 : counted;           // the kernel's idle times may step back
+        disturbance->sum[i] += counted < 0 ? 0 : counted;           // the kernel's idle times may decrease
     }
     for (int i = 0; i < CGROUP_LEVELS; i++) {
         disturbance->throttled_ns[i] += throttled[i] - disturbance->throttled_before[i];

@@ -19,13 +19,13 @@ enum counter {
 
 struct disturbance {
     struct block_number disk;           // the disk whose counters are sampled
-    double before[COUNTERS], sum[COUNTERS];     // NAN: the kernel does not have the counter
+    double before[COUNTERS], sum[COUNTERS];     // NAN if the kernel lacks the counter
     struct cgroup cgroup;  // the tester's group and the groups above it, each of which can have its own quota
     double throttled_before[CGROUP_LEVELS], throttled_ns[CGROUP_LEVELS];
     uint64_t begin_ns, elapsed_ns;
     // The writers fill these in themselves:
     uint64_t own_bytes;                 // bytes written, including the warm-up
-    uint64_t own_device_bytes;          // the part of them that went to the file system whose disk is sampled
+    uint64_t own_device_bytes;          // of these, bytes to the file system whose disk is sampled
     uint64_t own_device_read_bytes;     // bytes read from that file system
     uint64_t run_queue_wait_ns, writers_elapsed_ns;
     uint64_t involuntary_switches;
@@ -35,7 +35,7 @@ struct disturbance {
 void disturbance_begin_step(struct disturbance *disturbance);
 void disturbance_end_step(struct disturbance *disturbance);
 
-// The disturbance of the steps since an earlier state.
+// The disturbance since an earlier state.
 struct disturbance disturbance_since(const struct disturbance *now, const struct disturbance *earlier);
 
 // The total of a counter in all steps; NAN if it is unknown.
@@ -53,7 +53,7 @@ double disturbance_time_share(const struct disturbance *disturbance, enum counte
 double disturbance_throttled_ns(const struct disturbance *disturbance);
 double disturbance_throttled_share(const struct disturbance *disturbance);
 
-// Bytes on the device that were not ours; NAN if the device is unknown.
+// Bytes on the device that the tester did not cause; NAN if the device is unknown.
 double disturbance_foreign_bytes(const struct disturbance *disturbance);
 
 // A thread's own figures since it started: time spent runnable but not running, and how often it was preempted.

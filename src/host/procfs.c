@@ -56,7 +56,8 @@ uint64_t memory_available_bytes(void) {
 
 // Mounts.
 
-// Copies the text up to one of the end characters, decodes \ooo, and returns the text after the blanks that follow.
+// Copies the text up to one of the end characters, decodes octal escapes, and returns the text after the blanks that
+// follow.
 static const char *take_field(const char *text, const char *ends, char *field, size_t size) {
     size_t used = 0;
     while (*text != '\0' && strchr(ends, *text) == NULL) {
@@ -95,7 +96,7 @@ static void unescape(char *text) {
     *to = '\0';
 }
 
-// 36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue
+// An example of a line: 36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue
 bool parse_mountinfo_line(const char *line, struct mount *mount) {
     const char *dash = strstr(line, " - ");     // the blanks in fields are escaped
     int length = 0;
@@ -110,7 +111,7 @@ bool parse_mountinfo_line(const char *line, struct mount *mount) {
     at = take_field(dash + 3, " \n", mount->type, sizeof mount->type);
     at = take_field(at, " \n", mount->source, sizeof mount->source);
     (void)take_field(at, " \n", mount->super_options, sizeof mount->super_options);
-    // Read from the whole line, because copies may be truncated and commas in the path must not be taken for
+    // Uses the whole line, because copies may be truncated, and because commas in the path must not be mistaken for
     // separators.
     if (strcmp(mount->type, "overlay") == 0 && parse_mount_option(at, "upperdir", mount->upper, sizeof mount->upper)) {
         unescape(mount->upper);
@@ -139,7 +140,7 @@ bool mount_of(int fd, struct mount *mount) {
     return found;
 }
 
-// An overlay shows the times and the owner of the file in its upper directory; the number of the inode may be its own.
+// An overlay shows the times and the owner of the file in its upper directory; its inode number may differ.
 static bool same_attributes(int one, int other) {
     struct stat a, b;
     return fstat(one, &a) == 0 && fstat(other, &b) == 0 && a.st_mode == b.st_mode && a.st_uid == b.st_uid &&
@@ -147,7 +148,8 @@ static bool same_attributes(int one, int other) {
            a.st_ctim.tv_sec == b.st_ctim.tv_sec && a.st_ctim.tv_nsec == b.st_ctim.tv_nsec;
 }
 
-// Opens the file or directory in the upper directory that fd refers to on the overlay; -1 if it cannot be found there.
+// Opens the file or directory in the upper directory that corresponds to fd on the overlay. Returns -1 if it cannot be
+// found.
 static int open_in_upper(int fd, const struct mount *overlay) {
     char link[64], path[PATH_MAX], below[2 * PATH_MAX + MOUNT_FIELD_BYTES];
     (void)snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
