@@ -1,8 +1,8 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// logdisk: measures how long a disk takes to write IBM MQ's recovery log. This is the process: it reads the command
-// line, starts what was requested, and ends with its results and its exit status. The entries:
+// logdisk: measures how long a disk takes to write IBM MQ's recovery log. Reads the command line, starts what was
+// requested, reports the results, and ends with an exit status. The entry points:
 //
 //   a measurement          measurement.c: checks before the first byte (preflight.c), then runs its steps (step.c)
 //   --acknowledge          cut/acknowledge.c: a measurement that also tells another machine which writes have returned
@@ -23,8 +23,8 @@
 #define RESULTS_PATIENCE_NS (30 * NS_PER_S)             // for a slow disk, after the run was told to end
 #define OUTPUT_PATIENCE_NS (3 * NS_PER_S)
 
-// Tables come first, because the caller of the tester waits for them. Runs in the thread that writes files, while main
-// only waits.
+// Tables come first, because the caller of the tester waits for them. The function runs in the thread that writes
+// files, and the main thread only waits.
 static void write_results(void *argument) {
     struct run *run = argument;
     bool complete = tables_complete(&run->tables);
@@ -42,7 +42,7 @@ static bool await_reader(void *argument) {
     return supervisor_await(argument, console_is_drained, NULL, RESULTS_PATIENCE_NS);
 }
 
-// Prints the tables, and then the summary for people, so that a log ends with it.
+// Prints the tables, and then the summary for people, so that the summary is the last part of a log.
 static void print_results(struct run *run) {
     if (run->tables.printed) {
         console_release();
@@ -76,7 +76,6 @@ static void finish(struct run *run) {
     }
 }
 
-// A check has no deadline by default.
 static void set_deadline(struct run *run) {
     uint64_t deadline_s = run->options->deadline_s;
     bool countable = deadline_s > 0 && deadline_s < (UINT64_MAX - run->start_ns) / NS_PER_S;
@@ -139,7 +138,7 @@ static void judge_screen(struct run *run, bool drained) {
     }
 }
 
-// Waits for pending output, unless it hangs, and then prints why the run failed.
+// Waits for pending output, as long as it does not hang, and then prints why the run failed.
 static void close_outputs(struct run *run) {
     struct supervisor *supervisor = &run->supervisor;
     console_release();
@@ -154,12 +153,12 @@ static void close_outputs(struct run *run) {
         console_complain("%s", run->failure.message);
     }
     (void)supervisor_await(supervisor, drained ? console_is_drained : complaints_are_drained, NULL, OUTPUT_PATIENCE_NS);
-    (void)supervisor_await(supervisor, job_thread_idle, &run->files, OUTPUT_PATIENCE_NS);    // the last progress
+    (void)supervisor_await(supervisor, job_thread_idle, &run->files, OUTPUT_PATIENCE_NS);    // of the last progress
     run->thread_hangs |= !job_thread_end(&run->files) || !job_thread_end(&run->work);
 }
 
-// If a standard stream is closed, the next file opened would get its number, and output for the screen would go into
-// it. The stand-in is open for reading only, so that writing to it still fails.
+// If a standard stream is closed, the next file to be opened would get its number, and screen output would be written
+// to that file. The replacement opened here is read-only, so that writing to the stream still fails.
 static bool fill_standard_descriptors(void) {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != fd) {
@@ -169,7 +168,7 @@ static bool fill_standard_descriptors(void) {
     return true;
 }
 
-// Options that replace a run, such as --help.
+// Handles options that replace a run, such as --help.
 static enum exit_status print(enum options_outcome outcome, const struct run *run) {
     if (outcome == OPTIONS_HELP) {
         options_help(stdout);

@@ -11,7 +11,7 @@
 
 #define DEADLINE_SPARE_S 60
 #define CLOSE_PATIENCE_NS (30 * NS_PER_S)               // for a slow disk, after the run was told to end
-#define STEP_GAP_S 2                                    // between planned steps
+#define STEP_GAP_S 2                                    // pause between planned steps
 #define PASS_BYTES_PER_S (UINT64_C(32) << 20)  // the rate that plans assume for preformatting and for reading back
 
 static bool open_workload(struct run *run) {
@@ -32,7 +32,7 @@ bool measurement_open(struct run *run) {
            early_end_open(&run->early_end, options, &options->failure);
 }
 
-// The cost of one read of the clock. Every latency contains two.
+// The cost of one read of the clock. Every latency contains two such reads.
 static uint64_t measure_clock_read_ns(void) {
     enum { READS = 1000 };
     uint64_t start = now_ns();
@@ -53,7 +53,7 @@ void measurement_plan(struct run *run) {
     run->clock_read_ns = measure_clock_read_ns();
     const struct number_list *sizes = run->workload.sizes, *load_points = run->workload.load_points;
     run->steps = (uint32_t)(sizes->count * load_points->count);
-    // Hosts that start at one instant with the same options have the same plan.
+    // Hosts with the same options and the same start time have the same plan.
     uint64_t footprint = workload_footprint(&run->workload);
     uint64_t verify_s = options->verify ? footprint / PASS_BYTES_PER_S : 0;
     run->step_gap_s = options->start_at_ns > 0 ? STEP_GAP_S + verify_s : 0;
@@ -64,7 +64,7 @@ void measurement_plan(struct run *run) {
         options->deadline_s = 2 * run->planned_s + DEADLINE_SPARE_S + passes_s + wait_ns / NS_PER_S;
     }
     run->monitor.every_s = options->monitor_s;
-    // Rows of --monitor take the place of the live line.
+    // The rows of --monitor replace the live line.
     run->screen.terminal = isatty(STDOUT_FILENO) == 1 && options->monitor_s == 0 && !options->acknowledge;
     run->screen.workload = &run->workload;
 }
@@ -142,9 +142,9 @@ static bool prepare_run(struct run *run) {
 static void run_steps(struct run *run) {
     const struct options *options = run->options;
     uint32_t number = 0;
-    // Planned as late as possible, because the wall clock may be stepped while files are made.
+    // The steps are planned as late as possible, because the wall clock may be stepped while files are being created.
     uint64_t boot_ns = boot_epoch_ns(), at_ns = options->start_at_ns;
-    if (at_ns > 0) {                    // the monotonic clock has no instant before it began
+    if (at_ns > 0) {                    // 0 if the time is before the origin of the monotonic clock
         run->first_begin_ns = at_ns > boot_ns + NS_PER_S ? at_ns - boot_ns : now_ns();
     }
     const struct number_list *sizes = run->workload.sizes, *load_points = run->workload.load_points;
@@ -191,7 +191,8 @@ void measurement_run(struct run *run) {
     }
 }
 
-// Closes the files only if directories have to be removed afterwards. Otherwise, they are closed when the process ends.
+// The files are closed here only if directories have to be removed afterwards. Otherwise, they are closed when the
+// process ends.
 void measurement_close(struct run *run) {
     if (!run->thread_hangs) {
         workers_end(&run->workers);     // their descriptor tables hold the test files

@@ -42,7 +42,7 @@ static bool under_test(const struct workload *workload, dev_t device) {
     return false;
 }
 
-// The number of the file system of a regular file or a directory; 0 for anything else.
+// The device number of the file system of a regular file or directory; 0 for anything else.
 static dev_t device_of(int fd) {
     struct stat status;
     return fstat(fd, &status) == 0 && (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)) ? status.st_dev : 0;
@@ -57,7 +57,7 @@ static bool note_if_under_test(struct run *run, const char *name, dev_t device) 
     return noted;
 }
 
-// Memory (tmpfs) does not count: it does not hang.
+// File systems in memory (tmpfs) are ignored, because they do not hang.
 static void look_at_own_files(struct run *run) {
     (void)note_if_under_test(run, "--tables", device_of(run->tables.dir_fd));
     (void)note_if_under_test(run, "--csvFile", device_of(run->csvfile.fd));

@@ -4,9 +4,9 @@
 // The loop of a logger that gathers commits.
 #include "measure/loop.h"
 
-#define SPIN_NS UINT64_C(20000)                 // a thread that sleeps wakes some 10 us late
+#define SPIN_NS UINT64_C(20000)                 // a sleeping thread wakes about 10 us late
 
-// For the last part of the time, the thread does not sleep.
+// For the last part of the time, the thread spins instead of sleeping.
 static void wait_until(const struct step_plan *plan, uint64_t instant_ns) {
     loop_sleep_until(plan, instant_ns > SPIN_NS ? instant_ns - SPIN_NS : 0);
     while (now_ns() < instant_ns && !atomic_load_explicit(&plan->stop, memory_order_relaxed)) {
@@ -36,7 +36,7 @@ static void record_write(struct worker *worker, uint64_t start_ns, uint64_t end_
     }
 }
 
-// The wait of each commit in the write began when its application issued it.
+// Each commit in the write has been waiting since its application issued it.
 static void release(struct worker *worker, uint64_t released_ns) {
     struct group_commit *commits = worker->commits;
     struct figures *figures = worker->figures[OPERATION_COMMIT];

@@ -9,9 +9,9 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#define TOUCHES_PER_PAGE 4              // 2 % of the pages are still touched in the order of their addresses
+#define TOUCHES_PER_PAGE 4              // with 4 touches, 2 % of the pages are still in order
 
-// The kernel hands out pages in the order in which they are touched, so they are touched in random order.
+// The kernel assigns physical pages in the order in which they are touched, so they are touched in random order.
 static void scatter(unsigned char *pages, size_t bytes, size_t page_bytes, bool locked) {
     size_t count = bytes / page_bytes;
     uint64_t random = (uintptr_t)pages;

@@ -15,7 +15,7 @@ static bool recorders_are_free(const struct worker *worker) {
     return all_free;
 }
 
-// Before the worker itself passes a cut: waits if main is far behind.
+// For use before a worker passes a cut itself: waits if the main thread is far behind.
 static void wait_for_recorders(struct worker *worker) {
     if (!recorders_are_free(worker)) {
         worker->waits_for_recorder++;

@@ -1,9 +1,8 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Code that the measuring loops share. Each kind of stream has its own loop, so that no loop does work that only
-// another one needs:
-// log_loop.c, commit_loop.c and stream_loop.c.
+// Code that the measuring loops share. Each kind of stream has its own loop, so that none does work that only another
+// kind needs: log_loop.c, commit_loop.c and stream_loop.c.
 #pragma once
 
 #include "base/clock.h"
@@ -13,24 +12,24 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-// The loops. False if main has abandoned the worker: no part of it may be touched any more.
+// The loops. They return false if main has abandoned the worker, whose data must then not be accessed any more.
 bool loop_of_log(struct worker *worker);
 bool loop_of_commits(struct worker *worker);
 bool loop_of_stream(struct worker *worker);
 
-// Sleeps until that instant, but wakes for plan->stop.
+// Sleeps until the given time, but wakes early if plan->stop is set.
 void loop_sleep_until(const struct step_plan *plan, uint64_t instant_ns);
 int loop_flush(int fd, enum sync_mode sync);
 // Waits briefly, outside the timed interval, while main has borrowed the worker.
 void loop_wait_for_main(void);
 void loop_pass_own_cut(struct worker *worker);
 void loop_note_first_pass(struct worker *worker);
-// Ends the step at that instant.
+// Ends the step at the given time.
 void loop_finish(struct worker *worker, uint64_t end_ns);
-// Ends the step instead of starting an operation; the previous one ended at end_ns. False if main has
+// Ends the step instead of starting another operation. The previous operation ended at end_ns. False if main has
 // abandoned the worker, which is in a call.
 bool loop_end(struct worker *worker, uint64_t start_ns, uint64_t end_ns);
-// Ends the step of all workers. Cold, so that the loops keep their registers.
+// Ends the step of all workers. It is marked as cold so that the loops can keep values in registers.
 void __attribute__((cold)) loop_fail(struct worker *worker, bool in_flush, int error, uint64_t end_ns);
 
 static inline void pass_cuts_until(struct worker *worker, uint64_t instant_ns) {
@@ -54,7 +53,7 @@ static inline bool leave_call(struct worker *worker) {
 }
 
 // The functions of libc are cancellation points, which costs two atomic operations per call inside the timed interval.
-// So the kernel is called directly. The offset is passed as two longs; the kernel uses what it needs.
+// Therefore, the system call is made directly. The offset is passed as two longs; the kernel uses what it needs.
 static inline ssize_t transfer(const struct worker *worker, int fd, uint64_t offset_bytes, void *block) {
     struct iovec vector = {.iov_base = block, .iov_len = worker->pattern.block_bytes};
     long call = worker->operation == OPERATION_READ ? SYS_preadv : SYS_pwritev;
@@ -76,8 +75,8 @@ static inline bool is_over(const struct step_plan *plan, uint64_t instant_ns) {
 
 enum outcome { OUTCOME_DONE, OUTCOME_FAILED, OUTCOME_ABANDONED };
 
-// Performs the operation that worker and block describe, at that offset of the descriptor, for a worker in a call. It
-// starts now, at start_ns. Reports when it ended, and how long the flush took.
+// Performs the operation that worker and block describe, at the given offset of the descriptor. The worker is marked as
+// in a call, and the operation starts now, at start_ns. Returns when it ended, and how long the flush took.
 static inline enum outcome operate(struct worker *worker, int fd, uint64_t offset_bytes, void *block, bool flushes,
                                    uint64_t start_ns, uint64_t *end_ns, uint64_t *flush_ns) {
     atomic_store_explicit(&worker->call_start_ns, start_ns, memory_order_relaxed);

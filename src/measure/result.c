@@ -55,7 +55,7 @@ static double ring_passes(const struct worker *worker, uint64_t operations, uint
     return goes_round ? (double)bytes / (double)(pattern->file_bytes * pattern->files) : NAN;
 }
 
-// A write that hangs at the end counts with its age.
+// If a write hangs at the end, its age is counted.
 static double utilisation_share(const struct worker *worker, const struct figures *figures, uint64_t elapsed_ns) {
     uint64_t hung_ns = figures->in_flight.in_flight ? figures->in_flight.latency_ns : 0;
     double busy_ns = (double)(figures->latency.sum_ns + worker->remote_ns + hung_ns);
@@ -96,8 +96,8 @@ struct result result_of_worker(const struct worker *worker, enum operation opera
     return result;
 }
 
-// SNIA's steady state over the five rounds: spread and the rise of the fitted line, as shares of the mean; and the
-// last two rounds against the first two, which shows burst credits running out.
+// SNIA's steady state over the five rounds: the spread, and the rise of the fitted line, as shares of the mean. Also
+// compares the last two rounds with the first two, to show whether burst credits ran out.
 static void judge_rounds(struct result *result, const struct recorder *recorder) {
     if (recorder->rounds_done < TIMELINE_ROUNDS || recorder->rounds[TIMELINE_ROUNDS - 1].partial ||
         recorder->timeline.duration_ns < STEADY_MIN_DURATION_NS) {
@@ -124,7 +124,7 @@ static void judge_rounds(struct result *result, const struct recorder *recorder)
                      fabs(result->round_slope_share) <= STEADY_SLOPE_SHARE;
 }
 
-// The first of several equal extremes counts, as in distribution_merge.
+// If several extremes are equal, the first one counts, as in distribution_merge.
 static void add_worker(struct result *all, struct figures *figures, const struct result *one, uint32_t workers) {
     if (one->latency->min_ns < figures->latency.min_ns) {
         all->min_worker = one->key.worker;

@@ -9,7 +9,7 @@
 
 struct stop_above {
     const struct text_list *limits;     // as given
-    char reason[1024];                  // a sentence; empty: no limit was broken so far
+    char reason[1024];                  // a sentence; empty: no limit has been broken so far
 };
 
 // False with a failure if a limit is not well-formed, or names something that the workload does not have.

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// The loop of a stream that --stream describes: any pattern, sizes, reads and arrivals.
+// The loop for streams defined with --stream: any pattern, sizes, reads and arrivals.
 #include "measure/loop.h"
 
 // Chooses the next operation. Returns the memory for it.
@@ -37,7 +37,7 @@ bool loop_of_stream(struct worker *worker) {
         void *block = choose(worker);
         int fd = worker->fds[worker->pattern.file];
         uint64_t offset_bytes = worker_offset(worker);
-        // Set before the call, because main reads it from a worker that hangs.
+        // Set before the call, because main reads it if the worker hangs.
         worker->due_ns = end_ns > 0 ? end_ns + stream->arrival.pause_ns : plan->begin_ns;
         if (open_loop && !arrival_take(&worker->stream->arrivals, plan->end_ns, &worker->due_ns)) {
             worker->due_ns = plan->end_ns;

@@ -13,7 +13,7 @@
 static const char header[] = "step,load_point,stream,operation,worker,place,due_offset_ns,start_offset_ns,latency_ns,"
                              "offset_bytes,bytes\n";
 
-// Populated, so that no operation pays for a page fault.
+// The pages are populated in advance, so that no measured operation causes a page fault.
 static void *take_memory(size_t bytes) {
     if (bytes >= memory_available_bytes()) {
         return MAP_FAILED;

@@ -8,9 +8,9 @@
 #include "workload/workload.h"
 
 struct traced {
-    // instants of CLOCK_MONOTONIC; in a closed loop it is due when it may start
+    // instants of CLOCK_MONOTONIC; in a closed loop, an operation is due as soon as it may start
     uint64_t due_ns, start_ns, latency_ns;
-    uint64_t offset_bytes;                      // the offset in the place, whose files follow one another
+    uint64_t offset_bytes;                      // the offset in the place, counted across its files
     uint32_t bytes;
     uint16_t worker;
     uint8_t stream;                             // from 0
@@ -23,14 +23,14 @@ struct trace {
     const char *path;                   // NULL: not requested
     int fd;
     struct traced *operations;
-    uint64_t room;                      // how many of --traceOperations are left
+    uint64_t room;                      // how many more operations can be kept
     _Atomic uint64_t used;              // entries of this step; operations beyond room are not kept
-    uint64_t dropped;                   // operations that were not kept, in all steps so far
+    uint64_t dropped;                   // operations not kept, in all steps so far
     int error;                          // errno of a failed write to the file; 0: none
-    // Of the step:
+    // Concerning the current step:
     const struct workload *workload;
     uint32_t step, load_point;
-    uint64_t start_ns;                  // of the measured time
+    uint64_t start_ns;                  // start of the measured time
 };
 
 static inline void trace_add(struct trace *trace, const struct traced *operation) {
@@ -40,9 +40,9 @@ static inline void trace_add(struct trace *trace, const struct traced *operation
     }
 }
 
-// Creates the file and takes the memory; if path is NULL, does nothing and returns true.
+// Creates the file and allocates the memory. If path is NULL, does nothing and returns true.
 bool trace_open(struct trace *trace, const char *path, uint64_t operations, struct failure *failure);
-// A job for the thread that may hang: writes the operations of the step, and clears them.
+// Runs in a thread, because disks may hang. Writes the operations of the step, and clears them.
 void trace_write(void *trace);
 // Removes the file of a run that was refused.
 void trace_discard(struct trace *trace);

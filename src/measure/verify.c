@@ -8,7 +8,7 @@
 #define READ_BYTES ((uint64_t)1 << 20)
 #define MEMORY_ALIGNMENT 4096
 
-// Always false. Ordinal 0: the failure does not refer to a particular block.
+// Always returns false. If ordinal is 0, the failure does not concern a particular block.
 static bool fail(struct verify *verify, const struct mismatch *place, const char *call, int error, const char *what) {
     struct failure *failure = &verify->failure;
     const struct stream_step *stream = verify->stream;
@@ -29,7 +29,7 @@ static bool fail(struct verify *verify, const struct mismatch *place, const char
                        place->offset_bytes, failure->file, write, failure_error_text(error));
 }
 
-// Makes the next reads come from the disk. The kernel only drops clean pages, so the files are synced first.
+// Makes sure that the next reads come from the disk. The kernel drops only clean pages, so the files are synced first.
 static bool drop_cache(struct verify *verify, const struct worker *worker, uint32_t file) {
     int result;
     while ((result = fdatasync(worker->fds[file])) != 0 && errno == EINTR) {
@@ -42,7 +42,7 @@ static bool drop_cache(struct verify *verify, const struct worker *worker, uint3
     return true;
 }
 
-// Compares the block that was written at that place.
+// Compares the block that was written at the given position.
 static void
 compare(struct verify *verify, struct mismatch place, const unsigned char *found, const unsigned char *wanted) {
     (void)atomic_fetch_add(&verify->blocks, 1);
@@ -60,7 +60,7 @@ compare(struct verify *verify, struct mismatch place, const unsigned char *found
     }
 }
 
-// Write n (from 0) and up to count - 1 writes after it, which follow one another in one file.
+// Compares write n (from 0) and up to count - 1 writes after it, all in one file.
 static bool check_blocks(struct verify *verify, const struct worker *worker, struct payload *payload, uint64_t n,
                          uint64_t count, unsigned char *memory) {
     uint64_t block_bytes = verify->stream->block_bytes;

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // --verify: after a step, every block that the step wrote is read back and compared with what was last written there.
-// Each 512 bytes carry a stamp that only that write had (payload.h), so a lost, torn, misdirected or corrupted write is
-// found. It cannot find writes that a volatile cache would lose in a power cut.
+// Each 512 bytes carry a stamp that is unique to the write (payload.h), so lost, torn, misdirected and corrupted writes
+// are found. It cannot find writes that a volatile cache would lose in a power cut.
 #pragma once
 
 #include "measure/worker.h"
@@ -18,12 +18,12 @@ struct mismatch {
 
 struct verify {
     const struct workspace *workspace;
-    struct stream_step *stream;         // its workers are waiting; it only writes, and its pattern has passes
-    // Of all steps so far:
+    struct stream_step *stream;         // a stream without reads, whose workers are idle and whose pattern has passes
+    // Concerning all steps so far:
     _Atomic uint64_t blocks, mismatches;
     struct mismatch kept[VERIFY_MISMATCHES_KEPT];
     struct failure failure;             // the first wrong or unreadable block; status EXIT_MEASURED: none
 };
 
-// Checks every worker's last pass; a job of a thread.
+// Checks the last pass of every worker. Runs in a thread, because disks may hang.
 void verify_stream(void *verify);

@@ -106,15 +106,15 @@ struct schedule worker_schedule(const struct worker *worker) {
     return (struct schedule){.origin_ns = step->plan->begin_ns + shift_ns, .rate_micro_per_s = rate};
 }
 
-// In an open loop, if a stall or a slow disk lasts until the end, some operations were due but could not start. Without
-// them, the figures would show none of the waiting that the stall caused.
+// In an open loop, if a stall or a slow disk lasts until the end, some operations were due but could not start. If they
+// were ignored, the figures would not show how long they waited because of the stall.
 
 static bool has_started(const struct worker *worker) {
     return worker->error.call != NULL || worker->figures[worker->operation]->in_flight.in_flight;
 }
 
-// Each worker of mq-log has its own plan, which is pure arithmetic. Operations that did not start count as the next
-// ones.
+// Each worker of mq-log has its own plan, which is pure arithmetic. Operations that did not start are counted as if
+// they were the next ones.
 static void count_own_not_started(struct worker *worker, uint64_t until_ns, uint64_t end_ns) {
     struct figures *figures = worker->figures[worker->operation];
     struct schedule schedule = worker_schedule(worker);
@@ -126,8 +126,8 @@ static void count_own_not_started(struct worker *worker, uint64_t until_ns, uint
     schedule_add_waits(&schedule, first, figures->not_started, end_ns, figures->response);
 }
 
-// For a stream whose workers share a plan: counts the operation that this worker had taken but not started. The worker
-// that ends first also counts those that no worker has taken.
+// For a stream whose workers share a plan: counts the operation that this worker took but did not start. The first
+// worker to end also counts the operations that no worker took.
 static void count_common_not_started(struct worker *worker, uint64_t until_ns, uint64_t end_ns) {
     struct arrival_plan *arrivals = &worker->stream->arrivals;
     uint64_t start_ns = worker->stream->plan->timeline.start_ns, due_ns = worker->due_ns;

@@ -6,9 +6,9 @@
 // allocated, locked, printed or formatted between the first and the last operation of a step.
 //
 // Who owns a worker's figures: the worker while it is WORKER_RUNNING. While it is WORKER_IN_CALL (in the system call,
-// or sleeping until its next operation is due) main may borrow them (WORKER_BORROWED) and give them back; a worker that
-// returns in that moment waits, outside the timed interval. WORKER_ABANDONED is final: the call hung when the run had
-// to end, main has taken over the figures, and the thread must not touch them again.
+// or sleeping until its next operation is due) main may borrow them (WORKER_BORROWED) and give them back. A worker
+// whose call returns meanwhile waits, outside the timed interval. WORKER_ABANDONED is final: the call hung when the run
+// had to end, main has taken over the figures, and the thread must not touch them again.
 #pragma once
 
 #include "figures/recorder.h"
@@ -26,17 +26,17 @@ struct result_key {
     uint64_t block_bytes;
     uint32_t load_point;
     const char *stream, *operation;
-    uint32_t worker;                    // from 1; 0: all of the stream together
+    uint32_t worker;                    // from 1; 0: all workers of the stream together
 };
 
 // The parameters of a step for all workers. They are constant while workers run, except the atomics.
 struct step_plan {
-    struct result_key key;              // without stream, operation and worker
+    struct result_key key;              // stream, operation and worker are not set
     struct timeline timeline;           // measured time
     uint64_t start_epoch_ns;            // when the measured time begins, by the wall clock
-    uint64_t begin_ns;                  // when the warm-up begins with the first operation
+    uint64_t begin_ns;                  // when the warm-up begins
     uint64_t end_ns;                    // no operation starts at or after this
-    bool own_fd_tables;                 // see work_step
+    bool own_fd_tables;                 // whether each worker has a descriptor table of its own
     struct trace *trace;                // NULL: not requested
     atomic_bool stop;                   // end after the operation in flight
     atomic_uint finished;               // how many workers have finished
@@ -55,9 +55,9 @@ struct figures {
     struct distribution slot;           // operations completed since the last cut
     struct distribution latency;        // operations of the measured time
     struct distribution *flush, *response, *sizes;      // sizes: of the writes, if they vary; NULL: not recorded
-    // for RECORDER_PENDING seconds, one for each threshold of the stream; NULL: the stream has no thresholds
+    // for RECORDER_PENDING seconds, one counter for each threshold of the stream; NULL if it has none
     struct distribution_over *over;
-    // figures_clear sets everything from here on to zero:
+    // figures_clear zeroes all members from here on:
     struct stalls stalls;
     uint64_t second_bytes;              // bytes of the current second
     struct seconds seconds;
@@ -67,10 +67,10 @@ struct figures {
     struct batch_sums batches[TIMELINE_BATCHES];
 };
 
-// stream may be NULL if the figures count nothing over thresholds.
+// stream may be NULL if the figures have no counters over thresholds.
 void figures_clear(struct figures *figures, const struct stream_step *stream);
 
-// A stream in a step.
+// A stream during a step.
 struct stream_step {
     const struct stream *stream;
     struct step_plan *plan;
@@ -78,21 +78,22 @@ struct stream_step {
     uint64_t block_bytes;
     struct arrival_plan arrivals;       // for a stream of --stream with an open loop
     _Atomic uint8_t *leaf_reads;        // for a walk: see struct pattern
-    uint32_t workers;                   // how many the stream has at the step's load point
+    uint32_t workers;                   // number of workers at the step's load point
     struct worker *first_worker;
     struct recorder *recorders[OPERATIONS];     // NULL: the stream has no such operation
-    const struct number_list *over;     // thresholds above which the writes of single workers are counted
-    bool over_too_many;                 // true if over.csv does not have all rows of single workers
+    const struct number_list *over;     // thresholds for counting the writes of single workers
+    bool over_too_many;                 // true if over.csv lacks some rows of single workers
     struct figures *all[OPERATIONS];            // the figures of all workers together
 };
 
-// Whether single workers are counted separately: with one worker, its operations are those of all.
+// Whether single workers are counted separately. If there is only one worker, this is not necessary, because its
+// operations are those of all workers.
 static inline bool stream_counts_workers(const struct stream_step *stream, enum operation operation) {
     return operation == OPERATION_WRITE && !stream_is_described(stream->stream) && stream->workers > 1;
 }
 
-// Where a worker counts the operations of a second that took longer than the thresholds. The worker adds while it may
-// add to the second's slots, and main takes and clears it when every worker has passed them.
+// The counters of a worker for the operations of a second that took longer than the thresholds. The worker adds to them
+// while it may add to the slots of this second. Main takes and clears them when every worker has passed these slots.
 static inline struct distribution_over *figures_over(const struct figures *figures, const struct stream_step *stream,
                                                      uint32_t second) {
     return &figures->over[second % RECORDER_PENDING * stream->over->count];
@@ -106,10 +107,10 @@ static inline struct recorder *stream_recorder(const struct stream_step *stream)
 enum worker_state { WORKER_RUNNING, WORKER_IN_CALL, WORKER_BORROWED, WORKER_ABANDONED };
 
 struct worker_error {
-    const char *call;                   // the system call; NULL: none failed
+    const char *call;                   // the system call; NULL if none failed
     int error;                          // errno or FAILURE_SHORT_WRITE
     bool in_warmup;
-    uint64_t ordinal;                   // number of the operation, from 1; in the warm-up, counted from its beginning
+    uint64_t ordinal;                   // number of the operation, from 1; during the warm-up, a separate count
 };
 
 struct worker {
@@ -117,43 +118,43 @@ struct worker {
     uint32_t number;                    // from 1 in its stream
     uint32_t place;                     // from 1
     struct stream_step *stream;
-    const struct place *target;         // the worker's place: its first directory, or the device
+    const struct place *target;         // the worker's place (its first directory or device)
     uint32_t first_file;                // the first file of its pattern, counted from 0 in its place
     const int *fds;                     // one for each file of its pattern
     pthread_t thread;
     sem_t start;                        // posted once for each step of the worker, and once to end the thread
     bool ends;
-    // Shared with main:
+    // Shared with the main thread:
     _Atomic int state;
     _Atomic uint64_t call_start_ns;     // when the operation in flight started; 0: none
     _Atomic uint64_t returned;          // writes that returned completely; for mq-log, including the warm-up
     _Atomic uint32_t passed;            // cuts below this index are passed; UINT32_MAX: finished
-    // Owned as described above:
-    uint64_t random;                    // state of its random numbers
+    // Owned as described at the top of this file:
+    uint64_t random;                    // state of its random number generator
     struct pattern pattern;
     struct payload payload;
     void *read_block;                   // NULL: the stream does not read
     struct group_commit *commits;       // NULL: the stream has none
     struct figures *figures[OPERATIONS];        // NULL: the stream has no such operation
-    // worker_prepare_step sets everything from here on to zero:
+    // worker_prepare_step zeroes all members from here on:
     enum operation operation;           // the type of the operation in flight, or of the next one
-    struct cut cut;                     // the slot that is running
+    struct cut cut;                     // the current slot
     uint64_t operations;                // operations of the step, including the warm-up
     uint64_t warmup_operations;
-    uint64_t commits_done, warmup_commits;      // for its applications' commits: all, and in the warm-up
+    uint64_t commits_done, warmup_commits;      // commits of its applications: all, and those in the warm-up
     uint64_t moved_bytes[OPERATIONS];   // if sizes vary: bytes moved, including the warm-up
     uint32_t size_index;  // for a stream of --stream: the size of the operation in flight, or of the last one
     uint64_t size_counts[STREAM_SIZES_MAX];     // for such a stream: the measured operations of each size
-    // for such a stream: when the operation in flight or the next one may start, and when the first one may start
+    // for such a stream: when the current or next operation may start, and when the first one may start
     uint64_t due_ns, first_due_ns;
     uint64_t record_bytes;              // if sizes vary: the bytes of log records in the measured writes
     uint64_t remote_ns;                 // measured time spent waiting for remote acknowledgements
     uint64_t pass_operations;           // operations in one pass over the files; 0: the pattern has no passes
-    uint64_t first_start_ns;            // when the step's first operation started, warm-up included; 0: not yet
+    uint64_t first_start_ns;            // when the step's first operation started, including the warm-up; 0: not yet
     uint64_t finish_ns;                 // when this worker's measured time ended
     uint64_t waits_for_recorder;
     struct worker_error error;
-    struct thread_figures thread_figures;       // the thread's own figures while it worked
+    struct thread_figures thread_figures;       // scheduling figures of the thread while it worked
 };
 
 static inline bool worker_sizes_vary(const struct worker *worker) {
@@ -173,36 +174,37 @@ void *worker_main(void *worker);
 // Prepares the worker for a step; main calls it while the thread waits.
 void worker_prepare_step(struct worker *worker, uint64_t alignment_bytes);
 
-// For main. Borrows or abandons a worker in a call; false if it is running (it will pass the cut by itself soon).
+// For main: borrows or abandons a worker that is in a call. False if the worker is not in a call; it will then soon
+// pass the cut itself.
 bool worker_take(struct worker *worker, enum worker_state state);
 void worker_give_back(struct worker *worker);
 
-// Called by the owner: ends the current slot. The recorders must have a free slot for it.
+// Called by the owner of the figures. Ends the current slot. The recorders must have a free slot for it.
 void worker_pass_cut(struct worker *worker);
-// Called by the owner: ends the step at that instant. All earlier cuts must have been passed.
+// Called by the owner of the figures. Ends the step at the given time. All earlier cuts must have been passed.
 void worker_finish(struct worker *worker, uint64_t end_ns);
 
-// When its operations are due. In an open loop, the workers of a stream are staggered evenly.
+// The schedule of a worker's operations. In an open loop, the workers of a stream are staggered evenly.
 struct schedule worker_schedule(const struct worker *worker);
 
-// All workers of a run. The workers, and all memory that the largest load point needs, are created once, before the
-// first file. The threads wait at the start of each step.
+// All workers of a run. The workers, and all memory for the largest load point, are created once, before the first
+// file. The threads wait at the start of each step.
 struct workers {
     const struct workspace *workspace;
-    struct step_plan plan;              // of the step that runs
+    struct step_plan plan;              // of the current step
     struct stream_step streams[WORKLOAD_STREAMS_MAX];
-    struct figures *whole;              // all streams of --stream together; NULL: there are none
+    struct figures *whole;              // all streams of --stream together; NULL if there are none
     uint32_t count;                     // the number of waiting threads: all streams at the greatest load point
-    struct worker *worker;              // those of each stream one after the other
+    struct worker *worker;              // workers of the first stream, then of the second, and so on
     uint32_t active_count;              // workers of the current step, of all streams
     struct worker **active;
 };
 
-// Requires a workspace whose alignment is known. False: not enough memory or threads, or a processor of --cpu that
-// cannot be used; failure says which.
+// Requires a workspace whose alignment is known. False if there is not enough memory, if a thread cannot be created, or
+// if a processor of --cpu cannot be used; failure gives the reason.
 bool workers_create(struct workers *workers, const struct workspace *workspace, struct failure *failure);
 
-// Prepares a step. The caller then sets the instants of workers->plan and starts the step.
+// Prepares a step. The caller then sets the times in workers->plan and starts the step.
 void workers_prepare_step(struct workers *workers, const struct result_key *key);
 void workers_start_step(struct workers *workers);
 

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// The thread of a worker, which runs the loop that its stream needs.
+// The thread of a worker. It runs the loop for its kind of stream.
 #include "measure/loop.h"
 
 #include <sched.h>
@@ -15,7 +15,8 @@ static bool run_loop(struct worker *worker) {
 // False if main has abandoned the worker.
 static bool work_step(struct worker *worker) {
     struct step_plan *plan = worker->stream->plan;
-    // A descriptor table of its own saves the kernel two atomic operations per call, as in a single-threaded process.
+    // If a thread has a separate descriptor table, as a single-threaded process does, the kernel saves two atomic
+    // operations per call.
     if (plan->own_fd_tables) {
         (void)unshare(CLONE_FILES);
     }

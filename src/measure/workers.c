@@ -8,7 +8,7 @@
 
 #include <sched.h>
 
-#define OWN_TABLE_MAX_DESCRIPTORS 1024          // above that, copies of the descriptor table would cost too much
+#define OWN_TABLE_MAX_DESCRIPTORS 1024          // with more, copying the descriptor table would cost too much
 
 static uint64_t largest(const struct number_list *list) {
     uint64_t max = 0;
@@ -18,7 +18,7 @@ static uint64_t largest(const struct number_list *list) {
     return max;
 }
 
-// The memory for the payload of a worker, for the largest block of all steps.
+// The memory that a worker needs for its payload, for the largest block of all steps.
 static size_t pool_bytes_of(const struct stream *stream, const struct workspace *workspace) {
     uint64_t block_bytes = stream_is_described(stream) ? stream->terms.size_max : largest(&workspace->workload->writes);
     return payload_pool_bytes(block_bytes, workspace->alignment_bytes);
@@ -34,7 +34,7 @@ static size_t over_bytes(size_t thresholds) {
     return RECORDER_PENDING * thresholds * sizeof(struct distribution_over);
 }
 
-// Includes the distributions and the counters above thresholds that the operation needs. NULL if there is no memory.
+// Allocates figures with the distributions and counters that the operation needs. NULL if there is no memory.
 static struct figures *create_figures(const struct stream *stream, enum operation operation, size_t thresholds) {
     bool flush = operation == OPERATION_WRITE && stream_flushes(stream), response = stream_is_open_loop(stream);
     bool sizes = operation == OPERATION_WRITE && stream_has(stream, OPERATION_COMMIT);
@@ -50,7 +50,8 @@ static struct figures *create_figures(const struct stream *stream, enum operatio
     return figures;
 }
 
-// Each worker of a ring of --stream has a part of the files. With all other patterns, the workers share the files.
+// For a ring of --stream, each worker has its own part of the files. For all other patterns, the workers share the
+// files.
 static void open_pattern(struct worker *worker, const struct workload *workload) {
     const struct stream *stream = worker->stream->stream;
     const struct place *place = &workload->places[worker->place - 1];
@@ -142,7 +143,7 @@ static bool create_stream(struct workers *workers, struct stream_step *step) {
             }
         }
     }
-    // Fills memory one worker at a time, so that a run that is stopped does not wait until all memory is filled.
+    // Memory is filled one worker at a time, so that a stopped run does not have to wait until all of it is filled.
     for (uint32_t n = 0; n < count && !atomic_load(workspace->stop); n++) {
         struct worker *worker = &step->first_worker[n];
         worker->number = n + 1;
@@ -201,7 +202,7 @@ static bool start_threads(struct workers *workers, struct failure *failure) {
     return good;
 }
 
-// Sets count to the workers of all streams, at the greatest load point.
+// Sets count to the number of workers of all streams at the greatest load point.
 static uint64_t needed_bytes(const struct workspace *workspace, uint32_t *count) {
     const struct workload *workload = workspace->workload;
     uint64_t needed = 0;
@@ -243,7 +244,7 @@ bool workers_create(struct workers *workers, const struct workspace *workspace, 
     if (good) {
         return start_threads(workers, failure);
     }
-    workers->count = 0;                 // none has a thread
+    workers->count = 0;                 // so far, none has a thread
     return failure_set(failure, EXIT_REFUSED, "no memory for the writers, which take %s bytes; take fewer %ss "
                        "or smaller blocks, or raise the limit on memory (ulimit -v)", format_thousands(text, needed),
                        workload->worker_title);

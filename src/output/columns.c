@@ -39,7 +39,8 @@ static void put_figures(struct csv *csv, const char *prefix, const struct distri
     csv->prefix = NULL;
 }
 
-// Rounded to whole pages, as writes are, because the bound of a bucket is not a whole number of pages.
+// The bounds of buckets are not whole numbers of pages, but the sizes of writes are, so the value is rounded to whole
+// pages.
 static void put_size(struct csv *csv, const char *name, const struct distribution *sizes, uint64_t quantile_ppm) {
     uint64_t bytes = 0;
     bool known = distribution_percentile_ns(sizes, BY_COUNT, quantile_ppm, &bytes);

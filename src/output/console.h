@@ -1,34 +1,34 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Text for standard output and standard error, used by the main thread only. Output that these do not accept at once
-// waits in a buffer that grows, so a full pipe, a stopped terminal or a reader that has disappeared never blocks the
-// tester. Only a regular file can block, so if one is on a file system under test, its text is held until the tables
-// are in place.
+// Text for standard output and standard error, used by the main thread only. Output that is not accepted at once waits
+// in a growing buffer, so a full pipe, a stopped terminal or a reader that has disappeared never blocks the tester.
+// Only a regular file can block, so if one is on a file system under test, its text is held until the tables are in
+// place.
 #pragma once
 
 #include "base/standard.h"
 
-// Sends the text for standard output to standard error instead. Call it before any output.
+// Redirects text for standard output to standard error. Call it before any output.
 void console_use_standard_error(void);
 
 // Holds text for regular files until console_release, because they may be on a file system under test.
 void console_hold(void);
 void console_release(void);
 
-// The text of both functions waits for console_flush. Names have to be escaped: see text_escape.
+// Both functions add text that console_flush will write. Names have to be escaped; see text_escape.
 void console_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void console_vescape(const char *format, va_list arguments) __attribute__((format(printf, 1, 0)));
 // Writes as much as possible without blocking.
 void console_flush(void);
-// True if so much text waits for standard output that short-lived text should be left out.
+// True if so much text is waiting for standard output that short-lived text should be left out.
 bool console_is_behind(void);
 
-// A line on standard error, after "logdisk: "; control sequences are escaped.
+// Prints a line on standard error, after "logdisk: ", with control sequences escaped.
 void console_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-// For supervisor_await: tries to write, and returns true if no text is waiting any more.
+// For supervisor_await: tries to write, and returns true if no more text is waiting.
 bool console_is_drained(void *unused);
-bool complaints_are_drained(void *unused);      // of standard error only
-// Why standard output could not be written; 0 if it could.
+bool complaints_are_drained(void *unused);      // checks standard error only
+// The error that prevented writing to standard output; 0 if there was none.
 int console_error(void);

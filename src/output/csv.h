@@ -1,11 +1,11 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// CSV as in RFC 4180: comma, LF, fields quoted if they need it, UTF-8; bytes that are not UTF-8, and control
-// characters, appear as \xNN. An unknown value is an empty field.
+// CSV as in RFC 4180, in UTF-8, with commas, LF line ends, and quotes around fields that need them. Control characters,
+// and bytes that are not UTF-8, appear as \xNN. An unknown value is an empty field.
 //
-// A column is declared by the call that writes its value: with its name and its unit. The form says what the call
-// writes.
+// A column is declared by the call that writes its value, which also states its name and unit. The form determines what
+// the call writes.
 #pragma once
 
 #include "base/text.h"
@@ -20,7 +20,7 @@ enum csv_form {
 struct csv {
     struct text text;
     enum csv_form form;
-    const char *table;          // of CSV_LIST
+    const char *table;          // for CSV_LIST
     const char *prefix;         // added to the names that follow; NULL: none
 };
 
@@ -29,9 +29,9 @@ void csv_text(struct csv *csv, const char *name, const char *unit, const char *v
 void csv_integer(struct csv *csv, const char *name, const char *unit, uint64_t value);
 void csv_integer_if(struct csv *csv, const char *name, const char *unit, bool known, uint64_t value);
 void csv_real(struct csv *csv, const char *name, const char *unit, double value, int places);  // empty if not finite
-// The column `worker`: its number; 0 is all of them.
+// The column `worker`: its number; 0 stands for all workers.
 void csv_worker(struct csv *csv, uint32_t worker);
 
-// One field, with its separator. The first field of a row is never empty.
+// Writes one field, with its separator. The first field of a row is never empty.
 void csv_field(struct csv *csv, const char *value);
 void csv_end_row(struct csv *csv);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "output/fio.h"
 
-// A job file has fixed numbers, so it is one load point: the first.
+// The numbers in a job file are fixed, so the job describes a single load point, the first one.
 static uint64_t load_of(const struct workload *workload) {
     return workload->load_points->values[0];
 }
@@ -18,9 +18,9 @@ static uint32_t whole_percent(uint32_t ppm) {
 static void print_global(FILE *out, const struct options *options) {
     (void)fprintf(out, "[global]\nioengine=psync\nthread=1\ntime_based=1\nruntime=%" PRIu64 "\nramp_time=%" PRIu64 "\n",
                   options->duration_s, options->warmup_s);
-    // Does not set refill_buffers: by default, fio alters each block a little, like the tester, and refilling a large
-    // block takes longer than some writes. Turns off fio's hints to the page cache, and prevents it from dropping the
-    // cache before each pass through a file.
+    // Leaves refill_buffers off: by default, fio alters a small part of each block, as the tester does, and refilling a
+    // large block takes longer than some writes. Also turns off fio's hints to the page cache, and prevents fio from
+    // dropping the cache before each pass through a file.
     (void)fprintf(
         out,
         "norandommap=1\nfallocate=none\ninvalidate=0\nfadvise_hint=0\ngroup_reporting=1\nclocksource=clock_gettime\n"
@@ -46,7 +46,7 @@ static void print_way(FILE *out, const struct stream *stream, const struct place
     }
 }
 
-// A colon separates names, and one inside a name is escaped.
+// A colon separates names, so a colon inside a name is escaped.
 static void print_path(FILE *out, const struct place *place) {
     (void)fprintf(out, "filename=");
     for (const char *at = place->path; *at != '\0'; at++) {
@@ -54,7 +54,7 @@ static void print_path(FILE *out, const struct place *place) {
     }
 }
 
-// A line for each, because fio reads no more than 4095 characters of one.
+// Prints one line for each, because fio reads at most 4095 characters of a line.
 static void print_files(FILE *out, const struct workload *workload, const struct stream *stream) {
     const struct place *place = &workload->places[stream->first_place];
     uint64_t files = stream_is_described(stream) ? stream->terms.files : place->files;
@@ -96,7 +96,7 @@ static void print_sizes(FILE *out, const struct stream_terms *terms) {
     (void)fprintf(out, "bssplit=");
     for (uint32_t i = 0, before = 0; i < terms->sizes_count; i++) {
         uint32_t upto = whole_percent(terms->upto_ppm[i]);
-        if (upto > before) {            // fio hangs at a size with 0 percent
+        if (upto > before) {            // fio hangs if a size has 0 percent
             (void)fprintf(out, "%s%" PRIu64 "/%" PRIu32, before > 0 ? ":" : "", terms->sizes[i], upto - before);
         }
         before = upto;
@@ -104,13 +104,13 @@ static void print_sizes(FILE *out, const struct stream_terms *terms) {
     (void)fprintf(out, "\n");
 }
 
-// fio takes whole operations per second, and 0 for no limit at all.
+// fio accepts only whole operations per second, and 0 means no limit.
 static double rate_of(double per_s) {
     return per_s > 0 && per_s < 1 ? 1 : per_s;
 }
 
-// A stream with a rate becomes one job with the whole rate and a queue, which comes nearest to workers that share one
-// plan.
+// A stream with a rate becomes one job with the whole rate and a queue, which is the closest match for workers that
+// share one plan.
 static void print_arrivals(FILE *out, const struct stream *stream, uint64_t load, uint32_t workers) {
     const struct stream_terms *terms = &stream->terms;
     if (terms->process == ARRIVAL_CLOSED) {
@@ -127,7 +127,7 @@ static void print_arrivals(FILE *out, const struct stream *stream, uint64_t load
                        "; with direct=0, fio's queue has one operation at a time\n", rate);
 }
 
-// At least 1 percent, without a zone of 0 percent before it, because fio would use other places.
+// The zone has at least 1 percent, and no zone of 0 percent precedes it, because fio would then use other places.
 static void print_zone(FILE *out, const struct pattern_terms *terms) {
     uint32_t extent = whole_percent(terms->extent_ppm), from = whole_percent(terms->start_from_ppm);
     extent = extent > 0 ? extent : 1;

@@ -10,7 +10,7 @@
 
 #define ROWS_PER_HEADER 10
 #define BAR_MAX 30
-#define BARS_MAX 128                    // more than the bars up to DISTRIBUTION_MAX_NS
+#define BARS_MAX 128                    // enough for DISTRIBUTION_MAX_NS
 
 static uint64_t us(uint64_t ns) {
     return (ns + 500) / 1000;
@@ -38,7 +38,7 @@ static void print_number(int width, uint64_t value) {
     console_print(" %*s", width, format_thousands(text, value));
 }
 
-// The mean of no operations is shown as 0, like the extremes.
+// If there are no operations, the mean is shown as 0, like the extremes.
 static uint64_t mean_ns(const struct monitor_figures *figures) {
     return figures->count > 0 ? figures->sum_ns / figures->count : 0;
 }
@@ -59,7 +59,7 @@ static void print_row(struct monitor *monitor, const struct monitor_figures *ste
     console_print("\n");
 }
 
-// UTC, because local time would have to be read from a file while the disk is measured.
+// Times are in UTC, because the local time zone would have to be read from a file while the disk is measured.
 static void print_new_maximum(const struct monitor *monitor, uint64_t before_ns) {
     char before[THOUSANDS_BYTES], now[THOUSANDS_BYTES];
     struct tm utc = {0};
@@ -115,8 +115,8 @@ void monitor_second(struct monitor *monitor, uint32_t second, bool partial, cons
 
 // The histogram.
 
-// Its bars begin at 0, 100 ns, 125 ns ... 800 ns, 1 us, 1.25 us and so on: the preferred numbers of ISO 3,
-// ten in a decade.
+// The bars begin at 0, 100 ns, 125 ns ... 800 ns, 1 us, 1.25 us and so on (the preferred numbers of ISO 3, ten in each
+// decade).
 static uint64_t bar_from_ns(unsigned bar) {
     static const uint64_t preferred[] = {100, 125, 160, 200, 250, 315, 400, 500, 630, 800};
     if (bar == 0) {
@@ -129,7 +129,8 @@ static uint64_t bar_from_ns(unsigned bar) {
     return ns;
 }
 
-// Fills in the count of each bar, as exact as the buckets of the distribution; returns the number of bars.
+// Fills in the count of each bar, with the same accuracy as the buckets of the distribution. Returns the number of
+// bars.
 static unsigned fill_bars(const struct distribution *step, uint64_t bars[BARS_MAX]) {
     uint64_t left = step->count;
     unsigned count = 0;

@@ -1,17 +1,16 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// mqldt's table (--csvFile): the same columns in the same order under the same titles,
-// a block of rows for each load point.
-// Like mqldt's, it is written in place to the file that the user named, so that links, owner and mode are kept, and a
-// pipe, the screen or a mounted file works as well: replaced if there is never more than one queue manager, else
-// appended to.
-// The old content is kept until there is a result.
+// mqldt's table (--csvFile): the same columns in the same order under the same titles, a block of rows for each load
+// point. Like mqldt's, it is written in place to the file that the user named, so that links, owner and mode are kept,
+// and a pipe, the screen or a mounted file works as well. Its content is replaced if there is never more than one queue
+// manager; otherwise, rows are appended. The old content is kept until there is a result.
 #pragma once
 
 #include "measure/result.h"
 
-// mqldt's columns, in its order. "By a single qm" in mqldt's titles refers to the extreme of single queue managers.
+// mqldt's columns, in its order. "By a single qm" in mqldt's titles refers to the extreme among the figures of single
+// queue managers.
 enum mqldt_column { MQLDT_BLOCK, MQLDT_WRITES, MQLDT_BYTES, MQLDT_SECOND_MAX, MQLDT_SECOND_MIN, MQLDT_BYTES_PER_S,
                     MQLDT_MAX, MQLDT_MIN, MQLDT_MEAN, MQLDT_SLOWEST, MQLDT_FASTEST, MQLDT_COLUMNS };
 
@@ -29,12 +28,12 @@ struct csvfile {
     const char *path;       // NULL: not requested
     int fd;                 // -1: not open, because on_screen or unread is set
     bool on_screen;         // standard output refers to the same file
-    // the file is a named pipe that nobody had open for reading at the start: a writer waits for a reader
+    // the file is a named pipe that no process was reading at the start, so writing to it waits for a reader
     bool unread;
-    bool made;              // by csvfile_open
-    int error;              // of csvfile_write
-    uint32_t queue_managers;// of the last row
-    struct text text;       // what it will hold
+    bool made;              // true if csvfile_open created the file
+    int error;              // error of csvfile_write
+    uint32_t queue_managers;// load point of the last row
+    struct text text;       // its new content
 };
 
 // Opens the file for writing, without changing its content; false if that is not possible.
@@ -42,11 +41,11 @@ bool csvfile_open(struct csvfile *csvfile, const char *path, struct failure *fai
 
 void csvfile_add(struct csvfile *csvfile, const struct mqldt_row *row);
 
-// Writes the rows, if there are any, and closes it; for the thread that writes files. False: csvfile_report says what
-// could not be written. A run that measured nothing does not replace an earlier result.
+// Writes any rows, and closes the file. For the thread that writes files. False if it could not be written;
+// csvfile_report then gives the reason. A run that measured nothing does not replace an earlier result.
 bool csvfile_write(struct csvfile *csvfile, bool append);
-// For the main thread, after csvfile_write.
+// Called by the main thread after csvfile_write.
 void csvfile_report(struct csvfile *csvfile);
 
-// Closes it without a result; a file that csvfile_open created is removed.
+// Closes the file without a result, and removes it if csvfile_open created it.
 void csvfile_discard(struct csvfile *csvfile);

@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// O_NONBLOCK would apply to the open file, which we share with others, so pipes and terminals are opened again. If that
-// is not permitted, poll(2) and small writes are used instead.
+// O_NONBLOCK would apply to the open file, which other processes share, so pipes and terminals are opened again. If
+// that is not permitted, poll(2) and small writes are used instead.
 static void look_at(struct outlet *outlet) {
     struct stat status;
     char path[32];

@@ -10,11 +10,11 @@
 enum outlet_kind { OUTLET_UNKNOWN, OUTLET_FILE, OUTLET_NONBLOCKING, OUTLET_OTHER };
 
 struct outlet {
-    int fd;                     // given; drain replaces it
+    int fd;                     // set by the caller; drain may replace it
     enum outlet_kind kind;
-    int error;                  // why a text could not be written: the first error
+    int error;                  // the first error of a write; 0 if there was none
     struct text text;           // text that is waiting
 };
 
-// Writes as much as possible without blocking, and nothing to a regular file while regular files are held.
+// Writes as much as possible without blocking, but writes nothing to a regular file while such files are held back.
 void outlet_drain(struct outlet *outlet, bool holds_files);

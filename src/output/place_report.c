@@ -35,7 +35,7 @@ static void print_mean(uint64_t sum_ns, uint64_t count) {
     }
 }
 
-// Response times are shown if all operations have one.
+// Response times are shown only if all operations have one.
 static void
 print_row(const char *when, const char *place, const char *operation, const struct place_figures *row, double s) {
     char count[THOUSANDS_BYTES];

@@ -1,13 +1,13 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// The output about the places of --place: reads and writes of all streams of a place together, and in total, after
-// each step and, with --monitor, for every few seconds of it.
+// The output about the places of --place: reads and writes of all streams of a place together, and of all places
+// together. It is printed after each step and, with --monitor, for every few seconds of the step.
 #pragma once
 
 #include "measure/result.h"
 
-#define PLACE_PERIODS (RECORDER_PENDING + 1)    // no stream gets this many seconds ahead of another
+#define PLACE_PERIODS (RECORDER_PENDING + 1)    // no stream gets this far ahead of another
 
 struct place_figures {
     uint64_t count, sum_ns, max_ns;
@@ -29,15 +29,15 @@ struct place_report {
     struct place_figures step[WORKLOAD_STREAMS_MAX][OPERATIONS];
 };
 
-// Shows something only for workloads of --stream.
+// Shows nothing if the workload was not defined with --stream.
 void place_report_start_step(struct place_report *report, const struct workload *workload, uint64_t every_s);
-// Adds a whole second (from 1) of a stream's operation. Streams may be some seconds apart: a period is shown when all
-// streams have completed it.
+// Adds a whole second (numbered from 1) of one operation of a stream. Streams may be some seconds apart: a period is
+// shown when all streams have completed it.
 void place_report_second(struct place_report *report, const struct stream *stream, enum operation operation,
                          uint32_t second, const struct distribution *latency);
 // Shows the last period if it is shorter than the others.
 void place_report_end_periods(struct place_report *report);
-// Adds the whole step of a stream's operation.
+// Adds a whole step of one operation of a stream.
 void place_report_add(struct place_report *report, const struct stream *stream, enum operation operation,
                       const struct result *all);
 void place_report_end_step(struct place_report *report, uint64_t elapsed_ns);

@@ -9,8 +9,8 @@
 #define PREFIX "state="
 #define OPEN_FLAGS (O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
 
-// 0 if nothing exists at the path, or a regular file of this user that is empty or begins as ours do; EEXIST if it is
-// anything else.
+// Returns 0 if nothing exists at the path, or if it is a regular file of this user that is empty or begins like a
+// progress file. Otherwise, returns EEXIST.
 static int look_at_existing(struct progress *progress) {
     struct stat status;
     char start[sizeof PREFIX] = "";

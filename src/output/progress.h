@@ -1,8 +1,8 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// --progress=FILE: one line of key=value pairs, replaced atomically once per second. It is optional: a line that
-// cannot be written is left out, and never stops or fails a run.
+// --progress=FILE: one line of key=value pairs, replaced atomically once per second. It is optional: a line that cannot
+// be written is left out, and the run continues.
 #pragma once
 
 #include "base/failure.h"
@@ -13,10 +13,10 @@
 
 struct progress {
     const char *path;                   // NULL: not requested
-    char path_aside[PATH_MAX + 8];      // the name under which it is written before it is renamed
+    char path_aside[PATH_MAX + 8];      // the temporary name under which it is written
     mode_t mode;                        // mode of the existing file; 0: there is none
     dev_t device;                       // the file system that holds it; 0: not requested
-    atomic_bool busy;                   // the line belongs to the thread that writes files
+    atomic_bool busy;                   // true while the thread that writes files uses the line
     struct text line;
 };
 
@@ -24,7 +24,8 @@ struct progress {
 // in which the file cannot be created.
 bool progress_open(struct progress *progress, const char *path, struct failure *failure);
 
-// The line to fill; NULL if it is to be left out: not requested, or an earlier one is still being written.
+// The line to fill in. NULL if it should be left out because no progress was requested or an earlier line is still
+// being written.
 struct text *progress_line(struct progress *progress);
-// Hands it to the thread that writes files.
+// Hands the line to the thread that writes files.
 void progress_write(struct progress *progress, struct job_thread *files);

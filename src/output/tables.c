@@ -16,7 +16,7 @@
 #define PRINTED_LINE_BYTES 4096                 // plus one row; runtimes split lines of more than 16 KiB
 #define WAITING_MAX_BYTES (UINT64_C(16) << 20)  // text of one table, while its file system hangs
 
-// Without reserved space, the whole result would be lost on a full file system.
+// If space were not reserved, the whole result would be lost if the file system became full.
 static const off_t reserved_bytes[TABLES] = {[TABLE_RESULTS] = 512 << 10, [TABLE_RUN] = 64 << 10};
 
 static const char *name_of(int table) {
@@ -188,7 +188,7 @@ void tables_flush(struct tables *tables, struct job_thread *files) {
             file->writing = *rows;
             *rows = empty;
             atomic_store(&file->busy, true);
-            (void)job_thread_add(files, write_job, file);      // at most one job per table: there is room
+            (void)job_thread_add(files, write_job, file);      // there is room, because each table has at most one job
         } else if (rows->length > WAITING_MAX_BYTES) {
             atomic_store(&file->error, ETIMEDOUT);
             text_cut(rows, 0);
@@ -234,7 +234,7 @@ bool tables_complete(struct tables *tables) {
     return tables->missing[0] == '\0';
 }
 
-// Renames run.csv, but not over another one; some file systems and containers cannot rename without replacing.
+// Renames run.csv, but never over another file. Some file systems and containers cannot rename without replacing.
 static int name_run(int dir_fd) {
     struct stat status;
     if (syscall(SYS_renameat2, dir_fd, RUN_ASIDE, dir_fd, "run.csv", NO_REPLACE) == 0) {
@@ -272,13 +272,14 @@ static uint32_t crc32(const char *bytes, size_t length) {
     return ~crc;
 }
 
-// Several rows per line, because a container's runtime adds a prefix to each line that is longer than many rows.
+// Prints several rows per line, because the container runtime adds a prefix to each line, and the prefix is longer than
+// many rows.
 static bool print_rows(char *rows, size_t length, bool (*wait)(void *), void *context) {
     for (char *end = rows + length, *next = rows; rows < end; rows = next) {
         char *feed = NULL;
         while (next < end && (feed == NULL || next - rows < PRINTED_LINE_BYTES)) {
             if (feed != NULL) {
-                *feed = '\t';           // no row contains one
+                *feed = '\t';           // no row contains a tab
             }
             feed = memchr(next, '\n', (size_t)(end - next));
             next = feed != NULL ? feed + 1 : end;

@@ -6,7 +6,7 @@
 #include "output/console.h"
 
 #define PLAIN_LINES_PER_STEP 10
-#define WIDE 67                // width of titles, wide for what was written, narrow for latencies
+#define WIDE 67                // width of the titles of amounts written, and of latencies
 #define NARROW 30
 
 static const char *number(uint64_t value) {
@@ -106,7 +106,7 @@ static void print_elapsed(struct screen *screen, uint64_t elapsed_s) {
     char size[SIZE_NAME_BYTES];
     const char *unit = screen->workload->load_unit;
     size_t length = strlen(unit);
-    // without its plural
+    // the word without its plural ending
     int unit_length = (int)length - (screen->load_point == 1 && length > 1 && unit[length - 1] == 's');
     if (screen->size_bytes == 0) {
         console_print("%sExecuting test for %" PRIu32 " %.*s. Seconds elapsed -> %" PRIu64 "/%" PRIu64 "%s",
@@ -144,7 +144,7 @@ void screen_end_step(struct screen *screen, uint64_t elapsed_s) {
     console_print(screen->terminal ? "\n\n" : "\n");
 }
 
-// ordinal: the number of the write concerned; 0: none.
+// ordinal: the number of the write, or 0 if the line is not about a single write.
 static void print_figure(const char *title, int width, const char *sign, uint64_t value, uint64_t ordinal) {
     console_print("%-*s : %s%15s", width, title, sign, number(value));
     if (ordinal > 0) {
@@ -191,7 +191,7 @@ void screen_result(const struct mqldt_row *row, const struct result *all) {
     console_flush();
 }
 
-// Mean, extremes and percentiles of writes or commits.
+// Prints mean, extremes and percentiles of writes or commits.
 static void print_latency(const struct result *all) {
     uint64_t count = all->latency->count;
     print_figure("Max latency (ns)", NARROW, all->max_in_flight ? ">= " : "", all->max_ns, all->max_ordinal);

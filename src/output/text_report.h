@@ -1,8 +1,8 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// The output for people: the options, a live line while it measures (plain lines if the output is not a terminal), and
-// after each step mqldt's figures under mqldt's names, and percentiles.
+// The output for people: the options, a live line during the measurement (plain lines if the output is not a terminal),
+// and after each step mqldt's figures under mqldt's names, and percentiles.
 #pragma once
 
 #include "output/mqldt_csv.h"
@@ -21,7 +21,7 @@ struct screen {
 void screen_options(const struct options *options);
 void screen_initial_write(const struct initial_write *initial_write);
 void screen_start_step(struct screen *screen, const struct result_key *step, uint64_t duration_s);
-// At most once per second; if the output is not a terminal, about ten lines per step.
+// Updates the live line at most once per second. If the output is not a terminal, prints about ten lines per step.
 void screen_elapsed(struct screen *screen, uint64_t elapsed_s);
 void screen_end_step(struct screen *screen, uint64_t elapsed_s);
 void screen_result(const struct mqldt_row *row, const struct result *all);
@@ -31,6 +31,6 @@ void screen_stream(const struct result *all);
 void screen_commits(const struct result *all);
 void screen_log_of_commits(const struct result *all);
 
-// Prints all steps again at the end, one row each, as the last lines of a log.
+// Prints all steps again at the end, one row each, so that they are the last lines of a log.
 void screen_summarize(struct screen *screen, const struct result *all);
 void screen_summary(const struct screen *screen);
