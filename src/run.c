@@ -73,11 +73,11 @@ void run_progress(void *argument) {
     bool known = atomic_load(&run->own_files_known);
     if (line != NULL) {
         put_progress(line, run);
-        // Tables must not wait for a progress file that hangs with the disk under test.
+        // The tables must not wait for a progress file that hangs with the disk under test.
         progress_write(&run->progress, known && run->progress_under_test ? &run->work : &run->files);
     }
     tables_flush(&run->tables, &run->files);
-    // Text for a regular file is held until its file system is known.
+    // Text for a regular file is held back until the file system of that file is known.
     if (known && !run->console_under_test) {
         console_release();
     }

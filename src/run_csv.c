@@ -20,7 +20,7 @@ static void put_and_free(struct csv *csv, const char *name, struct text *value) 
     text_free(value);
 }
 
-// number 0 lists the key.
+// 0 if the key is being listed.
 static void put_numbered(struct csv *csv, const char *prefix, uint32_t number, const char *value) {
     char end[16] = "n";
     if (number > 0) {
@@ -31,9 +31,9 @@ static void put_numbered(struct csv *csv, const char *prefix, uint32_t number, c
     csv->prefix = NULL;
 }
 
-// The program and its outcome.
+// The program and its result.
 
-// Arguments that a shell would split are put in single quotes.
+// Arguments that a shell would split are enclosed in single quotes.
 static void put_command_line(struct csv *csv, const struct run *run) {
     struct text text = {0};
     for (int i = 0; run->argv[i] != NULL; i++) {
@@ -195,7 +195,8 @@ static bool threads_are_known(const struct disturbance *disturbance) {
     return disturbance->threads_known && disturbance->writers_elapsed_ns > 0;
 }
 
-// The kernel's count begins before the first write, when the writers wake up: on a crowded host it can exceed the run.
+// The kernel starts counting when the writers wake up, before the first write. On a crowded host, the count can
+// therefore exceed the duration of the run.
 static double run_queue_wait_share(const struct disturbance *disturbance) {
     double waited = (double)disturbance->run_queue_wait_ns / (double)disturbance->writers_elapsed_ns;
     return !threads_are_known(disturbance) ? NAN : waited > 1 ? 1 : waited;
@@ -207,7 +208,8 @@ static double foreign_io_share(const struct disturbance *disturbance) {
     return all > 0 ? foreign / all : NAN;
 }
 
-// The step that ended early, and what disturbed that step alone: the shares of all steps could hide it.
+// The step that ended early, and the disturbance during this step alone. The shares of all steps together could hide
+// it.
 static void put_early_end(struct csv *csv, const struct run *run) {
     const struct early_end *early_end = &run->early_end;
     const struct disturbance step = disturbance_since(&run->disturbance, &run->before_step);
@@ -313,7 +315,7 @@ static void put_storage(struct csv *csv, const struct run *run) {
     csv_text(csv, "device_shared_with", "text", run->lock.others);
 }
 
-// What else went on.
+// Other activity on the host.
 
 static void put_disturbance(struct csv *csv, const struct run *run) {
     const struct disturbance *disturbance = &run->disturbance;

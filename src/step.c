@@ -4,12 +4,12 @@
 
 #define LEAD_NS UINT64_C(3000000)               // from the start signal to the first operation
 #define LEAD_PER_WORKER_NS UINT64_C(20000)
-#define WAKE_NS UINT64_C(50000000)              // how long before a planned start main wakes
-#define GRACE_NS UINT64_C(10000000)             // from a cut until main passes it for a worker in a call
+#define WAKE_NS UINT64_C(50000000)              // main wakes this long before a planned start
+#define GRACE_NS UINT64_C(10000000)             // how long a worker in a call has to pass a cut itself
 #define MONITOR_NS UINT64_C(250000000)          // the longest wait between two checks
 #define END_MONITOR_NS UINT64_C(2000000)        // the longest wait after the step has ended
 #define OVER_WORKER_ROWS_MAX 400000             // rows of single workers in over.csv, in all steps: about 20 MB
-#define TRACE_PATIENCE_NS (30 * NS_PER_S)       // for writing the trace after the run was told to end
+#define TRACE_PATIENCE_NS (30 * NS_PER_S)       // for writing the trace if the run was told to end
 
 static uint64_t least(uint64_t one, uint64_t other) {
     return one < other ? one : other;
@@ -34,7 +34,7 @@ static uint64_t planned_begin_ns(const struct run *run) {
     return run->first_begin_ns > 0 ? run->first_begin_ns + (run->workers.plan.key.step - 1) * step_s * NS_PER_S : 0;
 }
 
-// Sets the step's instants from its first one on. A step that starts late still ends at its planned time, but keeps at
+// Sets the times of a step, given when it begins. A step that starts late still ends at its planned time, but keeps at
 // least half of its duration. The warm-up is shortened first.
 static void set_times(struct run *run, uint64_t begin_ns) {
     struct step_plan *plan = &run->workers.plan;
@@ -152,10 +152,11 @@ static void start_workers(struct run *run) {
     workers_start_step(&run->workers);
 }
 
-// While workers work: main passes cuts for those in a call, takes over finished slots, shows the progress of the step,
-// and abandons workers whose calls do not return when the run should end.
+// While the workers run, the main thread passes cuts for those in a call, takes over finished slots, and shows the
+// progress of the step. When the run should end, it abandons workers whose calls do not return.
 
-// Passes a cut for a worker that has not passed it; false if the worker is running, or its grace period is not over.
+// Passes a cut for a worker that has not passed it itself. False if the worker is not in a call, or if its grace period
+// is not over.
 static bool pass_for(struct worker *worker, const struct cut *cut, uint64_t now) {
     if (atomic_load_explicit(&worker->passed, memory_order_acquire) > cut->index) {
         return true;
@@ -178,8 +179,8 @@ static bool is_finished(const struct worker *worker) {
     return atomic_load_explicit(&worker->passed, memory_order_acquire) == UINT32_MAX;
 }
 
-// True if all workers of the stream have passed the cut, and at least one continues after it. If all are finished the
-// slot may have been cut short, and recorder_finish knows when it ended.
+// True if all workers of the stream have passed the cut, and at least one of them continues after it. If all workers
+// have finished, the slot may have been cut short, and recorder_finish determines when it ended.
 static bool slot_has_ended(const struct stream_step *stream, const struct cut *cut, uint64_t now) {
     bool one_continues = false;
     for (uint32_t i = 0; i < stream->workers; i++) {
@@ -267,7 +268,7 @@ static uint64_t next_look_ns(const struct run *run, uint64_t now) {
     uint64_t cut_ns = stream_recorder(&run->workers.streams[0])->cut.end_ns + GRACE_NS;
     bool stops = run->supervisor.reason != STOP_NONE || atomic_load(&plan->stop);
     uint64_t next_ns = least(least(now + MONITOR_NS, cut_ns), plan->end_ns);
-    // A worker that was running at the cut will pass it very soon.
+    // A worker that was not in a call at the cut will pass it very soon.
     return stops || next_ns < now + END_MONITOR_NS ? now + END_MONITOR_NS : next_ns;
 }
 
@@ -281,13 +282,13 @@ static void monitor_workers(struct run *run) {
             atomic_store(&plan->stop, true);
         }
         run->look_ns = now_ns();
-        // If main wakes later than that, the cause is not a disk, because it makes no call in between.
+        // The main thread makes no call between its checks. If it wakes later than this, a disk cannot be the cause.
         if (run->look_ns > until_ns + run->oversleep_max_ns) {
             run->oversleep_max_ns = run->look_ns - until_ns;
             run->oversleep_max_step = plan->key.step;
         }
         each_operation(run, advance);
-        uint64_t second = (run->look_ns - plan->begin_ns) / NS_PER_S;       // of the step; before it, any number
+        uint64_t second = (run->look_ns - plan->begin_ns) / NS_PER_S;       // arbitrary before the step begins
         if (second != shown_s) {
             shown_s = second;
             show(run);
@@ -298,7 +299,7 @@ static void monitor_workers(struct run *run) {
     }
 }
 
-// The end: completes the figures, and gives them to the tables, the screen and mqldt's table.
+// The end: completes the figures, and passes them to the tables, the screen and mqldt's table.
 
 static void note_error(struct run *run) {
     const struct worker *first = NULL;
@@ -352,14 +353,14 @@ static void show_result(struct run *run, const struct stream_step *stream, const
     }
 }
 
-// Prints the summary only at the end of printed tables.
+// If tables are printed, the summary appears only at their end.
 static void summarize(struct run *run, const struct result *all) {
     if (run->tables.printed) {
         screen_summarize(&run->screen, all);
     }
 }
 
-// Reports responses only for streams of --stream.
+// Responses are reported only for streams of --stream.
 static void report_responses(struct run *run, const struct result *all) {
     struct table_row row = {.key = all->key, .latency = all->response};
     for (row.bucket = 0; all->response != NULL && row.bucket < DISTRIBUTION_BUCKETS; row.bucket++) {
@@ -441,7 +442,7 @@ static void add_fidelity(void *context, const struct fidelity *fidelity) {
     tables_add(&run->tables, TABLE_FIDELITY, &row);
 }
 
-// The row of all streams of --stream together, and how closely they kept to what was requested.
+// The row of all streams of --stream together, and how closely the streams met the requested shares and rates.
 static void report_workload(struct run *run) {
     if (run->workers.whole == NULL) {
         return;
@@ -468,8 +469,8 @@ static void write_trace(struct run *run) {
     }
 }
 
-// The bytes that a worker moved on the file system whose disk is sampled, which is that of the first directory. The
-// directories of one place are assumed to have equal parts of it.
+// The bytes that a worker read or wrote on the file system of the first directory, whose disk is sampled. All
+// directories of a place are assumed to have equal parts of these bytes.
 static uint64_t on_sampled_device(const struct run *run, const struct worker *worker, uint64_t bytes) {
     const struct place *places = run->workload.places, *first = &places[worker->place - 1];
     uint32_t directories = 0, sampled = 0;
@@ -483,7 +484,8 @@ static uint64_t on_sampled_device(const struct run *run, const struct worker *wo
     return bytes / directories * sampled;
 }
 
-// Adds the tester's own share of the disturbance, as the workers counted it. Returns when the last worker ended.
+// Adds the bytes that the workers themselves read and wrote to the disturbance record. Returns when the last worker
+// ended.
 static uint64_t add_workers(struct run *run) {
     struct disturbance *disturbance = &run->disturbance;
     const struct step_plan *plan = &run->workers.plan;
@@ -510,7 +512,7 @@ static uint64_t add_workers(struct run *run) {
     return end_ns;
 }
 
-// All workers have finished or are abandoned. An error of a worker becomes run->failure.
+// Called when all workers have finished or are abandoned. If a worker failed, its error becomes run->failure.
 static void report_step(struct run *run) {
     uint64_t measured_s = (add_workers(run) - run->workers.plan.timeline.start_ns) / NS_PER_S;
     each_operation(run, finish_recorder);
@@ -527,7 +529,7 @@ static void report_step(struct run *run) {
 
 // Verification.
 
-// Only blocks that were written in a known order can be compared.
+// Blocks can be compared only if they were written in a known order.
 static void verify_streams(struct run *run) {
     struct verify *verify = &run->verify;
     verify->workspace = &run->workspace;
@@ -568,7 +570,7 @@ bool step_run(struct run *run, uint32_t number, uint64_t block_bytes, uint32_t l
     disturbance_end_step(&run->disturbance);
     report_step(run);
     write_trace(run);
-    run_progress(run);                  // the step's last percent and writes
+    run_progress(run);                  // shows the final percentage and count of the step
     if (run->options->verify && run->failure.status == EXIT_MEASURED) {
         verify_streams(run);
     }

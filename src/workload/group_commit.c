@@ -8,7 +8,7 @@ bool group_commit_open(struct group_commit *commits, const struct commit_terms *
     return commits->groups != NULL;
 }
 
-// place: from the front.
+// place: counted from the front of the ring.
 static struct commit_group *group_at(const struct group_commit *commits, uint32_t place) {
     uint32_t index = commits->first + place;
     return &commits->groups[index < commits->room ? index : index - commits->room];

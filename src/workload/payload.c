@@ -13,7 +13,7 @@ static uint64_t mix(uint64_t z) {
     return z ^ (z >> 31);
 }
 
-// Sebastiano Vigna's public-domain generator: well mixed, any seed will do.
+// The public-domain generator of Sebastiano Vigna. Its output is well mixed for any seed.
 uint64_t splitmix64(uint64_t *state) {
     return mix(*state += SPLITMIX_STEP);
 }
@@ -106,8 +106,8 @@ bool payload_stamp_of(const unsigned char *sector, uint32_t *worker, uint64_t *n
 
 #define SECTOR_WORDS (PAYLOAD_SECTOR_BYTES / sizeof(uint64_t))
 
-// The value that is XORed with the words of a sector, if they come from that pool. The generator is a counter, so any
-// word of a pool can be made without those before it, and no pool is needed.
+// The value that was XORed with the words of a sector, if they come from the given pool. The generator is based on a
+// counter, so any word of a pool can be computed without the words before it, and no pool is needed.
 static void find_masks(uint64_t masks[SECTOR_WORDS], const unsigned char *sector, uint64_t seed, uint32_t worker,
                        size_t at_bytes) {
     uint64_t state = pool_state(seed, worker) + SPLITMIX_STEP * (at_bytes / sizeof(uint64_t) + 1);

@@ -24,9 +24,9 @@ struct key {
     unsigned patterns, arrivals;        // the patterns and arrivals that have the key; 0: all
 };
 
-// What is being read.
+// The option that is being read.
 struct reading {
-    const char *option, *name;          // the name may not have been read yet: it is looked up for messages
+    const char *option, *name;          // for messages; the name may not have been read yet
     int name_length;
     const struct key *keys;
     size_t keys_count;
@@ -58,7 +58,7 @@ static bool take_choice(const char *value, const char *const *names, uint64_t *c
     return false;
 }
 
-// "12.5%", up to 100 %, in millionths.
+// "12.5%", at most 100 %, in millionths.
 static bool take_percent(const char *value, uint32_t *ppm) {
     char number[32];
     uint64_t billionths;
@@ -74,7 +74,7 @@ static bool take_percent(const char *value, uint32_t *ppm) {
     return true;
 }
 
-// "5", "load" (if allowed to stand alone) or "5*load": cuts the text to the number.
+// "5", "5*load" or, if allowed, just "load". Shortens the text to the number.
 static bool cut_load(char text[32], const char *value, bool *scales) {
     int length = snprintf(text, 32, "%s", value);
     if (length < 0 || length >= 32) {
@@ -233,7 +233,7 @@ bool grammar_directories(const char *text, size_t length) {
     return length > 0;
 }
 
-// The text itself is kept, see read_keys.
+// Keeps the text itself; see read_keys.
 static bool take_directories(const char *value, void *place) {
     (void)place;
     return grammar_directories(value, strlen(value));
@@ -342,7 +342,7 @@ static const struct key *find_key(const struct reading *reading, const char *tex
     return NULL;
 }
 
-// One KEY=VALUE.
+// Reads one KEY=VALUE.
 static bool read_key(struct reading *reading, const char *text, size_t length, void *terms) {
     char value[VALUE_BYTES], names[200];
     size_t name_length = strcspn(text, "=,");
@@ -379,7 +379,7 @@ static bool read_keys(struct reading *reading, const char *text, void *terms) {
     }
 }
 
-// Whether the stream's pattern and arrivals allow all keys that were given.
+// Whether the pattern and the arrivals of the stream allow all keys that were given.
 static bool check_keys(struct reading *reading, enum pattern_kind pattern, enum arrival_process process) {
     for (size_t i = 0; i < reading->keys_count; i++) {
         const struct key *key = &reading->keys[i];
@@ -415,7 +415,8 @@ bool grammar_place(const char *text, struct place_terms *terms, struct failure *
            refuse(&reading, "%s", "dir and device exclude each other; leave one out");
 }
 
-// The smallest and the largest size; each must be a multiple of the smallest, so that all are aligned to that.
+// The smallest and the largest size. Each size must be a multiple of the smallest, so that all operations are aligned
+// to it.
 static bool check_sizes(struct reading *reading, struct stream *stream) {
     struct stream_terms *of = &stream->terms;
     of->size_min = of->size_max = of->sizes[0];

@@ -7,7 +7,7 @@
 
 #include "workload/workload.h"
 
-#define STREAM_WORKERS_MAX 4096         // of one stream
+#define STREAM_WORKERS_MAX 4096         // in one stream
 #define STREAM_RATE_MAX_PER_S 1000000   // for all workers of a stream together
 
 #define PLACE_DEVICE_BYTES 512          // for all paths of a place in /dev/disk/by-id
@@ -21,7 +21,7 @@ struct place_terms {
     uint64_t direct;                    // 0, 1, or UINT64_MAX: not given
 };
 
-// One directory, or several with '+' between them.
+// Reads one directory, or several separated by '+'.
 bool grammar_directories(const char *text, size_t length);
 
 // The length of the first device of A+B. A '+' that is not followed by a path is part of a name.
@@ -29,5 +29,5 @@ size_t grammar_device_length(const char *text);
 
 bool grammar_place(const char *text, struct place_terms *terms, struct failure *failure);
 
-// Fills in all of the stream but first_place and terms.files. The place's name is empty if it was not given.
+// Fills in all members of the stream except first_place and terms.files. The place's name is empty if it was not given.
 bool grammar_stream(const char *text, enum sync_mode sync, struct stream *stream, struct failure *failure);

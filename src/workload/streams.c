@@ -19,7 +19,7 @@ stream_draw(const struct stream *stream, struct pattern *pattern, uint64_t *rand
 
 // Reading the options.
 
-// The values of --place and --stream, from which places and streams are made.
+// The values of --place and --stream. Places and streams are made from them.
 struct plan {
     const struct options *options;
     struct workload *workload;
@@ -60,7 +60,7 @@ static bool may_erase(const struct plan *plan, const char *device) {
     return i < allowed->count;
 }
 
-// Copies the first device of the list at that text, and moves on to the next one; false if there is none.
+// Copies the first device of the list that starts at the text, and moves to the next one. False if there is none.
 static bool take_next_device(const char **at, char device[PLACE_DEVICE_BYTES]) {
     size_t length = grammar_device_length(*at);
     (void)snprintf(device, PLACE_DEVICE_BYTES, "%.*s", (int)length, *at);
@@ -68,7 +68,7 @@ static bool take_next_device(const char **at, char device[PLACE_DEVICE_BYTES]) {
     return length > 0;
 }
 
-// How often the places name a device.
+// How many times the places name a device.
 static uint32_t times_named(const struct plan *plan, const char *device) {
     char each[PLACE_DEVICE_BYTES];
     uint32_t times = 0;
@@ -97,7 +97,7 @@ static bool check_devices_of(struct plan *plan, const struct place_terms *place)
     return true;
 }
 
-// A device may be overwritten only if it was named twice, identically.
+// A device may be overwritten only if it was named twice, with the same path.
 static bool check_devices(struct plan *plan) {
     const struct text_list *allowed = &plan->options->erase_devices;
     for (uint32_t i = 0; i < plan->places_count; i++) {
@@ -114,7 +114,8 @@ static bool check_devices(struct plan *plan) {
     return true;
 }
 
-// Gives the directories of --dir to the places that have none: one to all of them, or those of the list in their order.
+// Gives the directories of --dir to the places that have none. A single directory is given to all of them; a list is
+// used in the order of the places.
 static bool give_directories(struct plan *plan) {
     const char *list = plan->options->dir;
     uint32_t without = 0, count = 1;
@@ -143,7 +144,7 @@ static bool give_directories(struct plan *plan) {
                   count, without);
 }
 
-// Either all shares are given and add up to 100 %, or none is, and the places have equal shares.
+// Either all shares are given and add up to 100 %, or none is given and all places have equal shares.
 static bool check_shares(struct plan *plan) {
     uint32_t given = 0, count = plan->places_count;
     uint64_t sum_ppm = 0;
@@ -222,7 +223,6 @@ static bool read_streams(struct plan *plan) {
 
 // Places.
 
-// Or devices.
 static uint32_t count_directories(const struct place_terms *terms) {
     char device[PLACE_DEVICE_BYTES];
     uint32_t count = 0;
@@ -235,7 +235,7 @@ static uint32_t count_directories(const struct place_terms *terms) {
     return count + (terms->device[0] == '\0');
 }
 
-// The file of a directory or of a device.
+// The path of a directory or device, as an error message shows it.
 static char *place_path(const struct place_terms *terms, uint32_t number) {
     char device[PLACE_DEVICE_BYTES];
     const char *at = terms->device[0] != '\0' ? terms->device : terms->directories;
@@ -256,7 +256,7 @@ static enum sync_mode opening_of(enum sync_mode sync) {
     return sync == SYNC_DSYNC || sync == SYNC_SYNC ? sync : SYNC_NONE;
 }
 
-// Only the streams that write to the place matter, because those that only read can use any open mode.
+// Only the streams that write to the place matter. Streams that only read can use any mode.
 static bool agree_on_sync(struct plan *plan, uint32_t place, enum sync_mode *sync) {
     const struct stream *first = NULL;
     *sync = SYNC_NONE;
@@ -303,7 +303,7 @@ static char *name_prefix(const struct plan *plan, const char *place) {
     return prefix;
 }
 
-// The place's share of the capacity: files of equal size, none larger than --fileSize.
+// Divides the place's share of the capacity into files of equal size, none larger than --fileSize.
 static bool open_place(struct plan *plan, uint32_t number) {
     const struct place_terms *terms = &plan->places[number];
     struct workload *workload = plan->workload;
@@ -405,7 +405,7 @@ static bool check_room(struct plan *plan) {
     return true;
 }
 
-// Sizes that the disk must accept, each once.
+// The sizes that the disk must accept, without duplicates.
 static void list_sizes(struct workload *workload) {
     struct number_list *list = &workload->writes;
     for (uint32_t i = 0; i < workload->streams_count; i++) {

@@ -13,14 +13,14 @@
 #define WRITES_MAX 200
 #define WRITES_MIN 5                    // enough for a meaningful median
 #define TIME_NS UINT64_C(400000000)     // time limit for the writes of each kind
-#define PAYLOAD_WORKER 65535            // no other data has this number
+#define PAYLOAD_WORKER 65535            // unlike the number of any worker
 
 static int by_value(const void *left, const void *right) {
     uint64_t one = *(const uint64_t *)left, other = *(const uint64_t *)right;
     return (one > other) - (one < other);
 }
 
-// pwrite, not the workers' pwritev, so that a trace can distinguish them.
+// Uses pwrite instead of pwritev, which the workers use, so that a trace can distinguish the calls.
 static int write_some(int fd, uint64_t file_bytes, struct payload *payload, const atomic_bool *stop, uint64_t *p50_ns) {
     uint64_t took_ns[WRITES_MAX], end_ns = now_ns() + TIME_NS, places = file_bytes / BLOCK_BYTES;
     size_t count = 0;
@@ -39,7 +39,8 @@ static int write_some(int fd, uint64_t file_bytes, struct payload *payload, cons
     return 0;
 }
 
-// The flag O_DSYNC of an open file cannot be changed, and the file may have no name, so it is opened again.
+// The flag O_DSYNC of an open file cannot be changed, so the file is opened again. It may have no name, so it is opened
+// through /proc.
 static int
 write_with(int flags, int fd, uint64_t file_bytes, struct payload *payload, const atomic_bool *stop, uint64_t *p50_ns) {
     char path[40];

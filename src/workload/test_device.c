@@ -30,7 +30,7 @@ static struct block_number number_of(dev_t device) {
     return (struct block_number){major(device), minor(device)};
 }
 
-// Accepts only a link like those that udev creates, to one of the kernel's nodes in /dev.
+// Accepts only a link like those created by udev, which leads to one of the kernel's nodes in /dev.
 static bool find_node(struct opening *opening) {
     const char *path = opening->place->path;
     struct stat status;
@@ -52,8 +52,8 @@ static bool find_node(struct opening *opening) {
     return true;
 }
 
-// Opening some kinds of nodes has an effect on their devices, so the type is checked first; O_PATH does not open the
-// device.
+// Opening some kinds of nodes affects their devices. Therefore, the type is checked first, with O_PATH, which does not
+// open the device.
 static int pin_node(struct opening *opening) {
     struct stat status;
     int pin = open(opening->node, O_PATH | O_NOFOLLOW | O_CLOEXEC);
@@ -75,7 +75,7 @@ static int pin_node(struct opening *opening) {
     return -1;
 }
 
-// Bypasses the page cache, to read the device itself.
+// Bypasses the page cache in order to read the device itself.
 static bool open_pinned(struct opening *opening, int pin, int flags) {
     char path[64];
     struct device_use use;
@@ -95,7 +95,7 @@ static bool open_pinned(struct opening *opening, int pin, int flags) {
                              opening->node, strerror(error));
 }
 
-// The name may refer to another device by now.
+// By now, the name may refer to another device.
 static bool is_still_named(struct opening *opening) {
     struct stat named, opened;
     return (fstat(opening->device->fd, &opened) == 0 && stat(opening->place->path, &named) == 0 &&

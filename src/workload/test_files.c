@@ -46,8 +46,8 @@ void workspace_file_path(const struct workspace *workspace, uint32_t place, uint
     }
 }
 
-// Records what the thread does next with a test file or, for NO_FILE, with its directory. Returns the path, which is
-// valid until the next activity. The offset counts from the start of the descriptor.
+// Records what the thread will do next with a test file or, for NO_FILE, with the directory. Returns the path, which is
+// valid until the next activity. The offset is counted from the start of the descriptor.
 static const char *begin_activity(struct workspace *workspace, const char *call, uint32_t place, uint32_t file,
                                   uint64_t offset_bytes) {
     struct activity *activity = &workspace->activity;
@@ -84,7 +84,8 @@ static const char *option_of(const struct place *place) {
     return place->name[0] != '\0' ? "--place" : "--dir";
 }
 
-// With --createDirs: <dir>1 must be on the file system of <dir>, or the root disk is tested instead of the mount.
+// With --createDirs: <dir>1 must be on the file system of <dir>, because otherwise the root disk would be tested
+// instead of the mount.
 static bool same_file_system(struct workspace *workspace, const struct place *place) {
     const char *dir = workspace->options->dir;
     struct stat base;
@@ -99,7 +100,7 @@ static bool same_file_system(struct workspace *workspace, const struct place *pl
         place->path, dir, dir);
 }
 
-// If a directory had two names, queue managers would share files.
+// If two names led to the same directory, queue managers would share files.
 static bool not_named_before(struct workspace *workspace, const struct place *place) {
     for (const struct place *other = workspace->workload->places; other < place; other++) {
         bool same_files = strcmp(other->file_prefix, place->file_prefix) == 0;
@@ -187,7 +188,7 @@ static bool first_on_its_file_system(const struct workspace *workspace, uint32_t
     return i == number - 1;
 }
 
-// The total space of all places on that file system. Returns bytes.
+// The total space of all places on the given file system, in bytes.
 static uint64_t footprint_on(const struct workload *workload, dev_t device, uint64_t *files) {
     uint64_t footprint = 0;
     *files = 0;
@@ -277,8 +278,9 @@ static bool refuse_creation(struct workspace *workspace, const char *path, int e
                : refuse(workspace, "cannot create %s: %s", path, strerror(error));
 }
 
-// The kernel creates a file before it refuses O_DIRECT for it. So the file is created without that flag, and opened
-// again with all flags of the test; both descriptors must refer to the same file, which must not have another name.
+// The kernel creates a file before it refuses O_DIRECT for it. Therefore, the file is created without this flag, and
+// then opened again with all flags of the test. Both descriptors must refer to the same file, and the file must not
+// have another name.
 static bool create_named(struct workspace *workspace, const struct place *place, const char *path, int *fd) {
     struct stat created, opened;
     const char *name = name_of(path);
@@ -319,20 +321,20 @@ static bool create_file(struct workspace *workspace, uint32_t number, uint32_t f
     if (workspace->options->keep_files) {
         return create_named(workspace, place, path, &place->fds[file]);
     }
-    // A file that never has a name is never left behind: not after SIGKILL, and not if a disk freezes while the file
-    // is created and thaws after this process has ended.
+    // A file that never has a name is never left behind. This is true even after SIGKILL, or if a disk freezes while
+    // the file is being created and thaws after this process has ended.
     place->fds[file] = openat(place->fd, ".", open_flags(place) | O_NOFOLLOW | O_TMPFILE | O_EXCL, 0660);
     if (place->fds[file] >= 0) {
         return true;
     }
-    // The errors from a kernel or file system that does not support such files. EINVAL may also mean that it refuses
-    // O_DIRECT; creating the file under a name shows which it is.
+    // The errors of a kernel or file system that does not support such files. EINVAL may also mean that O_DIRECT is
+    // refused; creating the file under a name shows which of the two is true.
     bool impossible = errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL || errno == ENOENT;
     return impossible ? create_named(workspace, place, path, &place->fds[file])
                       : refuse_creation(workspace, path, errno);
 }
 
-// Writes once, in the same way as the test. 0, errno, or FAILURE_SHORT_WRITE.
+// Writes once, in the same way as the test. Returns 0, errno, or FAILURE_SHORT_WRITE.
 static int write_block(int fd, const void *block, size_t bytes, uint64_t offset_bytes) {
     struct iovec vector = {.iov_base = (void *)(uintptr_t)block, .iov_len = bytes};
     ssize_t written;
@@ -374,9 +376,9 @@ static void close_files(struct workspace *workspace, bool remove_names) {
     }
 }
 
-// Removes directories that we made, while their files live on without a name. The last goes first, because one may be
-// inside another. On NFS and FUSE they have to wait: an open file gets another name there when it is removed (.nfs...,
-// .fuse_hidden...).
+// Removes directories that the tester created, while their nameless files continue to exist. They are removed in
+// reverse order, because one may be inside another. On NFS and FUSE, they can only be removed later: an open file that
+// is removed is given another name there (.nfs..., .fuse_hidden...).
 static void remove_made_directories(struct workspace *workspace) {
     for (uint32_t i = workspace->workload->places_count; i-- > 0;) {
         struct place *place = &workspace->workload->places[i];
@@ -392,7 +394,8 @@ static bool write_failed(struct workspace *workspace, const char *path, int erro
                        failure_error_text(error));
 }
 
-// Writes one block at the file's start. If the kernel refuses that size, the message names the next one that works.
+// Writes one block at the start of the file. If the kernel refuses that size, the message names the next one that
+// works.
 static bool try_block(struct workspace *workspace, const struct place *place, const char *path, uint64_t block_bytes) {
     uint64_t offset_bytes = place_offset(place, 0, 0);
     int fd = place->fds[0];
@@ -423,7 +426,7 @@ static bool try_block(struct workspace *workspace, const struct place *place, co
     return error == 0 || write_failed(workspace, path, error);
 }
 
-// Directories on one file system accept the same sizes, but each place of --place has streams of its own.
+// Directories on one file system accept the same sizes, but each place of --place has its own streams.
 static bool is_tried(struct workspace *workspace, uint32_t number, uint64_t block_bytes) {
     const struct workload *workload = workspace->workload;
     const char *name = workload->places[number - 1].name;
@@ -452,7 +455,7 @@ static bool try_block_sizes(struct workspace *workspace, uint32_t number) {
     return true;
 }
 
-// Of the activity.
+// Members of the activity.
 static bool format_failed(struct workspace *workspace, int error, uint64_t bytes) {
     const struct activity *activity = &workspace->activity;
     struct failure *failure = &workspace->failure;
@@ -496,7 +499,7 @@ static bool format_file(struct workspace *workspace, uint32_t number, uint32_t f
     return fsync(place->fds[file]) == 0 || format_failed(workspace, errno, 0);
 }
 
-// A stop ends both of these loops early, and is not a failure.
+// A stop ends both of these loops early. It is not a failure.
 
 static bool for_each(struct workspace *workspace, bool (*step)(struct workspace *, uint32_t)) {
     bool good = true;
@@ -541,7 +544,7 @@ static bool sync_places(struct workspace *workspace) {
 
 // Devices.
 
-// Known without a write. The page cache accepts any size.
+// Known without trying a write: the page cache accepts any size.
 static bool has_whole_sectors(struct workspace *workspace, uint32_t number, uint32_t sector_bytes) {
     const struct place *place = &workspace->workload->places[number - 1];
     const struct number_list *sizes = &workspace->workload->writes;
@@ -590,7 +593,8 @@ static bool format_files(struct workspace *workspace) {
     return good;
 }
 
-// Does nothing on a device, which is opened only once, or if every block must be one of the run's own.
+// Does nothing if the first place is a device, because a device is opened only once, or if every block must belong to
+// the run itself.
 static bool probe_sync(struct workspace *workspace) {
     const struct place *place = &workspace->workload->places[0];
     if (!place->direct || place->is_device || workspace->marked_files != NULL || atomic_load(workspace->stop)) {
@@ -602,7 +606,7 @@ static bool probe_sync(struct workspace *workspace) {
     return error == 0 || write_failed(workspace, path, error);
 }
 
-// It does not make calls that can hang on a disk.
+// This function makes no calls that can hang on a disk.
 static bool before_files(struct workspace *workspace) {
     end_activity(workspace);
     return workspace->before_files == NULL || atomic_load(workspace->stop) ||
@@ -620,7 +624,7 @@ void workspace_prepare(void *argument) {
     }
     good = good && for_each(workspace, try_block_sizes) && format_files(workspace) && sync_places(workspace) &&
            probe_sync(workspace);
-    // Files that were not written completely are useless for a power cut.
+    // Incomplete files are useless for a power cut.
     if (!good || (atomic_load(workspace->stop) && (!keep || survives))) {
         close_files(workspace, keep);
         remove_made_directories(workspace);
@@ -628,8 +632,8 @@ void workspace_prepare(void *argument) {
     end_activity(workspace);
 }
 
-// A file that was removed while it was open disappears when the last thread that had it open has ended; with FUSE, a
-// little later.
+// A file that was removed while open disappears when the last thread that had it open has ended, or with FUSE a little
+// later.
 void workspace_close(void *argument) {
     struct workspace *workspace = argument;
     close_files(workspace, false);
