@@ -12,7 +12,7 @@ dir=build/coverage
 rm -rf "$dir"
 mkdir -p "$dir"
 flags="-g -O0 --coverage"
-# One set of objects for both programs, so that their counts add up.
+# Both programs use the same objects, so that their counts add up.
 for source in *.c [!bt]*/*.c base/*.c; do
     object=$(echo "${source%.c}" | tr / _)
     $cc $flags -c -o "$dir/$object.o" "$source" || exit 2

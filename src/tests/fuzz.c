@@ -1,8 +1,8 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// libFuzzer's entry to every parser of text that comes from outside: the command line, and files of /proc and /sys.
-// The first byte chooses the parser; the rest is its text.
+// libFuzzer's entry point for all parsers of external text: the command line, and files of /proc and /sys. The first
+// byte chooses the parser; the rest is its text.
 #include "cut/geometry.h"
 #include "cut/witness.h"
 #include "output/csv.h"

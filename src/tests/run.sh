@@ -10,7 +10,7 @@ here=$(dirname "$0")
 passed=0
 failed=0
 
-# Runs one suite, and adds up its last line; a suite that ends without one counts as a failure.
+# Runs one suite, and adds the numbers in its last line to the totals. A suite without such a line counts as a failure.
 suite() {
     output=$("$@" 2>&1)
     status=$?
@@ -39,7 +39,7 @@ fuzz() {
     fi
 }
 
-# The fuzzer uses the processor while the black-box tests wait.
+The fuzzer runs in parallel, because the black-box tests mostly wait.
 if [ $# -eq 0 ]; then
     suite "$build/unit"
     fuzz > "$build/fuzz.log" 2>&1 &

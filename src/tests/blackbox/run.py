@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # Copyright (c) 2026 mqops contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs the tester and examines it from outside: its system calls, its tables, its refusals, and its reaction to faults.
+"""Runs the tester and examines its behaviour: system calls, tables, refusals, and reactions to faults.
 
     run.py BUILD_DIR [NAME...]      runs all tests, or those whose file or function name contains one of NAME
 
 Needs root (loop devices, mounts), strace, valgrind, e2fsprogs, xfsprogs and util-linux. A missing tool is a failure,
-not a skip; LOGDISK_TEST_UNPRIVILEGED=1 leaves out the tests that need root. Nothing is left behind: mounts, loop
-devices and processes are removed at the end, even after a failure. A test that fails is repeated, unless a sanitizer or
-valgrind found something; each failed attempt is shown. Ends with "N passed, N failed".
+not a skip; LOGDISK_TEST_UNPRIVILEGED=1 leaves out the tests that need root. Mounts, loop devices and processes are
+removed at the end, even after a failure. A test that fails is repeated, unless a sanitizer or valgrind found something;
+each failed attempt is shown. Ends with "N passed, N failed".
 """
 
 import concurrent.futures
@@ -46,7 +46,7 @@ def require_tools(unprivileged):
 
 
 def run_test(place, function, attempt=1):
-    """Returns the error of a test, None if it passed."""
+    """Returns the error of a test, or None if it passed."""
     started = time.time()
     try:
         function(place(function.__name__ + (".%d" % attempt if attempt > 1 else "")))
@@ -70,7 +70,7 @@ def main():
     require_tools(unprivileged)
     os.umask(0o022)
     for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
-        if signal.getsignal(number) == signal.SIG_IGN:  # as under nohup; the tester would inherit it
+        if signal.getsignal(number) == signal.SIG_IGN:  # for example under nohup; the tester would inherit this
             signal.signal(number, signal.SIG_DFL)
     import support
 
@@ -85,9 +85,9 @@ def main():
             if not (needs_root and unprivileged)
             and (not NAMES or any(name in "%s.%s" % (function.__module__, function.__name__) for name in NAMES))
         ]
-        with concurrent.futures.ThreadPoolExecutor(max_workers=6) as pool:  # tests sleep most of the time
+        with concurrent.futures.ThreadPoolExecutor(max_workers=6) as pool:  # tests spend most of their time asleep
             errors = list(pool.map(lambda function: run_test(support.Place, function), chosen))
-        # Other load can disturb a measurement, so failed tests are repeated alone.
+        # Other load can disturb a measurement, so failed tests are repeated with no other test running.
         for attempt in range(2, ATTEMPTS + 1):
             errors = [
                 run_test(support.Place, function, attempt) if error and not FINAL.search(str(error)) else error

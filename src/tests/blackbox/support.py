@@ -1,6 +1,6 @@
 # Copyright (c) 2026 mqops contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the tests share: a place for each, temporary mounts, and tools that make system calls fail.
+"""What the tests share: a directory for each test, temporary mounts, and tools that make system calls fail.
 
 A test is a function with @test or @root_test; it gets its own Place. run.py finds and runs them.
 """
@@ -18,7 +18,7 @@ BUILD = os.path.abspath(sys.argv[1])
 LOGDISK = os.path.join(BUILD, "logdisk")
 BASE = tempfile.mkdtemp(prefix="logdisk-test-", dir="/dev/shm" if os.path.isdir("/dev/shm") else None)
 UNPRIVILEGED = os.environ.get("LOGDISK_TEST_UNPRIVILEGED") == "1"
-RUN_ID = "logdisk-tests"  # tests run side by side on one disk
+RUN_ID = "logdisk-tests"  # because tests run at the same time on one disk
 PATIENCE_S = 300
 TESTS = []
 MQLDT = (
@@ -104,7 +104,7 @@ class Place:
         return Result(process.returncode, out, err, self.tables)
 
     def wait_for(self, name, what, process):
-        """Waits until a file of the tables, still under its temporary name, contains that text."""
+        """Waits until a file of the tables, still under its temporary name, contains the given text."""
         until(lambda: holds(os.path.join(self.tables, name), what), "%s in %s" % (what, name), process)
 
 
@@ -120,7 +120,7 @@ def until(condition, what, process=None):
 
 
 def holds(path, text):
-    """Whether a file exists and contains that text."""
+    """Whether a file exists and contains the given text."""
     with contextlib.suppress(OSError), open(path, errors="replace") as file:
         return text in file.read()
     return False
@@ -132,7 +132,7 @@ def wait_until_measuring(place, process):
 
 @contextlib.contextmanager
 def frozen(point):
-    """Freezes the file system for as long as the block lasts."""
+    """Freezes the file system for the duration of the with block."""
     subprocess.check_call(["fsfreeze", "-f", point])
     try:
         yield
@@ -197,7 +197,7 @@ def strace(place, *inject, **keywords):
 
 
 def preloaded(place, source):
-    """A command prefix that preloads that C source before libc."""
+    """A command prefix that preloads the given C source before libc."""
     shim = os.path.join(place.path, "shim")
     with open(shim + ".c", "w") as file:
         file.write("#define _GNU_SOURCE\n" + source)
@@ -206,7 +206,8 @@ def preloaded(place, source):
 
 
 def opening(place, condition, error):
-    """A command prefix under which openat of `name` with `flags` fails with that error if the condition is true."""
+    """A command prefix under which openat of `name` with `flags` fails with the given error if the condition is
+    true."""
     source = """
         #include <errno.h>
         #include <stdarg.h>
@@ -262,7 +263,7 @@ def consistent(result):
         equal(file.read().splitlines()[-1], "complete,1", "last row")
     for row in result.rows("results.csv"):
         if int(row["operations"]):
-            # The mean has three decimals: no relative tolerance fits both a fast tmpfs and a slow disk.
+            # The mean has three decimals, so no relative tolerance suits both a fast tmpfs and a slow disk.
             near(float(row["latency_mean_ns"]), int(row["latency_sum_ns"]) / int(row["operations"]), 0.0006, "mean")
             low, mean, high = int(row["latency_min_ns"]), float(row["latency_mean_ns"]), int(row["latency_max_ns"])
             equal([low, mean, high], sorted([low, mean, high]), "min, mean and max rise")
@@ -340,7 +341,8 @@ def consistent_over(over_ns, over, seconds, buckets):
         ), (r, second)
     found = sum(int(r["operations"]) for r in over)
     above = sum(int(r["operations"]) for r in buckets if int(r["latency_upper_ns"]) > over_ns)
-    # A second whose maximum is in the threshold's own bucket, but not above it, has no such operation.
+    # If the maximum of a second is in the threshold's own bucket but not above the threshold, no operation of that
+    # second is counted.
     undecided = [r for r in seconds if r["latency_max_ns"] and over_ns * 0.99 < int(r["latency_max_ns"]) <= over_ns]
     assert found == above or (undecided and found < above), (over_ns, found, above)
 
@@ -398,7 +400,7 @@ def read(path):
 
 
 def prepare():
-    """Mounts a file system for these tests: other disk tests on this machine use different ones."""
+    """Mounts a file system that only these tests use."""
     if os.geteuid() == 0 and not UNPRIVILEGED:
         subprocess.check_call(["mount", "-t", "tmpfs", "-o", "mode=700", "none", BASE])
 

@@ -1,6 +1,6 @@
 # Copyright (c) 2026 mqops contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""--acknowledge: the promises before and after `ready`, counts that are never early, and files that survive."""
+"""--acknowledge: what is guaranteed before and after `ready`, counts that are never early, and files that survive."""
 
 import fcntl
 import os
@@ -52,8 +52,8 @@ def block_at(directory, position):
 
 
 def written(directory, queue_manager):
-    """The number of writes, according to the files. Everything in them must be a sector of the run, in its own
-    place."""
+    """Returns the number of writes, according to the files. Every sector in the files must be from the run and in its
+    own place."""
     newest = -1
     for position in range(RING):
         for sector, (owner, number, of_block) in enumerate(writes_in(block_at(directory, position))):
@@ -64,7 +64,7 @@ def written(directory, queue_manager):
 
 
 def counts_of(lines):
-    """The last count of each queue manager; they only grow, and so do the instants of the ticks."""
+    """The last count of each queue manager; counts and the times of ticks never decrease."""
     counts, ticked = {}, 0
     for line in lines:
         word, *values = line.split()
@@ -282,7 +282,7 @@ def slow_reader_never_blocks_a_writer(place):
 
 @test
 def reader_that_never_reads_loses_the_end(place):
-    """The tester waits for it until the deadline, and no longer."""
+    """The tester waits for it until the deadline but no longer."""
     read_end, write_end = os.pipe()
     size = fcntl.fcntl(write_end, 1031, 4096)  # F_SETPIPE_SZ
     os.write(write_end, b"x" * size)

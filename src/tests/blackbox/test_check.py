@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mqops contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""--checkAcknowledged: the state after a cut is judged by its files and by the lines that a witness stored, and
-nothing is written."""
+"""--checkAcknowledged: the state after a cut is judged by the files and by the lines that a witness stored; nothing is
+written."""
 
 import contextlib
 import fcntl
@@ -71,7 +71,7 @@ def rows(result):
 
 
 def path_of(place, queue_manager, number):
-    """The file and the offset of the last write that went to the position of this one."""
+    """The file and the offset of the last write that went to the same position as the given write."""
     file, block = divmod((number - 1) % RING, BLOCKS)
     return "%s/q%d/mqldt_testfile.%04d" % (place.dir, queue_manager, file), block * BLOCK_BYTES
 
@@ -85,7 +85,7 @@ def read_at(place, queue_manager, number):
 
 @contextlib.contextmanager
 def damaged(place, queue_manager, number, content):
-    """Replaces a write with other bytes for as long as the block lasts."""
+    """Replaces a write with other bytes for the duration of the with block."""
     path, offset = path_of(place, queue_manager, number)
     before = read_at(place, queue_manager, number)
     for data in (content, None):
@@ -147,7 +147,7 @@ def what_a_run_left_is_kept(place):
     printed = check(place, lines + ["end time"], "--tables=-")
     equal(printed.status, 0, printed.err)
     contains(printed.out, "Verdict: kept\n|= durability.csv ", "acknowledged_end,time", "|= end 2\n")
-    late = rows(check(place, lines[:1]))["all"]  # the lines that a dead connection lost
+    late = rows(check(place, lines[:1]))["all"]  # without the lines that were lost with the connection
     equal(
         (late["outcome"], late["in_flight"], late["lost_tail_ns"], late["acknowledged_writes"]),
         ("kept", "new", "0", "0"),
@@ -258,7 +258,7 @@ def killed_run_is_kept_and_old_blocks_in_it_are_losses(place):
     """Earlier content of the files is restored: half a sector, some sectors, and the whole block."""
     process = place.start("--acknowledge", "--duration=60")
     lines = [process.stdout.readline().rstrip("\n")]
-    read_acknowledgements(process, lines, RING)  # so that an earlier pass is restored, not the preformat
+    read_acknowledgements(process, lines, RING)  # so that an earlier pass is restored instead of the preformat
     process.send_signal(signal.SIGSTOP)
     until(lambda: is_stopped(process.pid), "all its threads have stopped", process)
     shutil.copytree(place.dir, place.path + "/old")

@@ -1,6 +1,6 @@
 # Copyright (c) 2026 mqops contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""--workload=commit: tables that agree with each other, the writes that it makes, and what faults do to its commits."""
+"""--workload=commit: tables that agree with each other, the writes, and the effect of faults on commits."""
 
 import re
 
@@ -34,7 +34,8 @@ def agree(result, step=1):
     equal((commits["operation"], log["operation"]), ("commit", "write"))
     record = int(run["option_puts_per_commit"]) * (int(log["block_size_bytes"]) + OVERHEAD)
     loggers = int(run["option_load_points"])
-    # At each end of the measured time, a write holds records of commits that are counted outside it, or not at all.
+    # At the beginning and at the end of the measured time, a write contains records of commits that are counted outside
+    # this time or not at all.
     slack = loggers * 2 * max(record, int(run["option_log_buffer_bytes"]))
     near(int(log["log_record_bytes"]), int(commits["operations"]) * record, slack, "bytes of records")
     assert int(log["bytes"]) >= int(log["log_record_bytes"]) > 0, log
@@ -93,7 +94,7 @@ def mq_log_has_no_columns_of_commits(place):
 
 
 def writes_of(place):
-    """(file descriptor, offset, bytes) of the test's writes, without those of preformatting and of the trial of sizes,
+    """(file descriptor, offset, bytes) of the test's writes, without those that preformat or that try the block sizes,
     which are larger or earlier."""
     pattern = re.compile(r"pwritev\((\d+), .*iov_len=(\d+)\}\], 1, (\d+)\) = (\d+)")
     return [
@@ -130,8 +131,8 @@ def partial_page_is_rewritten_only_if_asked(place):
 
 @test
 def slow_writes_are_shared_by_cohorts(place):
-    """On any machine, a delay of 20 ms dominates the duration of a write. A single application waits for one write, and
-    each of several applications for two."""
+    """A delay of 20 ms dominates the duration of a write on any machine. A single application waits for one write. If
+    there are several, each waits for two."""
     before = strace(place, "pwritev:delay_enter=20000:when=20+", calls="pwritev")
     result = place.logdisk(*commit("1,40", "1K", "--duration=2"), before=before)
     equal(result.status, 0, result.err)

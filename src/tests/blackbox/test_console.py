@@ -33,7 +33,7 @@ from support import (
 
 
 def read_all(master):
-    """Everything that a terminal shows until its last user has disappeared."""
+    """Everything that a terminal shows until its last user has closed it."""
     seen = b""
     with contextlib.suppress(OSError):
         while True:
@@ -104,7 +104,8 @@ def figures(seconds):
 
 @test
 def monitor_agrees_with_the_tables(place):
-    """For all queue managers together, in each step; a long write in the third second or later raises the maximum."""
+    """For all queue managers together, in each step; a long write in the third second or later increases the
+    maximum."""
     before = strace(place, "pwritev:delay_enter=300000:when=350", calls="pwritev")
     result = place.logdisk(
         "--duration=5", "--monitor=2", "--qm=2", "--bsize=4K,8K", "--delay=8000", "--createDirs", before=before
@@ -141,7 +142,7 @@ def monitor_agrees_with_the_tables(place):
 
 @test
 def monitor_replaces_the_live_line(place):
-    """A write that ends after the last second joins the row of that second."""
+    """A write that ends after the last second is added to the row of that second."""
     seen = on_terminal(place, "--duration=2", "--monitor=1")
     contains(seen, "Seconds elapsed -> 0/2\r\nSeconds   1s Count", "Seconds elapsed -> 2/2\r\n")
     assert "-> 1/2" not in seen, seen
@@ -256,7 +257,7 @@ def pipe_that_nobody_reads(place):
 
 @test
 def stopped_terminal(place):
-    """Ctrl-S delays neither the run nor its tables; after Ctrl-Q all of the text follows."""
+    """Ctrl-S delays neither the run nor its tables; after Ctrl-Q, the complete text appears."""
     master, slave = pty.openpty()
     os.write(master, b"\x13")
     process = subprocess.Popen(
@@ -278,7 +279,7 @@ def stopped_terminal(place):
 
 @root_test
 def screen_in_a_file_on_the_file_system_under_test(place):
-    """Writing to it would disturb the test, so its text comes after the tables."""
+    """Writing to it would disturb the test, so its text is written after the tables."""
     with mounted(place) as point, open(point + "/screen", "w") as screen:
         process = subprocess.Popen(
             place.command("--duration=2", "--progress=" + place.path + "/progress", dir=point),
@@ -297,7 +298,7 @@ def screen_in_a_file_on_the_file_system_under_test(place):
 
 @test
 def slow_reader_gets_everything(place):
-    """All output for the screen is delivered completely, however late it is read."""
+    """All screen output is delivered, no matter how late it is read."""
     reader, writer = os.pipe()
     fcntl.fcntl(writer, 1031, 4096)
     process = subprocess.Popen(
@@ -319,7 +320,7 @@ def slow_reader_gets_everything(place):
 
 @test
 def unwritable_screen(place):
-    """Output on the screen is the only result if nothing else was requested."""
+    """If nothing else was requested, the screen output is the only result."""
     command = [LOGDISK, "--dir=" + place.dir, "--bsize=4K", "--duration=1", "--runId=" + RUN_ID]
     for options, status in (([], 2), (["--csvFile=" + place.path + "/m.csv"], 0), (["--tables=" + place.tables], 0)):
         with open("/dev/full", "w") as full:

@@ -1,6 +1,6 @@
 # Copyright (c) 2026 mqops contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""--csvFile: mqldt's table, written in place wherever the name leads."""
+"""--csvFile: mqldt's table, written in place to whatever the name refers to."""
 
 import os
 import shutil
@@ -28,7 +28,7 @@ def mqldt_table(place):
 
 @test
 def csv_file_is_what_mqldt_writes_to(place):
-    """In place: links, mounts and the owner are kept; a pipe and the screen work as well."""
+    """Written in place: links, mounts and the owner are kept, and a pipe and the screen work as well."""
     path, target, link = place.path + "/link.csv", place.path + "/target.csv", place.path + "/hard.csv"
     write(target, "old text, much longer than a row of results" * 100)
     os.chmod(target, 0o640)
@@ -98,7 +98,7 @@ def csv_file_on_a_pipe_without_a_reader(place):
 
 @root_test
 def csv_file_that_is_mounted(place):
-    """A single file that is mounted, as by a container's runtime: nothing can be renamed over it."""
+    """A single file that is mounted, as container runtimes do. No other file can be renamed over it."""
     inner, outer = place.path + "/inner.csv", place.path + "/outer.csv"
     write(inner, "")
     write(outer, "")

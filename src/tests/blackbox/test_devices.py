@@ -1,8 +1,8 @@
 # Copyright (c) 2026 mqops contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Block devices as places: which ones are refused, without changing a byte, and the content of a device after a test.
+"""Block devices as places: which ones are refused without changing a byte, and what a device contains after a test.
 
-The names of /dev/disk/by-id are made in a mount namespace of each tester's own, where /dev is a tmpfs.
+The names in /dev/disk/by-id are created in a separate mount namespace for each tester, in which /dev is a tmpfs.
 """
 
 import collections
@@ -59,7 +59,7 @@ def loop_device(place, *options, **keywords):
 
 
 def named(place, node, commands=""):
-    """A command prefix under which test-DISK_1 leads to that node, after these commands in /dev/disk/by-id."""
+    """A command prefix that runs commands in /dev/disk/by-id, after which test-DISK_1 leads to the given node."""
     dev = os.path.join(place.path, "dev")
     os.makedirs(dev, exist_ok=True)
     script = """
@@ -96,7 +96,7 @@ def untouched(place, disk, *parts, **keywords):
 
 @root_test
 def device_with_anything_at_its_ends_is_refused(place):
-    """Signatures and partition tables have their own places, but any byte counts, even the last one."""
+    """Any byte that is not zero leads to a refusal, even the last one, not only signatures and partition tables."""
     for tool in (["mkfs.ext4", "-q", "-F"], ["mkfs.xfs", "-q", "-f"], ["mkswap"]):
         with loop_device(place, size=320 * MIB) as disk:
             subprocess.check_call([*tool, disk[0]], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -148,7 +148,8 @@ def device_in_use_is_refused(place):
             untouched(place, disk, "is in use", "name another device")
         finally:
             os.close(other)
-        # A device that the kernel allows us to open: a part of a mapped device that another program set up.
+        # A device that the kernel allows the tester to open although it is part of a mapped device that another program
+        # set up.
         holders = "/sys/block/%s/holders" % os.path.basename(disk[0])
         untouched(place, disk, "is a part of dm-7", commands="mount -t tmpfs none {0}; mkdir {0}/dm-7".format(holders))
     with loop_device(place, "-r") as disk:
@@ -192,8 +193,8 @@ def only_a_link_of_udev_is_followed(place):
 
 @root_test
 def a_name_that_changes_while_it_is_opened_is_refused(place):
-    """The link changes after it was checked and before the device is checked: the open device is not the one with that
-    name."""
+    """The link changes between its own check and that of the device, so that the open device is no longer the named
+    one."""
     other = Place("a_name_that_changes.other")
     with loop_device(place) as disk, loop_device(other) as (loop, image):
         move = "ln -sfn ../../%s /dev/disk/by-id/test-DISK_1" % os.path.basename(loop)

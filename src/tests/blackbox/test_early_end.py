@@ -36,7 +36,7 @@ def one_long_write_ends_the_run(place):
 
 @test
 def a_percentile_ends_the_run_with_evidence(place):
-    limit = "latency_p99:1ns:4096-65536:1-1"  # a busy machine makes few writes, which are little evidence
+    limit = "latency_p99:1ns:4096-65536:1-1"  # a busy machine makes few writes, so there is little evidence
     result = place.logdisk("--bsize=4K,8K", "--duration=90", "--failAbove=" + limit, "--failOdds=2")
     equal(result.status, 0, result.err)
     run = consistent(result)

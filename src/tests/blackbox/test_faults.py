@@ -61,7 +61,7 @@ def flush_error(place):
 def one_writer_fails_others_are_kept(place):
     for i in (1, 2):
         os.mkdir(place.dir + str(i))
-    trace = strace(place, "pwritev:error=EIO:when=30", calls="pwritev")  # counted for each thread
+    trace = strace(place, "pwritev:error=EIO:when=30", calls="pwritev")  # counted separately for each thread
     result = place.logdisk("--qm=2", "--duration=20", before=trace)
     equal(result.status, 3, result.err)
     run = consistent(result)

@@ -106,7 +106,8 @@ def foreign_files_are_kept(place):
             "hardlink": lambda: os.link(victim, name),
             "directory": lambda: os.mkdir(name),
         }[plant]()
-        # Our files need no name, unless they are to be kept or the file system does not support files without one.
+        # The tester's files need no name, unless they are to be kept or the file system does not support files without
+        # one.
         unnamed = opening(place, "(flags & O_TMPFILE) == O_TMPFILE", "EOPNOTSUPP") if plant == "symlink" else []
         for options, before, parts in (
             ([], [], None),

@@ -53,7 +53,7 @@ def frozen_file_system(place):
 
 @root_test
 def frozen_in_the_warm_up(place):
-    """The hanging write is in all three tables."""
+    """All three tables contain the hanging write."""
     with mounted(place) as point:
         process = place.start("--duration=1", "--warmup=30", "--progress=" + place.path + "/progress", dir=point)
         until(lambda: holds(place.path + "/progress", "state=warmup"), "it warms up", process)
@@ -85,7 +85,7 @@ def frozen_while_the_files_are_made(place):
 
 @root_test
 def frozen_for_a_while(place):
-    """A stall that ends: rows with 0 writes are printed during it, and then the run continues."""
+    """A stall that ends. Rows with 0 writes are printed during the stall, and then the run continues."""
     with mounted(place) as point:
         process = place.start("--duration=5", "--progress=" + place.path + "/progress", dir=point)
         wait_until_measuring(place, process)
@@ -160,8 +160,8 @@ def own_files_on_the_frozen_disk(place):
 
 @root_test
 def tables_on_a_frozen_disk(place):
-    """Measuring continues, the deadline and signals end the run, and message and exit status say that results
-    are missing."""
+    """The measurement continues, the deadline and signals end the run, and the message and the exit status show that
+    results are missing."""
     with mounted(place) as point:
         for number, (options, signals, status, text) in enumerate(
             (

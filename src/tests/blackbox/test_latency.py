@@ -21,7 +21,7 @@ def delay_lies_outside_the_latency(place):
 def injected_delay_is_measured(place):
     for delay_us, duration in ((1000, 1), (5000, 1), (50000, 3)):
         low, high = delay_us * 1000, delay_us * 1000 + 1000000
-        for attempt in range(4):  # a busy machine may push the median up; it can never push it down
+        for attempt in range(4):  # a busy machine may raise the median but never lower it
             result = place.logdisk(
                 "--duration=%d" % duration, before=strace(place, "pwritev:delay_enter=%d" % delay_us, calls="pwritev")
             )
@@ -64,8 +64,8 @@ def stall_leaves_rows_of_zero_writes(place):
 
 @test
 def writes_over_a_threshold_are_counted_by_the_second(place):
-    """Every tenth write takes 60 ms more. The run is stopped in the middle of a second, whose part before the stop
-    counts."""
+    """Every tenth write takes 60 ms longer. The run is stopped in the middle of a second. The part of that second
+    before the stop counts."""
     before = strace(place, "pwritev:delay_enter=60000:when=20+10", calls="pwritev")
     asked_ns = [60000000, 59999999, *range(10000, 310000, 10000)]
     result = place.logdisk(
@@ -89,8 +89,8 @@ def writes_over_a_threshold_are_counted_by_the_second(place):
 
 @test
 def each_queue_manager_is_counted_by_itself(place):
-    """One queue manager of three has a write of 60 ms in every ten: only its rows show this, at the requested
-    thresholds."""
+    """Only one of three queue managers has slow writes: every tenth takes 60 ms. Only its own rows show this, at the
+    requested thresholds."""
     source = """
         #include <dlfcn.h>
         #include <stdarg.h>
@@ -169,6 +169,6 @@ def frozen_tester_is_told_from_a_stalled_disk(place):
     result = place.finish(process)
     equal(result.status, 0, result.err)
     run = consistent(result)
-    # The main thread may still have been asleep for up to 0.25 s of that time.
+    # For up to 0.25 s of that time, the main thread may still have been asleep.
     assert int(run["oversleep_max_ns"]) > 1200000000, run["oversleep_max_ns"]
     equal(run["oversleep_max_step"], "1")

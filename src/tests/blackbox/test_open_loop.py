@@ -1,6 +1,6 @@
 # Copyright (c) 2026 mqops contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""--rate: a stall counts for every write that it delays, including those that it keeps from starting."""
+"""--rate: a stall counts for every write that it delays, including those that could not start."""
 
 import time
 
@@ -44,7 +44,7 @@ def open_loop_charges_a_stall_that_lasts_to_the_end(place):
 
 @root_test
 def open_loop_charges_a_freeze_until_the_deadline(place):
-    """The step ends while the write hangs: operations that were due in the meantime still count."""
+    """The step ends while a write hangs. Operations that were due in the meantime are still counted."""
     with mounted(place) as point:
         process = place.start(
             "--duration=3", "--rate=200", "--deadline=5", "--progress=" + place.path + "/progress", dir=point

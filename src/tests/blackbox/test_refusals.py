@@ -116,7 +116,7 @@ def threads_and_memory_are_told_before_the_first_file(place):
 
     result = place.logdisk("--duration=1", "--qm=1,2,8", preexec=few_threads, logdisk=everyones)
     refused(place, result, "cannot make a thread for queue manager", "ulimit -u")
-    # 8 x 5 MiB of memory to write from; the libraries and stacks take some of the limit as well.
+    # The memory to write from takes 8 x 5 MiB. Libraries and stacks also count towards the limit.
     result = place.logdisk(
         "--duration=1",
         "--qm=8",
@@ -217,7 +217,7 @@ def block_size_that_the_disk_refuses(place):
             "next size that works is 8192",
         )
         equal(sorted(os.listdir(point)), ["lost+found"])
-        # The same if only the second queue manager is on such a disk.
+        # The same, except that only the second queue manager is on such a disk.
         refused(
             place,
             place.logdisk("--duration=1", "--bsize=4K,5K", "--qm=2", dir=place.dir + "," + point),

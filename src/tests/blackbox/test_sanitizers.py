@@ -55,7 +55,7 @@ def sanitizers(place):
 
 @test
 def stalls_under_thread_sanitizer(place):
-    """Main repeatedly takes the slots of writers that hang in a call, and abandons one of them."""
+    """Main repeatedly takes over the slots of writers that hang in a call, and abandons one of the writers."""
     tsan = os.path.join(BUILD, "tsan", "logdisk")
     with contextlib.ExitStack() as stack:
         point = stack.enter_context(mounted(place)) if not UNPRIVILEGED else place.dir

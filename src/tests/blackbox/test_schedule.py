@@ -52,7 +52,7 @@ def late_start(place):
 
 @test
 def late_plan_is_caught_up(place):
-    """Step 1 hangs until after the planned start of step 2, which then still ends as planned."""
+    """Step 1 hangs until after the planned start of step 2. Step 2 still ends as planned."""
     at = time.time() + 1
     result = place.logdisk(
         "--duration=2",
@@ -71,7 +71,7 @@ def late_plan_is_caught_up(place):
 
 @test
 def stepped_clock_changes_no_figure(place):
-    """CLOCK_REALTIME jumps back an hour, in every call after the second."""
+    """From the third call on, CLOCK_REALTIME is an hour behind."""
     shim = preloaded(
         place,
         """
@@ -96,7 +96,7 @@ def stepped_clock_changes_no_figure(place):
 
 @test
 def default_deadline_of_an_absurd_plan(place):
-    """97128 steps of 94961 s: their deadline in nanoseconds is 2.3 s more than 64 bits count."""
+    """97128 steps of 94961 s: their deadline in nanoseconds exceeds the range of 64 bits by 2.3 s."""
     process = place.start("--bsize=" + ",".join(["4K"] * 114), "--qm=" + ",".join(["1"] * 852), "--duration=94961")
     place.wait_for(".run.csv.tmp", "", process)
     time.sleep(3)

@@ -30,8 +30,7 @@ def signals_end_the_run_with_tables(place):
 
 @test
 def two_signals_at_once_are_one_request(place):
-    """The same signals as from GNU timeout and systemd: they are never reported as a disk error, and no results are
-    lost."""
+    """Signals as sent by GNU timeout and systemd are never reported as a disk error, and no results are lost."""
     for delay_ms in range(1, 10):
         process = place.start("--duration=30", "--progress=" + place.path + "/progress")
         wait_until_measuring(place, process)

@@ -109,7 +109,7 @@ def memory_behind_an_overlay_and_a_loop_device(place):
 
 @contextlib.contextmanager
 def measuring(place, *options, **keywords):
-    """A tester that measures for as long as the block lasts."""
+    """A tester that measures for the duration of the with block."""
     tables = place.tables
     place.tables = place.path + "/first"
     process = place.start(

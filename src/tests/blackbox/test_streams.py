@@ -1,6 +1,6 @@
 # Copyright (c) 2026 mqops contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""--place, --stream and --load: where it reads and writes, the tables, the trace, and the effect of a stall."""
+"""--place, --stream and --load: the positions of reads and writes, the tables, the trace, and the effect of a stall."""
 
 import collections
 import csv
@@ -133,7 +133,7 @@ def place_rows(text, when):
 
 @test
 def places_have_rows_for_each_period_and_step(place):
-    """Two streams with a rate share a place, and a third has no rate: the screen agrees with the tables and the
+    """Two streams with a rate share a place, and a third stream has no rate. The screen agrees with the tables and the
     trace."""
     due = DB.replace("pause=500", "arrival=even,rate=300")
     result = place.logdisk(
@@ -309,7 +309,7 @@ def slow_reads(place, workers):
 
 @test
 def whoever_is_free_takes_the_next_operation(place):
-    """One worker can do only 50 of the 200 reads per second; eight can do all of them."""
+    """One worker can perform only 50 of the 200 reads per second. Eight workers can perform all of them."""
     result = slow_reads(place, 8)
     equal(result.status, 0, result.err)
     consistent(result)
@@ -354,8 +354,8 @@ def own_reads_are_not_foreign(place):
 
 @root_test
 def streams_of_a_disk_that_hangs_end_at_the_deadline(place):
-    """For each stream, the operation in flight counts with its age, and operations that were due in the meantime count
-    as well."""
+    """For each stream, the age of the operation in flight is counted, and so are the operations that became due in the
+    meantime."""
     slow = "--stream=name=slow,pattern=random,size=4K,workers=2,pause=10000"
     due = "--stream=name=due,pattern=walk,start=10%,width=50%,size=4K,arrival=exponential,rate=200,workers=4"
     with mounted(place) as point:
@@ -492,7 +492,7 @@ def nearest_job_of_fio(place):
     )
     equal(result.out.count("new_group=1"), 3, "fio reports each stream on its own")
     equal(result.out.count("\nfilename="), 9, "a line for each file: fio refuses lines longer than 4095")
-    # 0 would be no limit.
+    # 0 would mean no limit.
     slow = place.logdisk(
         "--stream=name=slow,pattern=random,size=4K,read=30%,arrival=even,rate=0.9,workers=32", "--showFio"
     )
@@ -506,7 +506,7 @@ def nearest_job_of_fio(place):
         LOG.replace("place=log", "place=data"), "--place=name=data,device=" + disk, "--eraseDevice=" + disk, "--showFio"
     )
     contains(whole.out, "offset=1048576\nsize=786432\nfilename=/dev/disk/by-id/usb-a\\:b\n")
-    # fio hangs at a size with 0 percent, and a zone with 0 percent sends it elsewhere.
+    # fio hangs if a size has 0 percent. A zone with 0 percent makes it use other places.
     mix = place.logdisk("--stream=name=db,pattern=random,size=4K:0.4+8K:12.2+16K:12.4+64K:75,read=100%", "--showFio")
     contains(mix.out, "bssplit=8192/13:16384/12:65536/75\n")
     assert "sync=" not in mix.out, "of reads only"

@@ -1,6 +1,7 @@
 # Copyright (c) 2026 mqops contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The cost of a synchronous write compared with a plain one: measured before the first step, on the run's own files."""
+"""The cost of a synchronous write compared with a plain one. It is measured before the first step, on the run's own
+files."""
 
 import re
 

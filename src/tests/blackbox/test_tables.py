@@ -1,6 +1,6 @@
 # Copyright (c) 2026 mqops contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""--tables and --progress: complete or absent, and nobody else's file is replaced."""
+"""--tables and --progress: files are complete or absent, and no other program's file is replaced."""
 
 import contextlib
 import os
@@ -29,7 +29,7 @@ from support import (
 
 @test
 def run_table_comes_last(place):
-    """run.csv gets its name only when all other tables are on the disk."""
+    """run.csv is given its name only after all other tables have been synced."""
     result = place.logdisk("--duration=1", before=strace(place, calls="renameat,renameat2,fsync"))
     equal(result.status, 0, result.err)
     calls = [re.search(r" (\w+)\(", line).group(1) for line in traced(place) if "renameat" in line or "fsync(" in line]
@@ -88,7 +88,7 @@ def without_tables(result, *missing):
 
 @test
 def table_that_cannot_be_written_costs_no_other(place):
-    """A message reports the missing table at once, while the run continues."""
+    """A message immediately reports that a table is missing, while the run continues."""
     command = strace(place, "write:error=ENOSPC", calls="write") + ["-P", place.tables + "/histogram.csv"]
     process = subprocess.Popen(
         command + place.command("--bsize=4K,8K", "--duration=2"),
@@ -186,7 +186,7 @@ def replaced_progress_file_keeps_its_mode(place):
 
 
 def printed_tables(screen):
-    """The tables that --tables=- printed among other lines, and the number of tables that it announced."""
+    """Returns the tables that --tables=- printed among other lines, and the number of tables that it reported."""
     tables, name, count = {}, None, None
     for line in screen.splitlines(True):
         head = re.match(r"\|= (\S+) (\d+)(?: ([0-9a-f]{8}))?\n", line)
@@ -204,8 +204,8 @@ def printed_tables(screen):
 
 @test
 def tables_are_printed(place):
-    """Tables are printed as they would be written, with their sizes and checksums; the summary comes last, and no file
-    is made."""
+    """Tables are printed with the same content as in files, with their sizes and checksums. The summary comes last, and
+    no file is created."""
     run = place.logdisk("--bsize=4K,16K", "--duration=1", "--tables=-", "--seed=7")
     equal((run.status, run.err), (0, ""))
     tables, count = printed_tables(run.out)
@@ -249,8 +249,8 @@ def printed_tables_of_a_run_that_was_stopped(place):
 
 @test
 def tables_that_cannot_be_printed(place):
-    """If memory is missing at the start, the run is refused. If it runs out later, the last line names the missing
-    table. If nobody reads the output, the run fails."""
+    """If there is not enough memory at the start, the run is refused. If it runs out later, the last line names the
+    missing table. If nobody reads the output, the run fails."""
     refused(
         place,
         place.logdisk("--tables=-", before=strace(place, "memfd_create:error=ENOSYS", calls="memfd_create")),

@@ -73,7 +73,8 @@ def read_error_while_verifying(place):
 
 @test
 def verify_reads_the_disk_without_any_sync(place):
-    """Pages that are not on the disk yet cannot be dropped from the cache. They are written first, which can fail."""
+    """Pages that have not been written to the disk cannot be dropped from the cache. They are written first, and this
+    can fail."""
     options = ["--verify", "--sync=none", "--direct=no", "--duration=1", "--delay=5000"]
     result = place.logdisk(*options, before=strace(place, calls="fdatasync,fadvise64"))
     equal(result.status, 0, result.err)

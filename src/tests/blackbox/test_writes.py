@@ -1,6 +1,6 @@
 # Copyright (c) 2026 mqops contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The log write pattern: which calls with which flags at which offsets, and the content of the files."""
+"""The log write pattern: the calls, their flags and offsets, and the content of the files."""
 
 import os
 import re
@@ -31,7 +31,7 @@ def pattern_as_mq_writes(place):
     assert all(
         "O_DIRECT" in flags and "O_DSYNC" in flags and "O_RDWR" in flags and "O_EXCL" in flags for flags in testing
     ), testing
-    measured = writes[2 + 3 :]  # after one try for each block size and one part for each of three files
+    measured = writes[2 + 3 :]  # after one trial write for each block size, and one part for each of three files
     files, place_in_ring, size = 3, (0, 0), 4096
     steps = [(4096, int(result.all(1)["operations"])), (20480, int(result.all(2)["operations"]))]
     equal(len(measured), sum(count for _, count in steps), "writes seen and reported")

@@ -16,7 +16,7 @@ extern int check_failures;
         }                                                                                                         \
     } while (0)
 
-// The same with a name for the row of a table that failed.
+// The same, with a name that identifies the row of a table if the check fails.
 #define CHECK_CASE(condition, name)                                                                               \
     do {                                                                                                          \
         if (!(condition)) {                                                                                       \

@@ -17,7 +17,7 @@ struct outcome {
     uint64_t idle_ns;
 };
 
-// Simulates this number of writes; the first 10 are not counted.
+// Simulates the given number of writes. The first 10 are not counted.
 static struct outcome simulate(const struct commit_terms *terms, uint64_t applications, uint64_t message_bytes,
                                uint64_t writes) {
     struct group_commit commits;
@@ -91,7 +91,7 @@ void test_commit_terms(void) {
     terms = (struct commit_terms){.buffer_bytes = BUFFER_BYTES, .puts = 1, .think_ns = 3 * WRITE_NS};
     outcome = simulate(&terms, 1, 100, 1000);
     CHECK(outcome.commits == 1000 && outcome.latency_max_ns == WRITE_NS && outcome.idle_ns == 1000 * 3 * WRITE_NS);
-    // Two halves, the second of which waits for the write of the first.
+    // Two halves of the applications: the second half waits for the write of the first half.
     outcome = simulate(&terms, 100, 100, 1000);
     CHECK(outcome.commits == 50 * 1000 && outcome.latency_min_ns == WRITE_NS);
 }
@@ -108,8 +108,8 @@ void test_full_buffer(void) {
             double wanted = (double)outcome.record_bytes / (double)record;
             CHECK((double)outcome.commits <= wanted + 1 && (double)outcome.commits >= wanted - 1);
             CHECK(outcome.size_max == (full ? BUFFER_BYTES : pages(record)));
-            // All applications wait all the time, so Little's law holds, except for the commits in the 10 writes that
-            // do not count.
+            // All applications wait all the time. Therefore Little's law holds, except for the commits in the first 10
+            // writes, which are not counted.
             double mean_ns = (double)outcome.latency_sum_ns / (double)outcome.commits;
             double little_ns = (double)count * (double)writes * (double)WRITE_NS / (double)outcome.commits;
             CHECK(outcome.commits < 10 * count || (mean_ns > 0.95 * little_ns && mean_ns < 1.05 * little_ns));
@@ -141,7 +141,7 @@ void test_partial_pages(void) {
     group_commit_next_file(&commits);
     CHECK(group_commit_write_bytes(&commits) == LOG_PAGE_BYTES);
     free(commits.groups);
-    // The rewritten page takes up a part of the buffer.
+    // The rewritten page occupies a part of the buffer.
     terms.buffer_bytes = LOG_PAGE_BYTES;
     struct outcome small = simulate(&terms, 1, 2048, 4096);
     CHECK(small.size_max == LOG_PAGE_BYTES && small.record_bytes / record < 4096);

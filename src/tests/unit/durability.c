@@ -29,7 +29,7 @@ static struct mark mark_with(uint64_t block_bytes, uint64_t file_bytes, uint64_t
         .file_prefix = "p"};
 }
 
-// The block that the writer makes in a ring of that many positions; valid until the next call.
+// The block that the writer makes in a ring with the given number of positions; valid until the next call.
 static const unsigned char *
 block_in(uint64_t positions, uint64_t seed, uint32_t worker, uint64_t block_bytes, uint64_t n) {
     static _Alignas(4096) unsigned char pool[4 << 20];
@@ -82,8 +82,7 @@ void test_stamps(void) {
     }
 }
 
-// Every write of the writer can be reproduced, and at each place only the bytes of the stamps may equal those of
-// another pass.
+// Every write can be reproduced. At each position, only the bytes of the stamps may be equal to those of another pass.
 void test_content_of_passes(void) {
     enum { POSITIONS = 12, PASSES = 256, BYTES = 4096 };
     static _Alignas(4096) unsigned char pool[32768], written[POSITIONS * PASSES][BYTES];
@@ -95,7 +94,7 @@ void test_content_of_passes(void) {
         memcpy(written[n], payload_next(&payload), BYTES);
         CHECK(memcmp(written[n], block_in(POSITIONS, SEED, 1, BYTES, n), BYTES) == 0);
     }
-    // pass 256 is as pass 0
+    // pass 256 is the same as pass 0
     CHECK(memcmp(payload_next(&payload) + 8, written[0] + 8, PAYLOAD_SECTOR_BYTES - 8) == 0);
     for (int round = 0; round < 2000; round++) {
         size_t position = below(POSITIONS), one = below(PASSES), other = below(PASSES), same = 0;
@@ -107,7 +106,7 @@ void test_content_of_passes(void) {
     }
 }
 
-// The example in docs/power_cut.md, from which other programs can produce the same sectors.
+// Checks the example in docs/power_cut.md, which enables other programs to produce the same sectors.
 void test_documented_layout(void) {
     static const struct { uint32_t worker; uint64_t n, sector; unsigned char begins[24]; } examples[] = {
         {1, 0, 0, {0x15, 0x7c, 0x4a, 0x7f, 0xb9, 0x79, 0x4c, 0x1a, 0x78, 0x04, 0xcb, 0x3d,
@@ -133,7 +132,7 @@ void test_documented_layout(void) {
     }
 }
 
-// Parts one after the other, through all files of all queue managers, as format_files writes them.
+// Preformats all files of all queue managers, one part after the other, as format_files does.
 void test_preformat_stamps(void) {
     static _Alignas(4096) unsigned char pool[FORMAT_PART_BYTES];
     struct mark mark = mark_with(4096, 2 * FORMAT_PART_BYTES + 8192, 2, 3);
@@ -267,7 +266,7 @@ void test_damage(void) {
     CHECK(finds(&found, FINDING_LOST_TAIL, 1) && found.found == 19 && found.first.expected == 20 &&
           found.first.found == 14);
     put(1, 20, 0, SECTORS);
-    put(1, 13, 0, SECTORS);                             // 19 is lost, and 20 survived: no witness is needed
+    put(1, 13, 0, SECTORS);                             // 19 is lost although 20 survived: no witness needed
     found = judge(1, 0);
     CHECK(finds(&found, FINDING_LOST_OUT_OF_ORDER, 1) && found.first.expected == 19 && found.first.found == 13);
     put(1, 19, 0, SECTORS);
@@ -303,7 +302,7 @@ void test_damage(void) {
     memcpy(place_of(1, 18), &image[1][2][0], BLOCK);                    // another queue manager's preformat
     found = judge(1, 20);
     CHECK(finds(&found, FINDING_MISDIRECTED, 1) && found.first.from.worker == 2 && found.first.found == 0);
-    memcpy(place_of(1, 18), place_of(1, 17), BLOCK);    // a second misdirected write; the first of the two is in flight
+    memcpy(place_of(1, 18), place_of(1, 17), BLOCK);    // a second misdirected write; the first is in flight
     memcpy(place_of(1, 15), place_of(1, 17), BLOCK);
     found = judge(1, 20);
     CHECK(finds(&found, FINDING_MISDIRECTED, 1) && found.first.expected == 18 && found.first.found == 17);
@@ -346,7 +345,7 @@ void test_damage(void) {
     CHECK(all.lost_tail_ns_known && all.lost_tail_ns == 90 && all.first.finding == FINDING_METADATA_LOST &&
           all.first.at.file == 2);
 
-    ring_start(&ring, &shape, 1);                       // files that are gone
+    ring_start(&ring, &shape, 1);                       // missing files
     ring_add_missing(&ring, RING);
     found = (struct durability){0};
     ring_judge(&ring, 20, 0, &found);
@@ -367,7 +366,7 @@ void test_smallest_ring(void) {
     struct mark mark = mark_with(4096, 4096, 1, 1);
     struct geometry one;
     geometry_of(&one, &mark);
-    for (uint64_t write = 0; write < 5; write++) {      // whatever is found may be the write in flight
+    for (uint64_t write = 0; write < 5; write++) {      // anything that is found may be the write in flight
         struct position position = {.sectors = {[CONTENT_WHOLE] = 8}, .oldest = write, .newest = write};
         struct durability found = {0};
         ring_start(&ring, &one, 1);
@@ -391,7 +390,7 @@ static void put_in_flight(uint64_t write, uint64_t kind) {
     }
 }
 
-// One position has wrong content. The name of it.
+// Judges an image in which one position has wrong content. Returns the name of the finding.
 static enum finding put_fault(uint64_t write, uint64_t newest_other) {
     switch (below(5)) {
     case 0:
@@ -422,7 +421,7 @@ void test_honest_images(void) {
         // A fault in the last pass, proven by acknowledgements or by a later write.
         bool visible = kind >= 1 && kind <= 3;
         uint64_t provable = visible ? returned : acknowledged;
-        // if the write is complete, it may have returned, so the next one may be in flight
+        // a complete write may have returned, so the next write may be in flight
         uint64_t next = returned + 1 + (kind == 1);
         uint64_t first = next + 1 > RING ? next + 1 - RING : 1;
         if (first <= provable) {
@@ -437,8 +436,8 @@ void test_honest_images(void) {
 }
 
 // Compares the verdict with the definition for every possible state of small rings on honest storage, and for many
-// impossible ones. The verdict is "kept" if a number of returned writes, which includes all acknowledged ones, and one
-// more in flight explain the state.
+// impossible ones. The verdict must be "kept" exactly if the state can be explained by some number of returned writes,
+// including all acknowledged ones, and one more write in flight.
 
 static uint64_t last_at(uint64_t positions, uint64_t position, uint64_t count) {
     uint64_t last = 0;
@@ -510,7 +509,7 @@ void test_explanations(void) {
     ring_free(&ring);
 }
 
-// What a witness kept.
+// The lines that a witness stored.
 
 #define UNNAMED_LAYOUT "ready r1 b-1 seed=7 bsize=4096 file_size=8192 files=2 qm=2 prefix=p"
 #define READY UNNAMED_LAYOUT " layout=2\n"

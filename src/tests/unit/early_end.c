@@ -1,7 +1,7 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Limits that end a step: how they are read, which steps they judge, and after which second they end one.
+// Limits that end a step: how they are parsed, which steps they apply to, and after which second they end a step.
 #include "measure/early_end.h"
 #include "check.h"
 
@@ -25,7 +25,7 @@ static void close_limits(struct early_end *early_end) {
     free(early_end->moved);
 }
 
-// The second that ends a step if every second has that many writes; 0: none does.
+// The second after which a step ends if every second has the given numbers of writes; 0 if it does not end early.
 static uint32_t ends_in(struct early_end *early_end, uint64_t writes, uint64_t quick_ns, uint64_t slow,
                         uint64_t slow_ns, uint32_t seconds) {
     static struct distribution second;
@@ -83,13 +83,13 @@ void test_early_end(void) {
     check_end("latency_p99:1ms", 0, 25, 2000000);               // as many as the limit allows
     check_end("latency_p99:1ms", EARLY_END_SECONDS_MIN, 200, 2000000);
     check_end("latency_p99:1ms", 64, 48, 2000000);              // little evidence in each second
-    check_end("latency_p99:1ms", 0, 28, 2000000);               // not within the 100 seconds of the step
-    check_end("latency_p99:1ms:8K-64K", 0, 200, 2000000);       // of other steps
+    check_end("latency_p99:1ms", 0, 28, 2000000);               // only after more than the 100 seconds of the step
+    check_end("latency_p99:1ms:8K-64K", 0, 200, 2000000);       // for other steps
     check_end("latency_p99:1ms::2-9", 0, 200, 2000000);
     check_end("latency_time_weighted_p99:1ms", EARLY_END_SECONDS_MIN, 25, 2000000);
     check_end("latency_p99:3ms", 0, 200, 2000000);
 
-    // Each step starts anew, and once a limit has ended a step, it ends no other.
+    // Each step starts without evidence, and once a limit has ended a step, it ends no other.
     static const char *const limit = "latency_p99:1ms";
     struct early_end early_end;
     CHECK(open_limits(&early_end, 100, &limit, 1));

@@ -120,7 +120,7 @@ void test_over(void) {
     check_over(HEAVY_TAILED);
     distribution_clear(&distribution);
     CHECK(distribution_over(&distribution, 0).count == 0);
-    // 2 ms lies within a bucket, 1998848 to 2007039; the one above it ends at 2015231.
+    // 2 ms lies within a bucket, 1998848 to 2007039; the next bucket ends at 2015231.
     distribution_add(&distribution, 1998847, 1);
     distribution_add(&distribution, 1999000, 2);
     CHECK(distribution_over(&distribution, 2000000).count == 0);
@@ -132,7 +132,7 @@ void test_over(void) {
     CHECK(distribution_over(&distribution, 2007039).count == 1 && distribution_over(&distribution, 2015230).count == 1);
 }
 
-// Longer than the histogram counts, which is 73 minutes.
+// A duration above the range of the histogram (73 minutes).
 void test_percentiles_of_hours(void) {
     static struct distribution distribution;
     uint64_t ns = 0;
@@ -189,7 +189,7 @@ void test_merging(void) {
     CHECK(merged.count == 0 && merged.min_ns == UINT64_MAX);
 }
 
-// 999 writes of 1 ms and one of 1 s: a random instant sees the long one half of the time.
+// 999 writes of 1 ms and one of 1 s: at a random instant, the long write is in progress half of the time.
 void test_time_weighted(void) {
     static struct distribution distribution;
     uint64_t ns = 0;
@@ -231,7 +231,7 @@ void test_distribution_deviation(void) {
         distribution_add(&figures, samples[i], i + 1);
     }
     CHECK(fabs(distribution_deviation_ns(&figures) - 2) < 1e-12);
-    // An hour give or take a nanosecond: a naive sum of squares in doubles would lose it.
+    // Durations of an hour plus or minus a nanosecond: a naive sum of squares in doubles would lose the difference.
     distribution_clear(&figures);
     for (uint64_t i = 1; i <= 1000; i++) {
         distribution_add(&figures, UINT64_C(3600000000000) + i % 2, i);
@@ -260,8 +260,8 @@ static bool is_near(double value, double expected) {
     return fabs(value - expected) <= 1e-9 * fabs(expected);
 }
 
-// p99 of one writer whose shortest write took 200 us. The expected values were computed with exact fractions by the
-// same rule.
+// The 99th percentile of one writer whose shortest write took 200 us. The expected values were computed with exact
+// fractions and the same rule.
 static const struct evidence_claim p99 = {.part = 1, .whole = 100, .writers = 1, .fastest_ns = 200000};
 
 void test_evidence(void) {
@@ -275,7 +275,7 @@ void test_evidence(void) {
         seconds[i].over = 25;
     }
     CHECK(evidence_against(&p99, seconds, 20) == -INFINITY);        // as many as the limit allows
-    // Clusters of slow seconds: each cluster counts as one piece of evidence, which only longer blocks show.
+    // Clusters of slow seconds: each cluster is only one piece of evidence, and only longer blocks show this.
     for (size_t i = 0; i < 300; i++) {
         bool slow = (i >= 100 && i < 115) || (i >= 180 && i < 195) || (i >= 250 && i < 265);
         seconds[i] = slow ? (struct evidence_second){880, 800} : (struct evidence_second){2500, 0};

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Tests files that are complete or absent, the tables, and mqldt's table.
+// Files that are either complete or absent: the tables and mqldt's table.
 #include "base/clock.h"
 #include "output/progress.h"
 #include "output/tables.h"
@@ -223,7 +223,7 @@ void test_tables(void) {
         CHECK(unlink(in_directory(name)) == 0);
     }
     CHECK(rmdir(path) == 0);
-    CHECK(tables_open(&tables, path, false, &failure));     // given up: nothing stays
+    CHECK(tables_open(&tables, path, false, &failure));     // abandoned: no file remains
     tables_discard(&tables);
     CHECK(access(path, F_OK) != 0 && rmdir(directory) == 0);
     CHECK(!tables_open(&tables, in_directory("no/where"), false, &failure));

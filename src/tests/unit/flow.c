@@ -1,7 +1,7 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Ring, timeline, recorder, rounds and content.
+// Rings, timelines, recorders, rounds, and the content of blocks.
 #include "base/clock.h"
 #include "workload/payload.h"
 #include "base/supervisor.h"
@@ -287,7 +287,8 @@ void test_schedule(void) {
     CHECK(closed.count == 0);
 }
 
-// A worker that ended no first pass has no later passes either: the row of all leaves it out of both.
+// A worker that has not completed its first pass has no later passes either. The row of all workers leaves it out of
+// both figures.
 void test_passes(void) {
     struct stream_step *step = two_workers();
     step->plan->key = (struct result_key){.step = 1, .load_point = 2};
@@ -309,7 +310,7 @@ void test_passes(void) {
 }
 
 // Every 512 bytes of every write differ from all others, also across queue managers; the pool is never repeated within
-// 32 KiB; and the content of a write can be reproduced.
+// 32 KiB; and the content of every write can be reproduced.
 void test_content(void) {
     static struct payload payload[2];
     static unsigned char written[64][8192];
@@ -349,7 +350,7 @@ void test_content(void) {
     CHECK(payload_pool_bytes(5120, 4096) % 4096 == 0 && payload_pool_bytes(512, 1 << 20) == 2 << 20);
 }
 
-// The results of the jobs. The test keeps the gate locked for as long as a job should hang.
+// The results of the jobs. The test holds the gate lock while a job should hang.
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
 
 static void append_letter(void *text) {

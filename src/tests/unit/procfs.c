@@ -148,7 +148,8 @@ void test_cgroup(void) {
     CHECK(isnan(parse_throttled_ns("throttled_usec -1", false)) &&
           isnan(parse_throttled_ns("throttled_usec\n", false)));
 
-    // The process's own group and those above it up to the mount point, whose parent has a file as well.
+    // The process's own group and the groups above it, up to the mount point. The parent directory of the mount point
+    // contains a file with the same name.
     double levels[CGROUP_LEVELS];
     char base[] = "/tmp/logdisk-unit-XXXXXX", path[80];
     static const char *const below[] = {"/m/a/b", "/m/a", "/m", ""};

@@ -11,12 +11,12 @@
 
 #define OPERATIONS_DRAWN 1000000
 #define REGIONS 100
-#define CHI_SQUARE_99 148.2             // 99 degrees of freedom
+#define CHI_SQUARE_99 148.2             // for 99 degrees of freedom
 #define KOLMOGOROV 1.95                 // times 1/sqrt(n)
 
 static const char *message;
 
-// Parses a command line given as one text with blanks between the arguments.
+// Parses a command line given as a single text with spaces between the arguments.
 static bool open_streams(struct workload *workload, const char *line) {
     static struct options options;
     static char copy[4096];
@@ -181,7 +181,7 @@ void test_streams_refused(void) {
     }
 }
 
-// Patterns.
+// Patterns of operations.
 
 static _Atomic uint8_t leaf_reads[WORKLOAD_STREAMS_MAX][4096];
 
@@ -251,8 +251,8 @@ void test_aligned_pattern(void) {
     close_streams(&w);
 }
 
-// The height of a jump is that of the smallest subtree that holds both the previous leaf and the one that is read.
-// Writes go to every eighth leaf; reads take the blocks of a leaf in turn.
+// The height of a jump is that of the smallest subtree that contains both the previous leaf and the next one. Writes go
+// to every eighth leaf. Reads take the blocks of a leaf in turn.
 void test_walk(void) {
     enum { TOP = 9, LEAVES = 512 };
     static struct workload w;
@@ -300,7 +300,7 @@ void test_walk(void) {
     close_streams(&w);
 }
 
-// If the size of a region is not a power of two, draws are still even enough and never leave it.
+// If the size of a region is not a power of two, the draws are still nearly uniform and never leave the region.
 void test_walk_of_any_width(void) {
     static struct workload w;
     for (int leaves = 1; leaves < 400; leaves = leaves * 3 + 1) {
@@ -358,7 +358,7 @@ void test_runs(void) {
     close_streams(&w);
 }
 
-// A ring with different sizes goes round like mq-log's, and each step begins in the next file.
+// A ring with different sizes wraps around as for mq-log, and each step begins in the next file.
 void test_ring_of_sizes(void) {
     static struct workload w;
     uint64_t random = 4, next = 0, moved = 0;
@@ -380,7 +380,7 @@ void test_ring_of_sizes(void) {
     close_streams(&w);
 }
 
-// Arrivals.
+// The times at which operations are due.
 
 static int compare(const void *left, const void *right) {
     double difference = *(const double *)left - *(const double *)right;

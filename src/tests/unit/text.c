@@ -57,7 +57,7 @@ void test_units(void) {
 
 static const char *message;
 
-// Parses a command line given as one text with blanks between the arguments.
+// Parses a command line given as a single text with spaces between the arguments.
 static enum options_outcome parse(struct options *options, const char *line) {
     static char copy[8192];
     static char *arguments[64];
@@ -122,7 +122,7 @@ static const char *over_of(const struct options *options) {
     return over;
 }
 
-// In rising order and each once, regardless of the request; the last --over counts.
+// Thresholds are sorted and unique, whatever was requested. Only the last --over is used.
 void test_options_over(void) {
     static struct options o;
     CHECK(parse(&o, "--bsize=4K") == OPTIONS_RUN);
@@ -138,7 +138,7 @@ void test_options_over(void) {
     for (int i = 12; i <= 42; i++) {
         (void)snprintf(line + strlen(line), 16, ",%dms", i);
     }
-    CHECK(parse(&o, line) == OPTIONS_RUN && o.over.count == 15 + 32 - 1);      // 20 ms is always a threshold
+    CHECK(parse(&o, line) == OPTIONS_RUN && o.over.count == 15 + 32 - 1);      // 20 ms is built in
     (void)strcat(line, ",43ms");
     CHECK(parse(&o, line) == OPTIONS_WRONG && strstr(message, "--over: a list of 33") && strstr(message, "up to 32"));
 }

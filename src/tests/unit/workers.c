@@ -1,7 +1,7 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// The engine with a workload of two streams: mq-log's, and one that reads and writes.
+// The engine, with a workload of two streams: the stream of mq-log, and one that reads and writes.
 #include "base/clock.h"
 #include "check.h"
 #include "measure/io_memory.h"
@@ -103,14 +103,14 @@ void test_workers(void) {
     CHECK(rmdir(directory) == 0);
 }
 
-// Frames of the pages of some memory; 0 if the process may not see them.
+// The physical page numbers of some memory; 0 if the process is not permitted to see them.
 static uint64_t frame_of(int pagemap, const unsigned char *page, size_t page_bytes) {
     uint64_t entry = 0;
     CHECK(pread(pagemap, &entry, sizeof entry, (off_t)((uintptr_t)page / page_bytes * sizeof entry)) == sizeof entry);
     return entry & ((UINT64_C(1) << 55) - 1);
 }
 
-// Pages follow each other in physical memory only by chance: on average one pair of 512 pages.
+// Pages are adjacent in physical memory only by chance: on average, one pair of 512 pages is.
 void test_io_memory(void) {
     void *memory;
     size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE), bytes = 512 * page_bytes;
