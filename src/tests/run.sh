@@ -39,7 +39,7 @@ fuzz() {
     fi
 }
 
-The fuzzer runs in parallel, because the black-box tests mostly wait.
+# The fuzzer runs in parallel, because the black-box tests mostly wait.
 if [ $# -eq 0 ]; then
     suite "$build/unit"
     fuzz > "$build/fuzz.log" 2>&1 &
