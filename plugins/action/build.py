@@ -54,8 +54,8 @@ class ActionModule(RemoteAction):
         return {**arguments, "flags": compiler_flags(sources, arguments.get("cflags", "")), "archive": pack(files)}
 
     def take_in(self, answer: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        """Return the facts of the host, updated with the build result. A ready-made binary reports the hash of its
-        sources now that it is installed."""
+        """Return the facts about the host, updated with the result of the build. The hash of a ready-made binary's
+        sources is known only now, because the installed binary reports it."""
         return {**self._known, **answer, "source_hash": self._known.get("source_hash") or answer.get("source_hash", "")}
 
     def _binary(self, arguments: dict[str, Any], sources: dict[str, bytes], architecture: str) -> bytes:

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Checks all options of all hosts and the names of variables before any host is contacted,
-and reads the variables that apply to the whole command."""
+"""Checks all options of all hosts and the names of variables, before any host is contacted. Also reads the variables
+that apply to the whole command."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ MOST_WARNINGS = 20
 
 @dataclass
 class Said:
-    """The variables before a host is contacted: extra variables, the variables that the play sets for all hosts with
-    the problems in them, and the variables of each host (all three by name, evaluated if they are options or were
-    requested); the options of each host as they were read, the problems of each host, which hosts the variables of each
-    host would select, which names are accepted, and which hosts have a variable of each name."""
+    """The variables before a host is contacted: extra variables, variables that the play sets for all hosts (with any
+    problems), and variables of each host. All three are stored by name, and evaluated if they are options or were
+    requested. For each host, also contains the options that were read, the problems, and the hosts that its variables
+    would select. Finally, contains the accepted names, and the hosts that have a variable of each name."""
 
     extra: Mapping[str, Any]
     of_play: dict[str, Any]
@@ -62,7 +62,7 @@ class Said:
     hosts_by_name: dict[str, list[str]] = field(default_factory=dict)
 
     def add(self, problems: Mapping[str, list[str]]) -> None:
-        """Add a problem to those of each host."""
+        """Add a problem to the problems of each of the hosts."""
         for host, found in problems.items():
             self.problems.setdefault(host, []).extend(found)
 
@@ -126,8 +126,8 @@ class ActionModule(ControllerAction):
             said.accepted.update(values.get(ACCEPTED) or ())
             for name in hostvars[host]:
                 said.hosts_by_name.setdefault(str(name), []).append(host)
-        # Plays on the controller read the controller's variables, even if it is not under test. Other problems with
-        # these variables do not matter.
+        # Plays on the controller read the variables of the controller, even if it is not under test. Only problems with
+        # these variables matter in that case.
         if CONTROLLER not in options["hosts"]:
             own = evaluated([SELECTING, ACCEPTED], hostvars[CONTROLLER], None, [])
             said.selections[CONTROLLER] = own.get(SELECTING)
@@ -137,8 +137,8 @@ class ActionModule(ControllerAction):
         return said
 
     def _of_play(self, names: Iterable[str], task_vars: dict[str, Any], problems: list[str]) -> dict[str, Any]:
-        """Return the variables that the play, or the playbook that imports it, sets for all hosts. Their values differ
-        from those that the host of this task has itself."""
+        """Return the variables that the play, or the playbook that imports it, sets for all hosts. They are recognized
+        by values that differ from those of this task's host itself."""
         first = task_vars["hostvars"][task_vars["inventory_hostname"]]
         own = evaluated(names, first, None, [])  # problems with them are found together with those of the other hosts
         # The defaults of a role that a play imports are among the variables of its tasks.
@@ -154,8 +154,8 @@ class ActionModule(ControllerAction):
         return set(self._task._parent._play.get_vars())
 
     def _seen_in_play(self, host: str, hostvars: Any, names: Iterable[str], problems: list[str]) -> dict[str, Any]:
-        """Return the given variables that are set, as tasks of the play see them on a host: a template in the play
-        uses that host's variables."""
+        """Return those of the given variables that are set, with the values that tasks of the play have on a host. A
+        template in the play uses the variables of that host."""
         if not names:
             return {}
         play, inventory = self._task._parent._play, hostvars._inventory
@@ -167,8 +167,8 @@ class ActionModule(ControllerAction):
         )
 
     def _other_selections(self, said: Said, task_vars: Mapping[str, Any]) -> list[str]:
-        """Return the problems with variables that would select hosts other than those of the play.
-        An extra variable is the same for all."""
+        """Return the problems with variables that would select hosts other than those of the play. Extra variables are
+        the same for all hosts."""
         if SELECTING in said.extra:
             return []
         try:
@@ -191,8 +191,8 @@ class ActionModule(ControllerAction):
 
 
 def of_each_host(values: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Return the values of options that differ from the defaults: those that all hosts have in common,
-    and the others by host."""
+    """Return the options that differ from their defaults: first those with the same value on all hosts, then the others
+    by host."""
     given = {
         host: {name: value for name, value in own.items() if value != read_option(name, None)}
         for host, own in values.items()
@@ -206,8 +206,7 @@ def of_each_host(values: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str,
 
 
 def given_by_command(names: Iterable[str], said: Said) -> dict[str, Any]:
-    """Return the options, among some, that extra variables or the play set.
-    Their values in an inventory do not count."""
+    """Return those of the given options that extra variables or the play set. Values in the inventory are ignored."""
     own = next(iter(said.of_hosts.values()), {})
     found = {name: own[name] for name in names if name in said.extra and name in own}
     found.update({name: said.of_play[name] for name in names if name in said.of_play})
@@ -215,8 +214,8 @@ def given_by_command(names: Iterable[str], said: Said) -> dict[str, Any]:
 
 
 def of_all_hosts(problems: Mapping[str, list[str]]) -> dict[str, list[str]]:
-    """Return, by host, the problems that exist on every host. Problems that only some hosts have are left to the tasks
-    of these hosts, which read the options that they need."""
+    """Return, by host, the problems that exist on every host. Problems that only some hosts have are reported by the
+    tasks of these hosts, when they read the options."""
     under_test = {host: found for host, found in problems.items() if host != CONTROLLER} or problems
     common = set.intersection(*map(set, under_test.values())) if under_test else set()
     return {host: [problem for problem in found if problem in common] for host, found in under_test.items()}
@@ -227,11 +226,10 @@ PLACES = ("workspace_path", "workspace_volumes", "workspace_places")
 
 
 def emptied(extra: Mapping[str, Any], hosts: Iterable[str], hostvars: Any) -> dict[str, list[str]]:
-    """Return, by host, a sentence for each option of PLACES that is empty among the extra variables although the
-    inventory sets it.
+    """Return, by host, a sentence for each option in PLACES that is empty as an extra variable although the inventory
+    sets it.
 
-    Nothing overrides an extra variable: the default directory would be measured instead of the one that the
-    inventory names.
+    Nothing overrides an extra variable, so the default directory would be measured instead of the one in the inventory.
     """
     empty = [name for name in PLACES if name in extra and _is_nothing(extra[name])]
     if not empty:
@@ -254,8 +252,8 @@ def _is_nothing(value: Any) -> bool:
 
 
 def of_inventory(hostvars: Any, host: str) -> Mapping[str, Any]:
-    """Return the variables of a host, not evaluated, as they would be without extra variables.
-    This process ends with the task."""
+    """Return the variables of a host, without evaluation, as they would be without extra variables. Nothing is
+    restored, because this process ends with the task."""
     manager = hostvars._variable_manager
     extra, manager._extra_vars = manager._extra_vars, {}
     try:
@@ -278,8 +276,8 @@ def as_lines(found: Mapping[str, list[str]], extra: Mapping[str, Any]) -> list[s
 def evaluated(
     names: Iterable[str], variables: Mapping[str, Any], template: Callable[[Any], Any] | None, problems: list[str]
 ) -> dict[str, Any]:
-    """Return the given variables that are set, evaluated on access or otherwise by ``template``. Adds a problem for
-    each that cannot be evaluated."""
+    """Return those of the given variables that are set. They are evaluated on access, or otherwise by ``template``.
+    Adds a problem for each one that cannot be evaluated."""
     found = {}
     for name in names:
         try:

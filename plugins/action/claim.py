@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Tests the storage classes of a cluster, one after the other: each with a claim and a job, which are always
+"""Tests the storage classes of a cluster one after the other. Each is tested with a claim and a job, which are always
 removed."""
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ SPARE_S = 120
 SILENCE_S = 300
 """How long the API server may be unavailable while a pod measures."""
 REMOVAL_S = 180
-"""How long Kubernetes may take to remove what is deleted: a pod has 30 s to end, and its claim is kept until then."""
+"""How long Kubernetes may take to delete the objects: a pod has 30 s to end, and its claim is kept until then."""
 FIRST_LOOKS_S = 5
 MOST_LOG_LINES = 2_000_000
 JOB = {"api_version": "batch/v1", "kind": "Job"}
@@ -87,8 +87,8 @@ STORAGE_CLASS = {"api_version": "storage.k8s.io/v1", "kind": "StorageClass"}
 
 
 class ActionModule(ControllerAction):
-    """Calls the modules of kubernetes.core on the controller. It never fails because of a storage class, because each
-    has a record of its own."""
+    """Calls the modules of kubernetes.core on the controller. It never fails because of a storage class; the record of
+    the storage class states the problem."""
 
     stage = STAGE
 
@@ -269,8 +269,8 @@ class ActionModule(ControllerAction):
             time.sleep(interval_s if state.name == MEASURES else min(FIRST_LOOKS_S, interval_s))
 
     def _seen(self, claim: Claim, waited_s: float) -> Seen:
-        """Return the existing objects of a test. Each call of the API is a process on the controller,
-        so only useful objects are requested."""
+        """Return the existing objects of a test. Each API call is a process on the controller, so
+        only the necessary objects are requested."""
         pods = self._list(
             POD, "read the pods of the job", namespace=claim.namespace, label_selectors=[f"job-name={claim.name}"]
         )
@@ -290,13 +290,13 @@ class ActionModule(ControllerAction):
             self._list(kind, "read job and claim", name=claim.name, namespace=claim.namespace) for kind in (JOB, CLAIM)
         )
         events: list[Any] = []
-        with contextlib.suppress(ClusterError):  # not every user may read them, and they only add an explanation
+        with contextlib.suppress(ClusterError):  # not every user may read events, which only add an explanation
             events = self._list(EVENT, "read events", namespace=claim.namespace, field_selectors=["type=Warning"])
         return replace(seen, job=job[0] if job else {}, claim=found[0] if found else {}, events=events)
 
     def _remove(self, claim: Claim) -> list[str]:
-        """Delete the job of this run, by its uid, and return what is left. Kubernetes removes pod and claim,
-        which belong to the job."""
+        """Delete the job of this run, by its uid, and return what remains. Kubernetes then removes the pod and the
+        claim, which the job owns."""
         end, left = time.monotonic() + REMOVAL_S, [f"job and claim {claim.name} in namespace {claim.namespace}"]
         mine = {"namespace": claim.namespace, "label_selectors": [f"{RUN_LABEL}={label_of(claim.run_id)}"]}
         try:
@@ -358,13 +358,12 @@ def failure_text(answer: Mapping[str, Any]) -> str:
 
 
 def named(found: Mapping[str, Any], claim: Claim) -> bool:
-    """Whether this is the object of a claim, among all objects of its run."""
+    """Whether this object, from all objects of its run, belongs to a claim."""
     return found.get("metadata", {}).get("name") == claim.name
 
 
 def told_of(directory: RunDirectory, host: str, volume: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of the tester on a storage class, with which its job is started and which its order
-    records."""
+    """Return the tester's options for a storage class. They are used to start its job and are recorded in its order."""
     return {
         **volume["told"],
         **counted_for(profile_of(directory.run, host)),
@@ -377,7 +376,7 @@ def told_of(directory: RunDirectory, host: str, volume: Mapping[str, Any]) -> di
 
 
 def directories_of(volume: Mapping[str, Any]) -> list[str]:
-    """Return the directories on the volume of the queue managers that write."""
+    """Return the directories on the volume, one for each queue manager that writes."""
     names = volume["queue_managers"]
     return [
         f"{volume['path']}/{name}"
@@ -386,7 +385,7 @@ def directories_of(volume: Mapping[str, Any]) -> list[str]:
 
 
 def refuse_what_claims_cannot(volume: Mapping[str, Any]) -> None:
-    """Raise ClusterError if a plan needs something that is only possible on hosts."""
+    """Raise ClusterError if a plan needs something that is possible only on hosts."""
     if volume["workload"] == STREAMS:
         raise ClusterError("storage classes are tested with sweep_workload mq-log or commit: set one of them")
     if volume.get("search"):
@@ -394,7 +393,7 @@ def refuse_what_claims_cannot(volume: Mapping[str, Any]) -> None:
 
 
 def tables_of(log: str, claim: Claim, order: Mapping[str, Any]) -> dict[str, bytes]:
-    """Return the tables of a pod's log, if they match the order. Raises ClusterError."""
+    """Return the tables from the log of a pod, if they match the order. Raises ClusterError."""
     try:
         tables = read_tables(log, TABLE_NAMES)
     except LogError as error:

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Cleans up a run on the host, and adds to the records of its volumes what could not be removed, and for how long each
-was limited."""
+"""Cleans up a run on the host. Adds to the records of its volumes what could not be removed, and how long each volume
+was throttled."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options 
 
 
 class ActionModule(RemoteAction):
-    """Calls ``cleanup`` on the host. It never fails: the gate decides what a leftover means."""
+    """Calls ``cleanup`` on the host. It never fails, because the gate decides about leftovers."""
 
     module_name = "mqops.logdisk.cleanup"
     stage = "cleanup"
 
     def prepare(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        """Use the volumes in the task's arguments. With ``defaults``, use those in the run directory instead, or, if
-        there are none, those in the variables."""
+        """Use the volumes in the task's arguments. With ``defaults``, use the volumes in the run directory instead or,
+        if there are none, those in the variables."""
         defaults, run_path, only, keep = (
             arguments.pop(name, None) for name in ("defaults", "run_path", "only", "keep_state_of")
         )
@@ -82,7 +82,7 @@ class ActionModule(RemoteAction):
         return answer
 
     def _note(self, directory: RunDirectory, host: str, answers: dict[str, Any]) -> None:
-        """Add to the record of each volume what could not be removed, and for how long it was limited."""
+        """Add to the record of each volume what could not be removed, and how long the volume was throttled."""
         for volume in self._volumes:
             answer = as_dict(answers.get(volume["name"]))
             left = [one_line(str(item)) for item in answer.get("left") or []]
@@ -94,7 +94,7 @@ class ActionModule(RemoteAction):
 
 
 def said(answer: dict[str, Any], check: bool) -> list[str]:
-    """Return lines about what was removed, kept and left on a host, one for each directory. What the host sends is
+    """Return lines about what was removed, kept and left on a host, one for each directory. The data from the host is
     untrusted."""
     words = {"removed": "would remove" if check else "removed", "kept": "kept", "left": "left behind"}
     found = {key: answer[key] if isinstance(answer.get(key), list) else [] for key in words}

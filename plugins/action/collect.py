@@ -38,7 +38,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import
 
 
 class NotAccepted(Exception):
-    """The tables that a host sent for a volume, and why they are not accepted."""
+    """The tables that a host sent for a volume are not accepted. The message gives the reason."""
 
 
 class ActionModule(RemoteAction):
@@ -73,7 +73,7 @@ class ActionModule(RemoteAction):
         for volume, reason in errors.items():
             try:
                 file_error(directory, host, volume, self.stage, reason, facts_of_order(directory, host, volume))
-            except RunDirectoryError:  # the volume will be missing
+            except RunDirectoryError:  # the volume will be reported as missing
                 self._display.warning(f"{host}: {volume}: {reason}")
         if not records:
             return {**failure(self.stage, "error", "; ".join(dict.fromkeys(errors.values()))), "kept": kept}
@@ -90,7 +90,7 @@ class ActionModule(RemoteAction):
     def _accepted(
         self, directory: RunDirectory, host: str, volume: str, sent: dict[str, Any], machine: dict[str, Any]
     ) -> HostRecord:
-        """Store the tables of a volume with its record, which is returned. Raises NotAccepted."""
+        """Store the tables of a volume with its record, and return the record. Raises NotAccepted."""
         if sent["error"]:
             raise NotAccepted(sent["error"])
         try:
@@ -127,8 +127,8 @@ class ActionModule(RemoteAction):
 
 
 def of_all_rounds(directory: RunDirectory, order: Mapping[str, Any], tables: dict[str, bytes]) -> dict[str, bytes]:
-    """Store the tables of a round of a search, and return the tables of all rounds so far, joined as if they came from
-    one run. Raises NotAccepted."""
+    """Store the tables of one round of a search. Return the tables of all rounds so far, joined as if they came from a
+    single run. Raises NotAccepted."""
     host, volume, number = order["host"], order["volume"], order[SEARCH]["round"]
     try:
         directory.orders.write_round(order, number, tables)
@@ -154,8 +154,8 @@ def facts_of_order(directory: RunDirectory, host: str, volume: str) -> dict[str,
 def why_not_ordered(
     order: dict[str, Any], start: dict[str, Any], machine: dict[str, Any], tables: dict[str, bytes]
 ) -> str:
-    """Return how the answer of a host differs from its order, empty if it does not. Tables that cannot be read are
-    reported in the record instead."""
+    """Return how the answer of a host differs from its order; empty if it does not differ. Tables that cannot be read
+    are reported in the record instead."""
     differences = machine_differences(order, start, machine)
     if differences:
         return (

@@ -41,8 +41,8 @@ PAGE = "comparison.html"
 
 
 class ActionModule(FleetAction):
-    """Runs only on the controller, once for all hosts. A task then fails hosts, unless it is shown that the fleet has
-    not become worse."""
+    """Runs only on the controller, once for all hosts. A later task fails hosts unless the result shows that the fleet
+    has not become worse."""
 
     kind = "comparison"
     argument_spec = {
@@ -90,7 +90,7 @@ class ActionModule(FleetAction):
 
 
 def own_failures(comparison: Mapping[str, Any], hosts: Mapping[str, str]) -> dict[str, str]:
-    """Return the message of each host with a volume whose outcome is that of the fleet. ``hosts`` maps the displayed
+    """Return the messages for hosts that have a volume with the same outcome as the fleet. ``hosts`` maps the displayed
     names of volumes to their hosts."""
     found: dict[str, list[str]] = {}
     for volume in comparison["hosts"]:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Has the host check its files, decides what the cut showed, and writes the record with all cuts so far."""
+"""Makes the host check its files, determines the result of the cut, and writes the record with all cuts so far."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ class ActionModule(RemoteAction):
 
 
 def taken(answer: Mapping[str, Any]) -> tuple[dict[str, bytes], Checked]:
-    """Return the tables that a host sent, and the result of its check. Nobody vouches for either."""
+    """Return the tables that a host sent, and the result of its check. Both are untrusted."""
     if answer.get("problem") or "status" not in answer:
         return {}, Checked(problem=str(answer.get("problem") or ""))
     status, said = answer.get("status"), one_line(str(answer.get("said") or ""))[:500]

@@ -23,8 +23,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import ab
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
 
 SPARE_S = 3600
-"""How much longer than planned the tester writes, because hosts wait for each other. It ends when the
-power is cut or when its connection ends."""
+"""How much longer than planned the tester may write, because hosts wait for each other. It ends when the power is cut
+or its connection ends."""
 
 
 class ActionModule(ControllerAction):
@@ -93,7 +93,8 @@ def planned(asked: Mapping[str, Any], host: str) -> dict[str, Any]:
 
 
 def refuse_computed(confirm: Any) -> None:
-    """Raise OptionError if a variable is a template in the inventory, because a template would confirm every host."""
+    """Raise OptionError if a variable is a template in the inventory. A template could produce the name of any host,
+    and so confirm all of them."""
     template = template_in(confirm)
     if template:
         raise OptionError(
@@ -103,10 +104,10 @@ def refuse_computed(confirm: Any) -> None:
 
 
 def check_tasks(loader: DataLoader, path: str) -> None:
-    """Raise OptionError if a file is named that has no tasks.
+    """Raise OptionError if the named file contains no tasks.
 
-    Otherwise Ansible would detect this only while the host writes, leave the host out of the gate, and end with status
-    0.
+    Otherwise, Ansible would detect this only while the host is writing. It would then skip the host at the gate, and
+    end with status 0.
     """
     if not path:
         return
@@ -119,7 +120,7 @@ def check_tasks(loader: DataLoader, path: str) -> None:
 
 
 def check(asked: Mapping[str, Any], host: str) -> None:
-    """Raise OptionError if the power of a host is not to be cut, or not in this way."""
+    """Raise OptionError if the power of a host must not be cut, or not in this way."""
     if asked["cut_confirm"] != host:
         raise OptionError(
             f"cut_confirm is {asked['cut_confirm'] or 'empty'}, but the power of a host is cut only if it is the "

@@ -55,8 +55,8 @@ class ActionModule(RemoteAction):
         }
 
     def _why_not(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> str:
-        """Wait while the tester writes for the required time, and return why the power must not be cut; empty if it may
-        be."""
+        """Wait while the tester writes for the required time, and return the reason if the power must not be cut; empty
+        if it may be cut."""
         started, after_s = self._own["started"], float(self._own["after_s"] or 10)
         files = files_of(
             RunDirectory.open(self._own["run_path"]),
@@ -73,7 +73,7 @@ class ActionModule(RemoteAction):
         return refusal or ("" if state.name == WRITING else "no write was acknowledged before the cut")
 
     def _look(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> str:
-        """Return why the host says that its power must not be cut. A missing answer is also a reason."""
+        """Return the host's reason why its power must not be cut. A missing answer is also a reason."""
         keep_alive(self._connection)
         renew(self._connection)
         try:
@@ -91,7 +91,7 @@ class ActionModule(RemoteAction):
 
 
 def call(command: str, limit_s: float) -> dict[str, Any]:
-    """Run a command in the shell, and return the outcome. Do not wait for processes that it leaves behind."""
+    """Run a command in the shell, and return the result. Does not wait for processes that the command leaves behind."""
     begin_ns = time.monotonic_ns()
     status, problem = None, ""
     with tempfile.TemporaryFile() as output:

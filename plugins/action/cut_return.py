@@ -21,9 +21,9 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import as_dict
 
 BREAK_S = 120
-"""How long after the cut command the connection may last. Some commands return before they take effect."""
+"""How long the connection may last after the cut command. Some commands return before they take effect."""
 UNCHANGED_S = 60
-"""How long a host may answer with an unchanged boot ID, because its power is cut later than its network."""
+"""How long a host may continue to answer with the same boot ID. Its power may be cut later than its network."""
 MOUNT_S = 120
 """How long a host may take to mount its file systems when it answers again."""
 PAUSE_S = 2
@@ -61,7 +61,7 @@ class ActionModule(RemoteAction):
         }
 
     def _is_broken(self, files: witness.Files, done: bool, wait_s: float) -> bool:
-        """Wait for the end of the witness; return whether its stream ended by itself."""
+        """Wait for the end of the witness. Return whether its stream ended by itself."""
         state = witness.wait(files, lambda found: found.is_over, min(BREAK_S, wait_s) if done else 0)
         if state.is_over:
             return state.name == witness.OVER
@@ -100,10 +100,10 @@ class ActionModule(RemoteAction):
             time.sleep(PAUSE_S)
 
     def _look(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        """Return the host's answer over a new connection, because the previous one may have died with the host
-        unnoticed."""
+        """Return the host's answer over a new connection. The previous connection may have died with the host without
+        being noticed."""
         renew(self._connection)
-        # The directory of the last call may no longer exist.
+        # The temporary directory of the last call may no longer exist.
         self._connection._shell.tmpdir = None
         try:
             return super().call(arguments, task_vars)

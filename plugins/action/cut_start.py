@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Starts the tester over a separate connection, and a witness that watches it.
-A preflight writes the record of a host whose power could be cut."""
+"""Starts the tester over a separate connection, together with a witness that watches it. In a preflight, writes the
+record of a host whose power could be cut."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ class ActionModule(RemoteAction):
     stage = STAGE
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
-        """Count a failure after the first cut as the result of that cut, so that the record keeps the earlier cuts."""
+        """Count a failure after the first cut as the result of the next cut, so that the record keeps the earlier
+        ones."""
         result, number = super().run(tmp, task_vars), int(self._task.args.get("number") or 1)
         if not result.get("failed") or number == 1:
             return result
@@ -131,7 +132,7 @@ class ActionModule(RemoteAction):
 
 
 def announcement(host: str, plan: Mapping[str, Any]) -> str:
-    """Return what will be done to a host and what that tests."""
+    """Return a description of what will be done to a host, and of what this tests."""
     cuts = plan["cuts"]
     times = "once" if cuts["count"] == 1 else f"{cuts['count']} times"
     how = f"by: {cuts['command']}" if cuts["command"] else f"by the tasks of {cuts['task_file']}"

@@ -43,8 +43,8 @@ change."""
 
 
 class ActionModule(FleetAction):
-    """Runs only on the controller, once for all hosts. A task fails a host if the newest two certificates of a volume
-    are beyond the control limit, and the fleet if a whole class was slow on its two most recent nights."""
+    """Runs only on the controller, once for all hosts. A later task fails a host if the two newest certificates of a
+    volume are beyond the control limit. It fails the fleet if a whole class was slow on its two most recent nights."""
 
     kind = "drift"
     argument_spec = {**CHANGE, **HOSTS, **PLAY_HOSTS, **HISTORY}
@@ -83,6 +83,6 @@ class ActionModule(FleetAction):
 
 
 def since_days(hosts: Iterable[str], hostvars: Mapping[str, Mapping[str, Any]]) -> dict[str, datetime.date]:
-    """Return the day of each host that has one. Raises ValueError."""
+    """Return the start day of each host that has one. Raises ValueError."""
     given = {host: str(hostvars[host].get(SINCE) or "") for host in hosts}
     return {host: day_of(day) for host, day in given.items() if day}

@@ -48,7 +48,7 @@ STATUS_LINKS = (("Newest run", "latest/index.html"), ("Drift", "drift.html"))
 
 
 class ActionModule(FleetAction):
-    """Runs only on the controller, once for all hosts. A task fails each host that is not certified."""
+    """Runs only on the controller, once for all hosts. A later task fails each host that is not certified."""
 
     kind = "status"
     argument_spec = {
@@ -102,14 +102,14 @@ class ActionModule(FleetAction):
 
 
 def _with_report(folder: str, lines: Iterable[Status]) -> set[str]:
-    """Return the IDs of the runs that are named in lines and whose report is in a directory."""
+    """Return the IDs of the runs that the lines name and whose report exists in a directory."""
     named = {line.entry.run_id for line in lines if line.entry}
     return {run for run in named if is_run_id(run) and os.path.isfile(os.path.join(folder, run, "index.html"))}
 
 
 def status_outcome(states: Mapping[str, str], problems: list[str], today: Today, page: str = "") -> dict[str, Any]:
-    """Return the parts of a status that a notification needs: the date, whether the fleet is certified,
-    the state of each host, how many are in each, and the path of the page if it outlives the job."""
+    """Return the data that a notification needs: the date, whether the fleet is certified, the state of each host, the
+    number of hosts in each state, and the path of the page if it still exists after the job."""
     message = one_message(problems, JSON_FILE) or "every expected host is certified"
     facts = {
         "date": today.date.isoformat(),
@@ -122,7 +122,7 @@ def status_outcome(states: Mapping[str, str], problems: list[str], today: Today,
 
 
 def asked_profiles(task_vars: Mapping[str, Any], hosts: Iterable[str]) -> dict[str, str]:
-    """Return the name of the profile that extra variables or the inventory set, by host, for hosts that have one.
+    """Return, by host, the name of the profile that extra variables or the inventory set, for hosts that have one.
     Raises DefinitionError."""
     asked = {host: task_vars["hostvars"][host].get("gate_profile") for host in hosts}
     names = {repr(profile): load_profile(profile, PROFILES).name for profile in asked.values() if not is_empty(profile)}

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Compares the hosts with their baseline, judges the fleet, writes verdict and report, stores the certificates, signs,
-keeps and uploads the run, and returns which hosts are to fail."""
+"""Compares the hosts with their baseline, judges the fleet, and writes verdict and report. Then stores the
+certificates, signs, keeps and uploads the run, and returns which hosts are to fail."""
 
 from __future__ import annotations
 
@@ -49,12 +49,13 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing.run_signature import sign_run
 
 MOST_PATH = 100
-"""The largest length of a path in the message of a failed host. A longer one is relative if that is shorter."""
+"""The largest length of a path in the message of a failed host. A longer path is shown relative to the working
+directory if that is shorter."""
 
 
 class ActionModule(ControllerAction):
-    """Runs on the controller only, once for all hosts. It does not fail because of a verdict. The role's tasks do that,
-    each for its own host."""
+    """Runs only on the controller, once for all hosts. It does not fail because of a verdict. The tasks of the role
+    fail the hosts, each according to its own verdict."""
 
     argument_spec = {
         "run_path": {"type": "str", "required": True},
@@ -77,8 +78,8 @@ class ActionModule(ControllerAction):
         unstored = remember(directory, certificates, uncertified)
         unsigned = "" if uncompared or problem else sign(directory, options["sign_key"])
         place, unkept, unsent = hand_on(directory, options["upload_url"])
-        # Problems of the fleet are also printed as warnings, because no host is left to fail for them if all hosts
-        # fail for their own reasons.
+        # Problems of the fleet are also printed as warnings, because if all hosts have already failed for their own
+        # reasons, no host is left to report them.
         warnings = list(filter(None, (uncompared, problem, unstored, unsigned, unkept, unsent)))
         if not (directory.run.get("history") or {}).get("required"):
             unstored = unkept = ""
@@ -111,8 +112,8 @@ def conclusion(
     place: Place,
     task_vars: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Write outcome.json and return the result of a run: its artifacts, and which hosts fail. problems, if not empty,
-    also failed the run."""
+    """Write outcome.json, and return the result of a run: its artifacts, and which hosts fail. ``problems`` are further
+    reasons why the run failed."""
     problem = " | ".join(filter(None, problems))
     outcome = outcome_of(directory, verdict, problem)
     try:
@@ -132,7 +133,7 @@ def conclusion(
 
 
 def compare(directory: RunDirectory) -> str:
-    """Compare the hosts with the history of their volumes. Returns why that failed, empty if it did not."""
+    """Compare the hosts with the history of their volumes. Returns the reason if this failed; otherwise empty."""
     try:
         return directory.kind.memory.look_up(directory)
     except OSError as error:
@@ -140,7 +141,8 @@ def compare(directory: RunDirectory) -> str:
 
 
 def judge(directory: RunDirectory) -> tuple[dict[str, Any], str]:
-    """Judge the fleet and write the verdict. Returns it, and why it could not be written (empty if it was)."""
+    """Judge the fleet and write the verdict. Returns the verdict and, if it could not be written, the reason (otherwise
+    empty)."""
     try:
         return judge_run(directory, GATE), ""
     except OSError as error:
@@ -150,8 +152,8 @@ def judge(directory: RunDirectory) -> tuple[dict[str, Any], str]:
 
 
 def make_certificates(directory: RunDirectory) -> tuple[list[Certificate], list[str]]:
-    """Write the certificates of a run that has a history, before the report, which states how long they are valid;
-    returns them and, if some are missing, why."""
+    """Write the certificates of a run that has a history. This is done before the report, which states how long they
+    are valid. Returns them and, if some are missing, the reason."""
     if directory.run.get("history") is None:
         return [], []
     try:
@@ -161,7 +163,7 @@ def make_certificates(directory: RunDirectory) -> tuple[list[Certificate], list[
 
 
 def report(directory: RunDirectory) -> str:
-    """Write the report; returns why that failed, empty if it did not."""
+    """Write the report. Returns the reason if this failed; otherwise empty."""
     try:
         render(directory)
     except OSError as error:
@@ -177,7 +179,8 @@ def unwritten(directory: RunDirectory, error: OSError) -> str:
 
 
 def remember(directory: RunDirectory, certificates: list[Certificate], problems: list[str]) -> str:
-    """Store the certificates of a run in its history; returns why one of them was not stored, empty if all were."""
+    """Store the certificates of a run in its history. Returns the reason if any could not be stored; otherwise
+    empty."""
     history = directory.run.get("history")
     if history is None or not directory.kind.is_remembered:
         return ""
@@ -194,8 +197,8 @@ def remember(directory: RunDirectory, certificates: list[Certificate], problems:
 
 
 def sign(directory: RunDirectory, key: str) -> str:
-    """Sign a run with a key, by default the one that it was opened with, if there is one;
-    return why it could not be signed, empty if it could."""
+    """Sign a run with a key, by default with the key (if any) with which it was opened. Returns the reason if it could
+    not be signed; otherwise empty."""
     key = key or directory.run.get("sign_key") or ""
     if not key or directory.is_check_mode:
         return ""
@@ -207,10 +210,10 @@ def sign(directory: RunDirectory, key: str) -> str:
 
 
 def hand_on(directory: RunDirectory, upload_url: str) -> tuple[Place, str, str]:
-    """Keep and upload a run if it requests that; return where its report is, and why it could not be kept or
+    """Keep and upload a run if it requests this. Returns where its report is, and the reason if it could not be kept or
     uploaded.
 
-    upload_url is the present value of gate_upload_url, see ``send``.
+    upload_url is the present value of gate_upload_url, as used by ``send``.
     """
     unkept = keep_if_asked(directory.path, JUDGED, (directory.run.get("history") or {}).get("place", ""))
     url, unsent = send(directory, upload_url)
@@ -218,11 +221,11 @@ def hand_on(directory: RunDirectory, upload_url: str) -> tuple[Place, str, str]:
 
 
 def send(directory: RunDirectory, upload_url: str) -> tuple[str, str]:
-    """Upload the run directory if the run asks for it; return the URL of the archive, and why it could not be
-    uploaded. Each is empty if there is none.
+    """Upload the run directory if the run requests this. Returns the URL of the archive, and the reason if it could not
+    be uploaded. Either may be empty.
 
-    A restored run may come from anybody who can write to the history.
-    The token therefore only goes where ``upload_url`` allows it.
+    A restored run may come from anyone who can write to the history. Therefore, the token is sent only to a server that
+    ``upload_url`` allows.
     """
     asked = directory.run.get("upload_url")
     if not asked or directory.is_check_mode:
@@ -259,8 +262,8 @@ def outcome_of(directory: RunDirectory, verdict: dict[str, Any], problem: str) -
 
 
 def failing_hosts(verdict: dict[str, Any], place: Place) -> dict[str, str]:
-    """Return, by host, the message with which a host fails because of its own verdict. The reasons are in the summary
-    and in the report."""
+    """Return, by host, the message of a host that fails because of its own verdict. The reasons are in the summary and
+    in the report."""
     failing: dict[str, list[dict[str, Any]]] = {}
     for volume in verdict["hosts"]:
         if volume["stops_gate"]:
@@ -269,7 +272,7 @@ def failing_hosts(verdict: dict[str, Any], place: Place) -> dict[str, str]:
 
 
 def failing_text(host: str, volumes: list[dict[str, Any]]) -> str:
-    """Return the verdict on a host because of its volumes, the worst first: "db07: fail"."""
+    """Return the verdict on a host and its volumes, the worst first: "db07: fail"."""
     worst = volumes[0]
     word = worst["verdict"] if worst["verdict"] != PASS else "pass, but it does not certify"
     if len(volumes) > 1:
@@ -278,7 +281,7 @@ def failing_text(host: str, volumes: list[dict[str, Any]]) -> str:
 
 
 def shown_place(place: Place) -> str:
-    """Return where the report is, in one line that is not too long for a screen."""
+    """Return the location of the report, in one line that is not too long for a screen."""
     if place.url:
         return place.url
     page = os.path.join(place.path, "index.html")
@@ -290,6 +293,6 @@ def shown_place(place: Place) -> str:
 
 
 def elsewhere(failures: dict[str, str], judged_hosts: Iterable[str]) -> list[str]:
-    """Return the failures of hosts that are not in the play (because a limit left them out), and so cannot fail
+    """Return the failures of hosts that are not in the play because a limit left them out. These hosts cannot fail
     themselves."""
     return [failures[host] for host in sorted(set(failures) - set(judged_hosts))]

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Keeps the history: imports run directories and results of mqldt, revokes a certificate, prunes."""
+"""Keeps the history: imports run directories and results of mqldt, revokes certificates, and removes old entries."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ class ActionModule(HistoryAction):
 
 
 def keep(history: History, options: dict[str, Any], hosts: Collection[str]) -> tuple[list[str], list[str]]:
-    """Perform the requested actions; return a sentence for each, and the problems. hosts are the hosts of the
-    inventory. Raises OSError and ValueError."""
+    """Perform the requested actions. Returns a sentence for each action, and the problems. ``hosts`` are the hosts of
+    the inventory. Raises OSError and ValueError."""
     done: list[str] = []
     problems: list[str] = []
     if options["import_runs"]:
@@ -80,8 +80,8 @@ def keep(history: History, options: dict[str, Any], hosts: Collection[str]) -> t
 
 
 def revoke(history: History, named: str, reason: str) -> str:
-    """Revoke a certificate, or withdraw a volume that is named as host:/mount/point; return a sentence that says what
-    was done. Raises HistoryError."""
+    """Revoke a certificate, or withdraw a volume that is given as host:/mount/point. Returns a sentence about what was
+    done. Raises HistoryError."""
     label, is_volume, rest = named.partition(":/")
     if is_volume:
         count = history.take_out(label, f"/{rest}", reason, getpass.getuser())

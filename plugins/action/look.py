@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Follows a host while it measures: polls it and, when it has ended, collects its tables and cleans up. This is a
-single task, because each task prints a line per host."""
+"""Follows a host while it measures: polls it and, when it has finished, collects its tables and cleans up. This is a
+single task because each task prints a line for each host."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class ActionModule(collect.ActionModule):
     """Calls ``collect`` on the host, which sends the tables once all volumes have ended,
     and then the action ``cleanup``.
 
-    If a connection fails while the host measures, only this poll is lost.
+    If a connection fails while the host is measuring, only this poll is lost.
     """
 
     stage = "sweep"
-    """The stage until the tables are collected."""
+    """The stage of the run until the tables are collected."""
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         known = self._task.args["known"]
@@ -73,7 +73,7 @@ class ActionModule(collect.ActionModule):
         return host_status(self._known["host"], self._task.args["run_id"], {**answer, "volumes": asked})
 
     def _cleanup(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        """Return the result of the action ``cleanup`` instead of this action's own result."""
+        """Return the result of the action ``cleanup``, which replaces the result of this action."""
         task = self._task.copy()
         task.args = {**{name: self._task.args[name] for name in ("run_id", "run_path", "state_dir")}, **arguments}
         action = self._shared_loader_obj.action_loader.get(

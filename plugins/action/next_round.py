@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Between two rounds of a search for the capacity, decides which load each volume tries next. Volumes that are searched
-together are judged together first."""
+"""Decides, between two rounds of a search for the capacity, which load each volume tries next. First judges volumes
+that are searched together."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def climbers_of(directory: RunDirectory, hosts: Iterable[str]) -> Iterator[Climb
 
 
 def search_of(directory: RunDirectory, host: str, volume: str) -> dict[str, Any]:
-    """Return the parameters of a volume's search, empty if it was not started or is not a search."""
+    """Return the parameters of a volume's search; empty if the volume was not started or there is no search."""
     try:
         return directory.orders.read(host, volume).get(SEARCH) or {}
     except RunDirectoryError:
@@ -83,8 +83,8 @@ def search_of(directory: RunDirectory, host: str, volume: str) -> dict[str, Any]
 
 
 def judge_together(directory: RunDirectory, climbers: list[Climber]) -> None:
-    """File again the records of volumes that are searched together, each judged by the loads that all of them pass.
-    Raises RunDirectoryError."""
+    """Store again the records of volumes that are searched together. Each is now judged by the loads that all of them
+    pass. Raises RunDirectoryError."""
     for climber in climbers:
         others = others_of(climber, climbers)
         if others and climber.record.capacity is not None:

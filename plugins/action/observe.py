@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Starts an observation on the host, and determines when it is polled.
-A preflight writes the record of a host that could be observed."""
+"""Starts an observation on the host, and determines when to poll it. In a preflight, writes the record of a host that
+could be observed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import as_dict
 
 OVER_PAUSE_S = 2.0
-"""How long an observation may take to begin and to end."""
+"""How much time an observation has to begin and to end."""
 
 
 class ActionModule(RemoteAction):
@@ -49,8 +49,8 @@ class ActionModule(RemoteAction):
         return {**arguments, "command": command, "lease": self._lease_s}
 
     def call(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        """Start the observation of each queue manager. A problem with one does not affect the others: its record is
-        filed."""
+        """Start the observation of each queue manager. A problem with one of them is stored in its record, and does not
+        affect the others."""
         answers = {each["volume"]: self._started({**arguments, **each}, task_vars) for each in self._observed}
         failed = {volume: answer for volume, answer in answers.items() if answer.get("failed")}
         for volume, answer in failed.items() if len(answers) > 1 else ():

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Polls an observation and stores its samples. When it has ended, makes its tables, files the record of the host,
-and removes what is left there."""
+"""Polls an observation and stores its samples. When the observation has ended, makes its tables, stores the record of
+the host, and cleans up on the host."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class ActionModule(RemoteAction):
     module_name = "mqops.logdisk.observed"
     stage = STAGE
     _record: HostRecord | None = None
-    """The last record that was filed."""
+    """The last record that was stored."""
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         given = self._task.args.get("known") or {}
@@ -76,7 +76,7 @@ class ActionModule(RemoteAction):
             except RunDirectoryError as error:
                 raise AnsibleActionFail(str(error)) from error
             self._names = {volume: f"{host}/{volume}" if len(started["observed"]) > 1 else host for volume in observed}
-            # The observation ends by itself, perhaps some seconds late. It is only ended here if it does not.
+            # The observation normally ends by itself, perhaps some seconds late. Otherwise, it is ended here.
             arguments["ask"] = "finish" if self._own["give_up"] else "poll"
         return arguments
 
@@ -94,8 +94,8 @@ class ActionModule(RemoteAction):
         }
 
     def _polled(self, of_host: _OfHost, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        """Store the new samples of one observation. Return its state, with the reason if it is unknown, or with the
-        problem that its record must state."""
+        """Store the new samples of one observation. Returns its state with the reason if it is unknown, or the problem
+        for its record."""
         answer: dict[str, Any] = {}
         for dummy in range(MOST_CALLS):
             answer = super().call({**arguments, "offset": of_host.size()}, task_vars)
@@ -154,7 +154,7 @@ class ActionModule(RemoteAction):
         return {**known, "state": FINISHED, COLLECTED: list(volumes), "logdisk": key}
 
     def _finished(self, volume: str, state: str, reason: str) -> str:
-        """File the record of a queue manager. Returns its problem, empty if it has none."""
+        """Store the record of a queue manager. Returns its problem; empty if it has none."""
         try:
             record = self._of_host[volume].file(
                 f"the host did not answer: {reason}" if state == UNKNOWN else WHY_WITHOUT_END.get(state, "")
@@ -167,16 +167,16 @@ class ActionModule(RemoteAction):
         return ""
 
     def _show(self, volume: str, shown: int) -> int:
-        """Show the lines after the first ``shown``, if this host may still print them; return how many there are
-        now."""
+        """Show the lines after the first ``shown``, if this host may still print them. Returns the number of lines so
+        far."""
         of_host = self._of_host[volume]
         lines = of_host.lines()
         self._say(volume, text.newest_lines(lines, shown, room_of(len(of_host.directory.expected_hosts))))
         return len(lines)
 
     def _show_end(self, volume: str) -> None:
-        """Show the results at the end: with histograms for a single host, without them for a few hosts, and nothing for
-        many hosts."""
+        """Show the results at the end: for a single host with histograms, for a few hosts without them, and for many
+        hosts not at all."""
         hosts = len(self._of_host[volume].directory.expected_hosts)
         self._say(volume, self._of_host[volume].final_lines(histograms=hosts == 1) if room_of(hosts) else [])
 
@@ -209,14 +209,14 @@ class _OfHost:
             return []
 
     def final_lines(self, *, histograms: bool) -> list[str]:
-        """Return the lines that the observation shows when it has ended."""
+        """Return the additional lines that the observation shows when it has ended."""
         try:
             return text.final_lines(self._read(self._samples()), histograms=histograms)
         except RunDirectoryError:
             return []
 
     def file(self, why_without_end: str) -> HostRecord | None:
-        """File a record with the observed data, or with the reason why there is none, and return it. Raises
+        """Store and return a record with the observed data, or with the reason why there is none. Raises
         RunDirectoryError."""
         samples = self._samples()
         ending = ending_of(samples, why_without_end)
@@ -259,7 +259,7 @@ class _OfHost:
 
 
 def ending_of(samples: Samples, why_without_end: str) -> str:
-    """Return why an observation ended early; empty if it did not."""
+    """Return why an observation ended early; empty if it did not end early."""
     if samples.end in AS_PLANNED:
         return ""
     return samples.reason or (f"it ended by {samples.end}" if samples.end else why_without_end)

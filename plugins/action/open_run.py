@@ -72,13 +72,13 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing.ssh_keygen 
 NO_BASELINE = {"gate_baseline": [], "gate_baseline_accept": False, "gate_margin": None}
 """A run that does not test storage has no baseline."""
 RESOLVED = ("sweep_duration",)
-"""Variables whose default depends on the profile: the plan contains their values."""
+"""Variables whose defaults depend on the profile. Their values are in the plan."""
 USAGE_ERRORS = (ExpectationError, SettingsError, DefinitionError, PolicyError, SelectionError, RunDirectoryError)
 
 
 class ActionModule(ControllerAction):
-    """Runs only on the controller, once for all hosts. Problems with the options are returned; the task fails only if
-    there is a fault in this collection."""
+    """Runs only on the controller, once for all hosts. Problems with the options are returned; the task itself fails
+    only because of a bug in this collection."""
 
     argument_spec = {
         "hosts": {"type": "raw", "required": True},
@@ -125,7 +125,7 @@ class ActionModule(ControllerAction):
                 history=run["history"]["place"],
                 policy={},
             )
-            # The run is stored now, because a run that is killed later can no longer be stored.
+            # The run is stored now, because that is no longer possible if it is killed later.
             warnings = [warning, keep_if_asked(directory.path, OPENED)]
         except (OSError, *USAGE_ERRORS) as error:
             return self.refusal(str(error), report_dir, task_vars)
@@ -198,7 +198,7 @@ class ActionModule(ControllerAction):
 
 
 def _user() -> str:
-    """Return the name of the user who runs Ansible, empty if that user has none, as in a container."""
+    """Return the name of the user who runs Ansible; empty if the user has no name, as in a container."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):
@@ -206,10 +206,10 @@ def _user() -> str:
 
 
 def tried_history(history: Mapping[str, Any], report_dir: str, create: bool) -> str:
-    """Return why the history cannot store certificates at present, empty if it can.
-    Raises HistoryError instead if the history is required.
+    """Return the reason if the history cannot store certificates at present; otherwise empty. Raises HistoryError
+    instead if the history is required.
 
-    The history, which by default lies in the directory of reports, is made only on request.
+    The history, which is in the directory of reports by default, is created only on request.
     """
     with contextlib.suppress(OSError):  # a problem with it is reported when the run directory is created
         os.makedirs(report_dir, exist_ok=True)
@@ -227,8 +227,8 @@ def tried_history(history: Mapping[str, Any], report_dir: str, create: bool) -> 
 
 
 def _baseline(settings: Mapping[str, Any], place: str, migrate: bool) -> dict[str, Any]:
-    """Return, for run.json, the baseline that the hosts are to be compared with. Raises SelectionError and HistoryError
-    if a certificate or run that is named is unknown.
+    """Return, for run.json, the baseline with which the hosts are to be compared. Raises SelectionError and
+    HistoryError if a certificate or run is named that does not exist.
 
     A preflight changes nothing, so it does not migrate the history either.
     """
@@ -248,14 +248,14 @@ def _asked(name: str, plans: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def stops_gate(asked: Any, kind: Kind) -> list[str]:
-    """Return the verdicts at which the gate stops. The gate does not stop a run that never certifies because it does
-    not certify. Raises PolicyError."""
+    """Return the verdicts at which the gate stops. If a run can never certify, the gate does not stop merely because it
+    does not certify. Raises PolicyError."""
     fail_on = check_policy(asked)
     return list(fail_on) if kind.certifies else [verdict for verdict in fail_on if verdict != UNQUALIFIED]
 
 
 def _plan(variables: Mapping[str, Any], kind: Kind) -> Mapping[str, Any]:
-    """Return the plan of a host, or why planning it failed."""
+    """Return the plan of a host, or the reason why planning failed."""
     problem = variables.get("gate_plan_problem")
     return {"problem": problem} if problem else variables[kind.plan_fact]
 
@@ -269,7 +269,7 @@ def _check_plans(plans: Mapping[str, Mapping[str, Any]]) -> None:
 
 
 def _parameters(kind: Kind, plans: Mapping[str, Any], selected: Any) -> dict[str, Any]:
-    """Return, for run.json, the value that each host has for every option that concerns a run of some kind."""
+    """Return, for run.json, the value that each host has for every option that applies to the given kind of run."""
     parameters: dict[str, dict[str, Any]] = {}
     for host, plan in plans.items():
         resolved = {name: plan[name] for name in RESOLVED if name in plan}

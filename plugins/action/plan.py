@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Plans the sweep for the volumes of a host, whose queue managers may have been discovered.
-Nothing is sent to the host."""
+"""Plans the sweep for the volumes of a host, which may have been discovered from its queue managers. Nothing is sent to
+the host."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.loads impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.reader import load_workload
 
 STAGE = "discovery"
-"""The stage of volumes that cannot be planned, in their records."""
+"""The stage that the records of volumes state if these cannot be planned."""
 ABSENT_SKIP = "skip"
 HANDED_ON = {
     "pool": "sweep_pool",
     "state_dir": "sweep_state_dir",
     **{name: name for name in ("sweep_mode", "sweep_start_at", "sweep_poll_interval", "sweep_end_early")},
 }
-"""The keys of a host's plan besides its volumes, and the options that they come from."""
+"""The keys of a host's plan in addition to its volumes, and the options that they come from."""
 
 
 class ActionModule(ControllerAction):
@@ -82,8 +82,8 @@ class ActionModule(ControllerAction):
         }
 
     def _plan(self, asked: dict[str, Any], options: dict[str, Any], host: str) -> dict[str, Any]:
-        """The task decides whether to discover, not the host's answer, so that an empty answer is never
-        replaced by another volume."""
+        """Whether to discover is decided by the task and not by the host's answer. Otherwise, an empty answer would
+        lead to a test of another volume."""
         try:
             if options["run_path"]:
                 return self._discovered(asked, options, host)
@@ -134,7 +134,7 @@ class Folders(NamedTuple):
 
 
 def discovers(asked: Mapping[str, Any]) -> bool:
-    """Whether the queue managers of a host are to be discovered, which is not the case if its volumes are given."""
+    """Whether the queue managers of a host are to be discovered. This is not the case if its volumes are given."""
     return bool(asked["workspace_discover"] and not asked["workspace_volumes"])
 
 
@@ -160,7 +160,7 @@ def planned(asked: dict[str, Any], folders: Folders, discover: bool = False) -> 
 
 
 def search_notes(volume: dict[str, Any]) -> list[Finding]:
-    """Return a note on how long a search for the capacity takes, nothing if there is none."""
+    """Return a note on how long a search for the capacity takes, or nothing if there is no search."""
     if not volume["search"]:
         return []
     round_s = volume["planned_s"] + volume["format_s"]
@@ -172,7 +172,7 @@ def search_notes(volume: dict[str, Any]) -> list[Finding]:
 
 
 def target_of(value: Any) -> Target | OperationsTarget | None:
-    """Return the required load of each volume, if there is one. Raises OptionError."""
+    """Return the required load of each volume that has one. Raises OptionError."""
     try:
         return read_target(value)
     except ValueError as error:
@@ -180,14 +180,14 @@ def target_of(value: Any) -> Target | OperationsTarget | None:
 
 
 def preliminary(asked: dict[str, Any]) -> dict[str, Any]:
-    """Return the values of options for a plan that checks the variables of a host whose volumes are yet to be
-    discovered: one volume represents them all."""
+    """Return the values of options for a plan that checks the variables of a host before its volumes are discovered. A
+    single volume represents all of them."""
     return {**asked, "sweep_queue_managers": [], "workspace_volumes": [], "workspace_volume": DEFAULT_VOLUME}
 
 
 def notes_of_host(notes: dict[str, list[Finding]]) -> list[str]:
-    """Return the notes on all volumes in sentences, each once; a note that does not concern all volumes names the ones
-    that it concerns."""
+    """Return the notes on all volumes as sentences without duplicates. A note that does not concern all volumes names
+    those that it concerns."""
     each_once: list[Finding] = []
     for note in itertools.chain.from_iterable(notes.values()):
         if note not in each_once:

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """Passes the path of the tester to the host, measures the offset of the host's clock, and processes what the host found
-at the places of its workspaces."""
+in the directories of its workspaces."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ OF_ROLE = (
     *("cflags", "method", "binary", "compiler", "user", "state_dir", "discover", "mqs_ini", "planned_queue_managers"),
     *("observe_window", "observe_url", "observe_amqsrua"),
 )
-"""The options of the role ``tester`` that the module takes, without their prefix."""
+"""The options of the role ``tester`` that the module accepts, without their prefix."""
 
 
 class ActionModule(RemoteAction):
@@ -51,8 +51,8 @@ class ActionModule(RemoteAction):
     stage = "tester"
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
-        """Inspect the host, and build its tester if that is missing and the host has all that it takes. An include for
-        the hosts without a tester would name all of them in one line."""
+        """Inspect the host. If the tester is missing, and the host has everything that is needed, build it. This is
+        done here because an include for the hosts without a tester would print the names of all of them in one line."""
         given = dict(self._task.args)
         found = super().run(tmp, task_vars)
         options, tester = given["options"], found.get("tester")
@@ -86,7 +86,7 @@ class ActionModule(RemoteAction):
         }
 
     def prepare(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        """Ask for the workspaces of a ``run`` as well, if its ``plan`` allows that."""
+        """Request the workspaces of a ``run`` as well, if its ``plan`` allows this."""
         self._run, self._plan = arguments.pop("run", {}), arguments.pop("plan", {})
         self._volumes = [] if self._task.check_mode else inspected_with_host(self._plan)
         try:
@@ -116,7 +116,7 @@ class ActionModule(RemoteAction):
         }
 
     def _binaries(self, arguments: dict[str, Any], sources: dict[str, bytes]) -> list[bytes]:
-        """Return the binaries on the controller; the host's must be one of them."""
+        """Return the binaries on the controller. The host's binary must be one of them."""
         if arguments.get("method", "compile") == "compile":
             return []
         if arguments.get("binary"):
@@ -125,8 +125,8 @@ class ActionModule(RemoteAction):
 
     def take_in(self, answer: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         received_epoch_s = time.time()
-        # The time for which queue managers are watched was requested. It must not count towards the delay of the
-        # connection or the duration of a round.
+        # The time for watching queue managers was requested, so it must not be counted in the delay of the connection
+        # or the duration of a round.
         called_s = received_epoch_s - self._sent_epoch_s
         bound_s = called_s - max(0.0, min(float(answer["observed_s"]), called_s))
         answer["facts"].update(clock_facts(answer["time_epoch_s"], received_epoch_s, bound_s))
@@ -145,9 +145,9 @@ class ActionModule(RemoteAction):
         return self._with_workspace(known, answers, task_vars["inventory_hostname"])
 
     def _with_workspace(self, known: dict[str, Any], answers: Any, host: str) -> dict[str, Any]:
-        """Return what is known about the host, with the layout of its workspaces as the action ``workspace`` returns
-        it, and the ``asked`` options with which they are created. The layout remains empty if creating the
-        workspaces requires elevated privileges, because the action ``workspace`` creates them in that case."""
+        """Return what is known about the host, with the layout of its workspaces (as returned by the action
+        ``workspace``) and the ``asked`` options for creating them. If creating them requires elevated privileges, the
+        layout remains empty, and the action ``workspace`` creates them."""
         planned = {volume["name"]: volume for volume in self._volumes}
         found = of_volumes({"volumes": answers}, planned)
         errors = {name: each["error"] for name, each in found.items() if each["error"]}

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Writes the records of a host that was not measured: the reason, or in a preflight what would be done.
+"""Writes the records of a host that was not measured. They state the reason or, in a preflight, what would be done.
 Nothing is sent to the host."""
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import H
 
 OURS = "mqops.logdisk."
 STAGE_OF_OTHERS = "tester"
-"""The stage of a failed task whose action is not ours: only the tester role has such tasks,
-which install a compiler."""
+"""The stage of a failed task whose action is not part of this collection. Only the role tester has such tasks; they
+install a compiler."""
 
 
 class ActionModule(ControllerAction):
@@ -82,8 +82,8 @@ def preflights(directory: RunDirectory, host: str, options: dict[str, Any]) -> l
 
 
 def stage_verdict_and_reason(failed: dict[str, Any], stage: str) -> tuple[str, str, str]:
-    """Return stage, verdict and reason of a failed task: from our own key if there is one,
-    otherwise from the task's stage and message."""
+    """Return stage, verdict and reason of a failed task: from this collection's key in the result if there is one, and
+    otherwise from the stage of the task and its message."""
     key = failed.get("logdisk")
     if isinstance(key, dict) and key.get("reason"):
         return str(key.get("stage", "")), str(key.get("verdict", "error")), str(key["reason"])

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Renders a run directory again, or merges several into one and judges it, and returns which hosts are to fail."""
+"""Renders a run directory again, or merges several into one and judges it. Returns which hosts are to fail."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run_sources import 
 
 
 class ActionModule(ControllerAction):
-    """Runs only on the controller, once for all hosts. It does not fail because of a verdict. A task does that for each
+    """Runs only on the controller, once for all hosts. It does not fail because of a verdict. A later task fails each
     host."""
 
     argument_spec = {
@@ -114,8 +114,8 @@ class ActionModule(ControllerAction):
     def _merged(
         self, chosen: Choice, options: dict[str, Any], task_vars: dict[str, Any], policy: dict[str, Any]
     ) -> tuple[RunDirectory, str]:
-        """Return a new merged run, and report which runs it comes from. Also return what could not be read (empty if
-        nothing), because that may contradict the rest.
+        """Return a new merged run. Reports the runs that it was made from. Also returns what could not be read, because
+        that may contradict the rest; empty if everything was read.
 
         Raises OSError and ExpectationError.
         """
@@ -127,7 +127,7 @@ class ActionModule(ControllerAction):
             "sign_key": options["sign_key"],
             "playbooks_in": playbooks_in(),
         }
-        # Runs that are only in the history are needed during the merge.
+        # Runs that exist only in the history are needed during the merge.
         with tempfile.TemporaryDirectory() as aside:
             sources = RunSources(options["report_dir"], options["place"], aside)
             runs, said = chosen.found(sources)
@@ -152,8 +152,8 @@ class ActionModule(ControllerAction):
         return merged, " ".join(filter(None, [*sources.problems, sources.unopened if kept_there else ""]))
 
     def _expected(self, chosen: Choice, options: dict[str, Any], task_vars: dict[str, Any]) -> Expectation:
-        """Return the hosts of the inventory that a merged run must have.
-        Only runs that are named may do without an inventory."""
+        """Return the hosts of the inventory that a merged run must have. Without an inventory, the runs must be
+        named."""
         if chosen.names and not set(task_vars["groups"]["all"]) - {CONTROLLER}:
             return Expectation([], [])
         return self.expectation(options, task_vars)
@@ -161,8 +161,8 @@ class ActionModule(ControllerAction):
 
 @dataclass(frozen=True)
 class Choice:
-    """Which runs are to be rendered: the named ones, or all runs of a workflow, or the newest run.
-    ``merges`` says whether they are merged into a new one."""
+    """The runs to render: the named ones, all runs of a workflow, or the newest run. ``merges`` says whether they are
+    merged into a new run."""
 
     names: list[str]
     workflow: str
@@ -170,8 +170,8 @@ class Choice:
     merges: bool
 
     def found(self, sources: RunSources) -> tuple[list[RunDirectory], list[str]]:
-        """Return the runs that measured something, and sentences that say which runs these are and what was not found.
-        Raises OSError, for example if there is none."""
+        """Return the runs that measured something, and sentences about which runs these are and what was not found.
+        Raises OSError, for example if there is no run."""
         if self.names:
             runs, whose = [find(name, sources.report_dir, sources.place) for name in self.names], ""
         else:
@@ -187,8 +187,8 @@ class Choice:
 
 
 def choice(options: Mapping[str, Any], task_vars: Mapping[str, Any]) -> Choice:
-    """Return the runs that the options and the job select. Several runs are merged, and in a workflow even a single
-    one, because others may be lost."""
+    """Return the runs that the options and the job select. Several runs are merged. In a workflow, even a single run is
+    merged, because others may be lost."""
     names = options["runs"] or []
     if options["run"]:
         return Choice([*names, options["run"]], "", [], merges=bool(names))
@@ -216,10 +216,10 @@ def single(chosen: Choice, options: Mapping[str, Any]) -> RunDirectory:
 
 
 def judged_again(directory: RunDirectory, policy: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
-    """Return the verdict on a run, under the policy that it recorded unless another one is given,
-    and the problem if its gate never ran.
+    """Return the verdict on a run, under the policy that it recorded unless another one is given. Also return the
+    problem if its gate never ran.
 
-    The options of an earlier report do not count. Raises RunDirectoryError.
+    The options of earlier reports are ignored. Raises RunDirectoryError.
     """
     verdict = directory.verdict()
     directory.run["policy"] = policy_with(directory.run.get("policy") or {}, policy)
@@ -259,9 +259,9 @@ def left_out(untested: list[RunDirectory], older: list[RunDirectory], artifacts:
 
 
 def refusal(error: Exception, options: Mapping[str, Any], task_vars: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the result for the case that there is no report."""
+    """Return the result if there is no report."""
     outcome = make_outcome(INTERNAL if isinstance(error, OSError) else USAGE, str(error))
-    with contextlib.suppress(OSError):  # this may be the cause of the failure
+    with contextlib.suppress(OSError):  # perhaps the cause of the failure
         write_outcome(options["report_dir"], outcome)
     return {
         "artifacts": artifacts(task_vars, DEFAULT.name, outcome),

@@ -50,7 +50,7 @@ class ActionModule(ControllerAction):
             raise AnsibleActionFail(str(error)) from None
         run = {"run_id": directory.run["run_id"], "path": directory.path, "expected_hosts": directory.expected_hosts}
         recorded = (directory.run.get("history") or {}).get("place")
-        # A command that names neither its report directory nor its history has no history of its own.
+        # If a command sets neither the report directory nor the history, it has no history of its own.
         is_said = bool(options["history"] or options["report_dir"])
         place = place_of(options["history"], options["report_dir"]) if is_said or not recorded else recorded
         run.update(sign_key=options["sign_key"], upload_url=options["upload_url"], history=place, policy=policy)
@@ -59,14 +59,14 @@ class ActionModule(ControllerAction):
                 f"this run was opened with gate_history {recorded}, but its certificates are stored in "
                 f"{place}, according to this command"
             )
-        if self._task.check_mode:  # nothing is filed in this case, so there is nothing to show
+        if self._task.check_mode:  # nothing is stored in this case, so there is nothing to show
             return {"run": run}
         return {"run": run, "logdisk": {"schema": SCHEMA, "kind": "run", "run_id": run["run_id"], "path": run["path"]}}
 
 
 def measured(directory: RunDirectory) -> RunDirectory:
-    """Return a run whose results may still be on hosts. Raises RunDirectoryError if it was merged from others, or is of
-    a kind that cannot be collected."""
+    """Return a run whose results may still be on hosts. Raises RunDirectoryError if it was merged from others, or if
+    its kind cannot be collected."""
     sources = directory.run.get("merged_from") or []
     if sources:
         which = "that one" if len(sources) == 1 else "those"

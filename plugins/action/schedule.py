@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Sets the instant at which each host of a sweep starts."""
+"""Determines when each host of a sweep starts."""
 
 from __future__ import annotations
 
@@ -46,13 +46,14 @@ class ActionModule(ControllerAction):
                 for name, times in time_table(options["mode"], now, hosts, start_at).items()
             },
             "searching": [name for name, host in ready.items() if host["searches"]],
-            # Directories are needed for the next round of a search. Only root can remove what root created.
+            # The directories are needed for the next round of a search, and directories that root created can be
+            # removed only by root.
             "keeping": [name for name, host in ready.items() if host["searches"] or host["privileged"]],
         }
 
 
 def ready_host(variables: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values that a host's start time depends on, from the results of the roles; empty if its tester cannot
+    """Return the values that determine a host's start time, from the results of the roles; empty if its tester cannot
     be started."""
     plan, tester, workspace = (variables.get(name) or {} for name in ("sweep_plan", "tester_ready", "workspace_layout"))
     workspace = workspace or tester.get("workspace") or {}

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Records the orders, and starts the testers on the host at the common instant, converted to the host's clock."""
+"""Records the orders, and starts the testers on the host at the common start time, converted to the host's clock."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ WORKLOAD_FACTS = ("workload_name", "workload_version", "workload_is_not")
 class ActionModule(RemoteAction):
     """Calls ``start`` on the host.
 
-    ``plan``, ``tester`` and ``workspace`` are the results of the earlier roles. The volumes that the workspace has are
+    ``plan``, ``tester`` and ``workspace`` are the results of the earlier roles. The volumes in the workspace are
     started, unless there is a ``refusal``.
     """
 
@@ -44,7 +44,7 @@ class ActionModule(RemoteAction):
     stage = "sweep"
 
     def given(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        """Take the times of the host and the round as ``times`` and ``search_round``."""
+        """Take the times of the host as ``times``, and the round of the search as ``search_round``."""
         times, number = arguments.pop("times"), arguments.pop("search_round")
         host, plan = task_vars["inventory_hostname"], arguments["plan"]
         return {
@@ -121,7 +121,7 @@ class ActionModule(RemoteAction):
 
 
 def stage_of(answer: Mapping[str, Any]) -> str:
-    """Return the stage at which a host failed to start a volume."""
+    """Return the stage at which starting a volume failed on a host."""
     return Workspace.stage if answer.get("stage") == Workspace.stage else ActionModule.stage
 
 
@@ -151,17 +151,17 @@ class _Order:
         self.facts = {**{key: value for key, value in told.items() if key != DISK_SHARED_WITH}, **own}
 
     def made(self, plan: dict[str, Any], more: dict[str, Any], start_at_epoch_s: float, record: bool) -> dict[str, Any]:
-        """Record the order on the controller for the collection, and return what the module starts, with the host's
-        copy of it. Raises RunDirectoryError.
+        """Record the order on the controller, to be compared when the tables are collected. Return what the module is
+        to start, with the host's copy of the order. Raises RunDirectoryError.
 
-        What the tester has to count for the host's profile is added to the order here, because the profiles are only in
-        the run directory.
+        The counts that the host's profile needs from the tester are added to the order here, because the profiles are
+        only in the run directory.
         """
         search = plan.get("search")
         if search:
             self.facts[LOAD_SEARCH] = search["climb"]
         offset_s, error_s = (float(self.tester["facts"][key]) for key in ("clock_offset_s", "clock_offset_error_s"))
-        # An offset within the error of its measurement is not corrected: the host's own clock is probably synchronized.
+        # An offset within its measurement error is not corrected, because the host's clock is probably synchronized.
         correction_s = offset_s if abs(offset_s) > error_s else 0.0
         now = time.time()
         start_at = start_at_epoch_s and start_at_epoch_s + plan["start_offset_s"]
@@ -190,7 +190,7 @@ class _Order:
             workspace = {key: self.layout.get(key) for key in WORKSPACE_KEYS}
             self.directory.orders.write({**order, "facts": self.facts, "workspace": workspace})
         started = {key: self.layout[key] for key in ("name", "paths", "run_directories", "made_paths")}
-        # In a round of a search, fewer queue managers may write than have directories.
+        # In a round of a search, there may be more directories than queue managers that write.
         directories = self.layout["given"][: len(order["directories"])]
         return {
             **started,
@@ -203,8 +203,8 @@ class _Order:
 
 
 def for_round(plan: dict[str, Any], number: int, load: int | None) -> dict[str, Any]:
-    """Return the plan of a volume for a round of its search: from the second round on, it has a different load point.
-    Without a search, there is only one round."""
+    """Return the plan of a volume for a round of its search: from the second round on, the plan has a different load
+    point. Without a search, there is only one round."""
     if not plan.get("search"):
         return plan
     told = plan["told"] if load is None else with_load(plan["told"], load)
@@ -218,11 +218,11 @@ def workload_facts(plan: dict[str, Any]) -> dict[str, Any]:
 
 
 def stops_above(profile: Profile, host: str, plan: dict[str, Any]) -> dict[str, list[str]]:
-    """Return the options of the tester so that a ladder of loads ends at the first one that breaks a limit of the
-    profile on a mean.
+    """Return the tester's options that end a series of loads at the first load that breaks a limit of the profile on a
+    mean.
 
-    These are only limits that the tester can apply: those on one row of every load point that fail for certain if they
-    are broken.
+    Only limits that the tester can apply are used. They concern one row of every load point, and breaking them is a
+    certain failure.
     """
     loads = plan["load_points"]
     if plan["workload"] != STREAMS or len(loads) < 2 or loads != sorted(loads):

@@ -10,7 +10,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import 
 
 
 class ActionModule(RemoteAction):
-    """Calls ``stop`` on the host."""
+    """Calls the module ``stop`` on the host."""
 
     module_name = "mqops.logdisk.stop"
     stage = "stop"

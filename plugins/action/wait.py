@@ -18,7 +18,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.kept 
 
 
 class ActionModule(ControllerAction):
-    """Runs only on the controller, once for all hosts: no fork is held while hosts measure."""
+    """Runs only on the controller, once for all hosts: no fork is occupied while hosts measure."""
 
     stage = "sweep"
 
@@ -35,7 +35,7 @@ class ActionModule(ControllerAction):
 
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         if options["run_path"]:
-            # The orders are needed to collect the tables, even if this controller is lost.
+            # The orders are kept, because they are needed to collect the tables even if this controller is lost.
             problem = keep_if_asked(options["run_path"], STARTED)
             if problem:
                 self._display.warning(problem)
@@ -62,7 +62,8 @@ class ActionModule(ControllerAction):
             show(self._display, {**statuses, **answers}, sleep_s, start_epoch_s, end_epoch_s, first=not polls)
         now = time.time()
         over = now >= end_epoch_s
-        # One host at a time is enough to notice that a run was stopped, but not that one of several has ended early.
+        # Polling one host at a time is enough to notice that a run was stopped, but not that one of several hosts has
+        # ended early.
         begun = [name for name, start in early.items() if start <= now]
         everyone = over or ended or options["everyone"] or len(begun) > 1
         candidates = begun or pending
@@ -77,6 +78,6 @@ class ActionModule(ControllerAction):
 
 
 def early_since(starts: dict[str, float], now: float) -> float:
-    """Return the start of the sweep that began last, or if none has, of the one that begins first. ``starts`` holds the
-    starts of the hosts whose sweeps may end early; 0 if there are none."""
+    """Return the start of the sweep that began last or, if none has begun, of the one that will begin first. ``starts``
+    holds the start times of hosts whose sweeps may end early. Returns 0 if there are none."""
     return max((start for start in starts.values() if start <= now), default=min(starts.values(), default=0.0))

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Converts the role's sizes to numbers, and inspects or creates the workspace on the host."""
+"""Converts the sizes in the role's options to numbers, and inspects or creates the workspace on the host."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ class ActionModule(RemoteAction):
     stage = "workspace"
 
     def prepare(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        """Take the options of the role as ``options``, and from the host's ``facts`` the owner of what root creates."""
+        """Take the options of the role as ``options``. The host's ``facts`` determine the owner of directories that
+        root creates."""
         options, privileged = arguments["options"], bool(arguments["privileged"])
         owner = arguments["facts"]["user"] if privileged else ""
         try:
@@ -39,7 +40,8 @@ class ActionModule(RemoteAction):
         return {**{name: arguments[name] for name in ("run_id", "state_dir", "privileged")}, **self._asked}
 
     def _wanted(self) -> list[dict[str, Any]]:
-        """Return the volumes to request: all of them, or those that need privilege according to an earlier answer."""
+        """Return the volumes to request: all of them, or those that need elevated privileges according to an earlier
+        answer."""
         wanting = as_dict(self._task.args.get("known")).get("wanting")
         return [volume for volume in self._task.args["volumes"] if wanting is None or volume["name"] in wanting]
 
@@ -51,8 +53,8 @@ class ActionModule(RemoteAction):
         return answer
 
     def take_in(self, answer: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        """Return what later roles need: the volumes that are ready, each with its paths and with facts
-        about its file system."""
+        """Return the data that later roles need: the volumes that are ready, each with its paths and facts about its
+        file system."""
         arguments, planned = self._task.args, {volume["name"]: volume for volume in self._wanted()}
         answers = of_volumes(answer, planned)
         wanting = [name for name in planned if answers[name].get("needs_privilege") and not answers[name]["error"]]
@@ -88,8 +90,8 @@ def file_refusals(
     errors: Mapping[str, str],
     facts: Mapping[str, Any],
 ) -> dict[str, str]:
-    """File the records of the volumes of a host that have an error, and return the errors in the words of the kind of
-    run. ``answers`` are the host's answers about its volumes, and ``facts`` are the facts about the host itself. Raises
+    """Store the records of a host's volumes that have an error. Return the errors, phrased for the kind of run.
+    ``answers`` are the host's answers about its volumes, and ``facts`` are the facts about the host itself. Raises
     RunDirectoryError."""
     told = {name: directory.kind.in_its_terms(reason) for name, reason in errors.items()}
     for name, reason in told.items():
@@ -98,6 +100,6 @@ def file_refusals(
 
 
 def none_left(stage: str, errors: Mapping[str, str]) -> dict[str, Any]:
-    """Return the result of a task after which there is no volume to test."""
+    """Return the result of a task that leaves no volume to test."""
     reasons = errors.values() if len(errors) == 1 else (f"{name}: {reason}" for name, reason in errors.items())
     return failure(stage, ERROR, "; ".join(reasons))

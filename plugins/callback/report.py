@@ -43,7 +43,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files impor
 ON_CONTROLLER = frozenset(
     f"mqops.logdisk.{name}" for name in ("check_options", "open_run", "reopen_run", "gate", "render")
 )
-"""The actions that name run directories. Hosts cannot influence their results."""
+"""The actions whose results name run directories. Hosts cannot influence these results."""
 
 _COLOURS = {
     **dict.fromkeys(("fail", "error", "missing", "internal", "usage", "not ready"), constants.COLOR_ERROR),
@@ -52,14 +52,14 @@ _COLOURS = {
     "pass": constants.COLOR_OK,
     "not measured": constants.COLOR_SKIP,
 }
-"""Ansible's colours, which it only uses on a terminal."""
+"""Ansible's colours, which it uses only on a terminal."""
 
 
 class CallbackModule(CallbackBase):
-    """A thin adapter, which learns the run directories from events and renders them at the end.
+    """A thin adapter: it learns the run directories from events, and renders them at the end.
 
-    The code that renders is imported only when it is needed. Ansible compiles the files of a collection again for
-    each command, and a refused command would spend most of its time on that.
+    The rendering code is imported only when it is needed. Ansible compiles the files of a collection again for each
+    command, and a refused command would spend most of its time on that.
     """
 
     CALLBACK_VERSION = 2.0
@@ -84,13 +84,13 @@ class CallbackModule(CallbackBase):
         progress.reasons_follow = self.get_option("summary") and not progress.is_json(constants.DEFAULT_STDOUT_CALLBACK)
 
     def v2_playbook_on_task_start(self, task: Any, is_conditional: bool) -> None:
-        """Note that this playbook does not run on hosts."""
+        """Remember that this playbook does not run on hosts."""
         self._in_clusters = self._in_clusters or task.resolved_action == "mqops.logdisk.claim"
 
     def v2_runner_on_ok(self, result: Any, **kwargs: Any) -> None:
-        """Note the run from the result of a task on the controller. Any other result is untrusted."""
+        """Remember the run from the result of a task on the controller. All other results are untrusted."""
         task = getattr(result, "task", None) or result._task
-        if task.resolved_action not in ON_CONTROLLER:  # first, because ansible-core converts the whole result when read
+        if task.resolved_action not in ON_CONTROLLER:  # first, because ansible-core converts the whole result
             return
         data = getattr(result, "result", None) or getattr(result, "_result", None) or {}
         key = data.get("logdisk")
@@ -138,7 +138,8 @@ class CallbackModule(CallbackBase):
             say(self._display, line, _COLOURS.get(verdict_of(line)))
 
     def _interrupted(self) -> None:
-        """At the end of the process, print the commands for runs whose playbook did not end normally."""
+        """At the end of the process, print the commands that are needed for runs whose playbook did not end
+        normally."""
         for path in self._paths:
             if progress.first_to_say(path):
                 say(self._display, "\n" + self._follow_up(path))

@@ -10,8 +10,8 @@ short_description: The hosts that a run is expected to certify
 description:
   - Returns the hosts that match a pattern and the C(--limit) of the command line. Each term of either must match a
     host in the inventory.
-  - Fails if no host is left. Also fails if only part of the playbook is to be run (tags, C(--start-at-task),
-    C(--step)), because the command would succeed if the gate were skipped.
+  - Fails if no host is left. Also fails if only a part of the playbook would run (because of tags, C(--start-at-task)
+    or C(--step)). Otherwise, the command would succeed even though the gate was skipped.
   - If it fails in the C(hosts) of a play, the command ends before anything runs, with an exit status other than 0 and
     2.
 version_added: 1.0.0
@@ -23,15 +23,15 @@ options:
     elements: str
     required: true
   or_localhost:
-    description: Whether to return C(localhost) if there is no inventory and no limit, for a playbook
-      that can do without hosts.
+    description: Whether to return C(localhost) if there is no inventory and no limit, for playbooks that do not need
+      hosts.
     type: bool
     default: false
   or_slice:
     description:
       - Whether this command may be a slice of an AWX job. It is a slice if the extra variable C(logdisk_sliced) is
         true.
-      - A term of the limit may then match no host, because what it matches may be in another slice.
+      - In a slice, a term of the limit may match no host, because the hosts that it matches may be in another slice.
     type: bool
     default: false
 """
@@ -63,7 +63,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation i
 
 
 class LookupModule(LookupBase):
-    """Resolves which hosts are expected, or ends the command."""
+    """Determines which hosts are expected, or ends the command."""
 
     def run(self, terms: list[Any], variables: dict[str, Any] | None = None, **kwargs: Any) -> list[str]:
         known = variables or {}
@@ -82,7 +82,7 @@ class LookupModule(LookupBase):
                 known.get("groups", {}), self._loader, self._flatten(terms), known.get("ansible_limit"), sliced
             ).hosts
         except ExpectationError as error:
-            # If there is a limit, the play would be skipped silently.
+            # With a limit, the play would be skipped silently.
             if (
                 self.get_option("or_localhost")
                 and not known.get("ansible_limit")
@@ -93,7 +93,7 @@ class LookupModule(LookupBase):
 
 
 def _partly(variables: dict[str, Any]) -> str:
-    """Return the option that would make the command run only some of the tasks; empty if it runs all of them."""
+    """Return the command-line option that would restrict the command to some of the tasks; empty if all tasks run."""
     if list(variables.get("ansible_run_tags") or ["all"]) != ["all"]:
         return f"--tags {','.join(variables['ansible_run_tags'])}"
     if variables.get("ansible_skip_tags"):

@@ -10,19 +10,19 @@ short_description: The value of an option of a role
 description:
   - Returns the value of an option's variable, read according to the argument specs of the roles, or, if it is not set,
     the default in the role's C(defaults/main.yml).
-  - An empty value means that the option is not given, because that is how a survey in AWX answers optional questions.
-    A text can stand for a list, a dictionary, a number or a truth value.
-  - A role's defaults cannot be seen outside the role, and nothing overrides an extra variable. So every task that needs
-    an option uses this lookup.
+  - An empty value means that the option is not given, because a survey in AWX answers optional questions with empty
+    values. A list, a dictionary, a number or a truth value can also be given as text.
+  - A role's defaults cannot be seen outside the role, and nothing overrides an extra variable. Therefore, every task
+    that needs an option uses this lookup.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 options:
   _terms:
     description:
-      - Names of options. The first word of a name is the role. The variables of the playbooks that stand for an option
-        of a role, such as C(certify_hosts), are also names.
-      - The name of a role stands for a dictionary of all its options, and C(all) stands for a dictionary of the
-        options of all roles. Only such dictionaries have the values of C(sweep_preset).
+      - Names of options. The first word of a name is the role. Variables of playbooks that represent an option of a
+        role, such as C(certify_hosts), can also be used.
+      - The name of a role returns a dictionary of all its options, and C(all) returns a dictionary of the options of
+        all roles. The values that C(sweep_preset) sets appear only in such dictionaries.
     type: list
     elements: str
     required: true
@@ -45,7 +45,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 _raw:
-  description: The values. If nothing is given and the default is computed by the role, the value is none.
+  description: The values. If an option is not given and the role computes its default, the value is none.
   type: list
   elements: raw
 """

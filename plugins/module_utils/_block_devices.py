@@ -17,16 +17,15 @@ def number_of(device):
 
 
 def number_below(device_number, mount_source):
-    """Return the number of the block device of a mounted file system; raises OSError if its source cannot be
-    inspected."""
-    if (device_number or "").startswith("0:") and (mount_source or "").startswith("/"):  # btrfs: its own
+    """Return the number of the block device of a mounted file system; raises OSError if the source of the mount cannot
+    be inspected."""
+    if (device_number or "").startswith("0:") and (mount_source or "").startswith("/"):  # as with btrfs
         return number_of(os.stat(mount_source).st_rdev)
     return device_number or "none"
 
 
 def disks_below(number, sysfs="/sys"):
-    """Return the directories in sysfs of the whole disks at the bottom of a block device;
-    empty if there is no such device."""
+    """Return the sysfs directories of the whole disks below a block device; empty if there is no such device."""
     directory = os.path.realpath(os.path.join(sysfs, "dev", "block", number))
     return sorted(_disks(directory)) if os.path.isdir(directory) else []
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The lines of Prometheus's text format, as hosts and the controller read them.
+"""Parses the lines of Prometheus's text format, on hosts and on the controller.
 
 Private to this collection; it may change at any time.
 """
@@ -14,7 +14,7 @@ _SAMPLE = re.compile(
 _TYPE = re.compile(r"#[ \t]+TYPE[ \t]+(\S+)[ \t]+(\w+)[ \t]*\Z")
 _LABEL = re.compile(r'([A-Za-z_][A-Za-z0-9_]*)="((?:[^"\\]|\\.)*)"')
 _QUEUE_MANAGER_LABELS = ("qmgr", "queuemanager", "qm", "qmgrname", "qmname")
-"""The exporters' names for the label of the queue manager, in lower case and without underscores."""
+"""The names that exporters use for the label of the queue manager, in lower case and without underscores."""
 
 
 def sample_of(line):
@@ -24,13 +24,13 @@ def sample_of(line):
 
 
 def type_of(line):
-    """Return the name of a metric and its type in lower case; None if the line does not declare one."""
+    """Return the name of a metric and its type in lower case; None if the line does not declare a type."""
     found = _TYPE.match(line)
     return (found.group(1), found.group(2).lower()) if found else None
 
 
 def queue_manager_of(labels):
-    """Return the queue manager that the labels name, None if they do not name one."""
+    """Return the queue manager that the labels name, or None."""
     values = dict((label.lower().replace("_", ""), value) for label, value in _LABEL.findall(labels))
     for label in _QUEUE_MANAGER_LABELS:
         if label in values:
@@ -39,7 +39,7 @@ def queue_manager_of(labels):
 
 
 def number_of(text):
-    """Return a value as a number, NaN if it is not one."""
+    """Return a value as a number, or NaN if it is not a number."""
     try:
         return float(text)
     except ValueError:

@@ -14,7 +14,7 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _machine, _us
 
 
 def facts():
-    """Return the system, the user that this process runs as, and which machine this is."""
+    """Return the operating system, the user that this process runs as, and the identity of the machine."""
     return dict(
         os=os_release().get("PRETTY_NAME") or platform.platform(),
         kernel=platform.release(),

@@ -21,7 +21,7 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _user
 MAX_BYTES = 1 << 20
 LOG_PAGE_BYTES = 4096
 DEFAULT_BUFFER_PAGES = 512
-"""What a LogBufferPages of 0 means."""
+"""The meaning of LogBufferPages = 0."""
 
 LOG_NUMBERS = (
     ("LogFilePages", 64, 65535, 4096),
@@ -29,19 +29,20 @@ LOG_NUMBERS = (
     ("LogSecondaryFiles", 1, 509, 2),
     ("LogBufferPages", 18, 4096, 0),
 )
-"""For each number in the stanzas Log and LogDefaults: the key, the range (0 is also allowed if it is the default),
-and the product's default."""
+"""For each numeric setting in the stanzas Log and LogDefaults: the key, the range (0 is also allowed if it is the
+default), and the product's default."""
 LOG_WORDS = (
     ("LogType", ("CIRCULAR", "LINEAR", "REPLICATED")),
     ("LogWriteIntegrity", ("TripleWrite", "DoubleWrite", "SingleWrite")),
 )
-"""For each word in these stanzas: the key, and its values. The first one is the product's default."""
+"""For each setting in these stanzas that is a word: the key and the allowed values. The first value is the product's
+default."""
 MOST_LOG_FILES = 511
 
 _HEADER = re.compile(r"([^=:#;]*[^=:#;\s])\s*:\s*(?:[#;].*)?\Z")
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _COMMENT = re.compile(r"\s[#;].*\Z")
-"""A comment at the end of a value. MQ's names and paths have no blank before these characters."""
+"""A comment at the end of a value. In names and paths of MQ, these characters never follow a blank."""
 _SHOWN = 60
 
 
@@ -66,7 +67,7 @@ class Stanza:
         )
 
     def named(self, name):
-        """True if this is its name; the case does not matter."""
+        """True if the stanza has this name, regardless of case."""
         return self.name.lower() == name.lower()
 
     def check(self):
@@ -153,7 +154,7 @@ def read(path):
 
 
 def read_text(path):
-    """Return the text of a file, as :func:`read` reads it."""
+    """Return the text of a file, with the errors of :func:`read`."""
     try:
         with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK | os.O_NOCTTY)) as stream:
             if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
@@ -169,8 +170,7 @@ def read_text(path):
 
 
 def why(error):
-    """Return the end of a message with the reason of an OSError; if permission was denied, with the user and what to
-    do."""
+    """Return the end of a message: the reason of an OSError. If permission was denied, also the user and what to do."""
     if error.errno not in (errno.EACCES, errno.EPERM):
         return ": %s" % os.strerror(error.errno)
     return " by %s: act as a user of the group mqm (for example workspace_owner: mqm)" % _user.name()
@@ -190,7 +190,7 @@ def only(stanzas, name):
 
 
 def why_not_allowed(number, least, most, default):
-    """Return the allowed values for a number of LOG_NUMBERS; empty if the number is allowed."""
+    """Return the allowed values of a setting in LOG_NUMBERS; empty if the number is allowed."""
     if least <= number <= most or number == default == 0:
         return ""
     return "must be %sa whole number from %d to %d" % ("0 or " if default == 0 else "", least, most)

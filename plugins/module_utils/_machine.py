@@ -15,9 +15,10 @@ _MACHINE_ID = re.compile(r"\A[0-9a-f]{32}\Z")
 
 
 def identity():
-    """Return what identifies this machine: machine_id (empty if it has none), boot_id and hostname.
+    """Return the data that identifies this machine: machine_id (empty if it has none), boot_id and hostname.
 
-    None of them is sufficient by itself: clones share a machine-id, and containers share their host's boot_id.
+    None of these is sufficient by itself, because clones have the same machine-id and containers have the boot_id of
+    their host.
     """
     ids = [text for text in map(_read, MACHINE_ID_PATHS) if _MACHINE_ID.match(text)]
     return dict(machine_id=ids[0] if ids else "", boot_id=_read(BOOT_ID_PATH), hostname=os.uname()[1])

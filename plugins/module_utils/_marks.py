@@ -48,7 +48,7 @@ def _open_mark(directory, flags):
 
 
 def write_mark(directory, content):
-    """Mark ``directory`` (its path, or its descriptor) as ours. ``content`` (a dict) is kept in the mark.
+    """Mark ``directory`` (its path, or its descriptor) as ours. ``content`` (a dict) is stored in the mark.
 
     The file is created exclusively; raises OSError if it exists or cannot be made.
     """
@@ -61,7 +61,7 @@ def write_mark(directory, content):
 def read_mark(directory):
     """Return the mark of ``directory`` (its path, or its descriptor), or None if it has none.
 
-    A symlink, a file that is not ours, or an oversized file is not a mark.
+    A symlink, a file of another user or program, or an oversized file is not a mark.
     """
     try:
         descriptor = _open_mark(directory, os.O_RDONLY | os.O_NONBLOCK)
@@ -81,12 +81,12 @@ def read_mark(directory):
 
 
 def remove_marked(directory, removable):
-    """Remove the marked ``directory`` with the entries named in ``removable`` and its mark.
+    """Remove the marked ``directory``, together with the entries in ``removable`` and the mark.
 
-    For each other entry of the directory, which is open as ``descriptor``, ``removable(name, descriptor)`` says whether
-    it may be removed (files and empty directories only). Returns the entries that are left; if there are any, the
-    directory and its mark are kept. Raises MarkError if the directory is a symlink or has no mark, or if this user may
-    not remove it from its parent; then its mark is also kept.
+    ``removable(name, descriptor)`` is called for each entry except the mark, with a descriptor of the directory. It
+    returns whether the entry may be removed (files and empty directories only). Returns the entries that are left. If
+    there are any, the directory and its mark are kept. Raises MarkError if the directory is a symlink, if it has no
+    mark, or if this user may not remove it from its parent. In the last case, the mark is also kept.
     """
     above, name = os.path.split(directory.rstrip("/"))
     # A path may refer to something else at any time, so the directory is opened once, and everything else uses the
@@ -108,9 +108,9 @@ def remove_marked(directory, removable):
 
 
 def _remove_itself(directory, parent, descriptor, mark):
-    """Remove the open ``directory``, which contains only its mark. Without its mark it could never be removed again,
-    so the mark is removed only if the directory can be, and it is restored if the directory is not removed after
-    all."""
+    """Remove the open ``directory``, which contains only its mark. Without its mark, it could never be removed again.
+    Therefore, the mark is removed only if the directory can be removed, and is restored if removing the directory
+    fails."""
     refusal = (
         "%s cannot be removed by this user: run playbooks/cleanup.yml with privilege (-e workspace_owner=root)"
         % directory
@@ -136,8 +136,8 @@ def _may_remove(parent, descriptor):
 
 
 def _remove_entry(name, parent):
-    """Remove one file or empty directory of the directory open as ``parent``; a symlink itself is removed, not its
-    target. False if it cannot be removed."""
+    """Remove one file or empty directory of the directory open as ``parent``; if it is a symlink, the symlink is
+    removed and not its target. False if it cannot be removed."""
     try:
         if stat.S_ISDIR(os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode):
             os.rmdir(name, dir_fd=parent)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which mount a path lies on, read from the kernel's mountinfo.
+"""Determines the mount that a path is on, from the kernel's mountinfo.
 
 Private to this collection; it may change at any time.
 """
@@ -27,11 +27,11 @@ LOCAL_FILE_SYSTEMS = frozenset(
         "fuseblk",
     )
 )
-"""File systems that belong to one host only. Every other type counts as shared with other hosts."""
+"""File systems that belong to one host only. All other types are considered to be shared between hosts."""
 
 
 def unescape(field):
-    """Undo mountinfo's octal escapes (space is written as backslash 040)."""
+    """Undo mountinfo's octal escapes (for example, a space is written as \040)."""
     out = []
     index = 0
     while index < len(field):
@@ -73,8 +73,8 @@ def parse_mountinfo(text):
 
 
 def mount_of(path, mounts):
-    """Return the mount of the absolute, resolved ``path``: the longest mount point above it, the last
-    one mounted if several share it; None if no mount fits."""
+    """Return the mount of the absolute, resolved ``path``: the longest mount point above it or, if several mounts have
+    this mount point, the last one. None if there is no such mount."""
     best = None
     for mount in mounts:
         point = mount["mount_point"]
@@ -94,7 +94,7 @@ def read_mounts():
 
 
 def space(path):
-    """Return the size of the file system of an existing path, and how much of it is free for users, in bytes."""
+    """Return the size in bytes of the file system of an existing path, and how many bytes are free for users."""
     status = os.statvfs(path)
     return dict(
         filesystem_size_bytes=status.f_blocks * status.f_frsize, filesystem_free_bytes=status.f_bavail * status.f_frsize
@@ -104,7 +104,7 @@ def space(path):
 def logical_block_size(device_number, sys_block="/sys/dev/block"):
     """Return the logical block size in bytes of the block device "major:minor", or None if it is not known."""
     device = os.path.join(sys_block, device_number or "none")
-    # A partition has no queue of its own; the kernel resolves the symlink before it goes to the parent directory.
+    # A partition has no queue directory, but its parent directory has. The kernel resolves the symlink before "..".
     for queue in (os.path.join(device, "queue"), os.path.join(device, "..", "queue")):
         try:
             with open(os.path.join(queue, "logical_block_size")) as stream:
@@ -122,7 +122,7 @@ def is_local(filesystem_type):
 def symlink_in(path):
     """Return the first component of the absolute ``path`` that is a symlink, or None.
 
-    A component that does not exist ends the search.
+    The search ends at a component that does not exist.
     """
     current = "/"
     for part in path.strip("/").split("/"):

@@ -1,17 +1,16 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One detached observation of a queue manager on this host: its process, which watches a source,
-and its state directory.
+"""One detached observation of a queue manager on this host: the process that watches a source, and the state directory.
 
 Layout below the state directory (``observe_state_dir``)::
 
     runs/<run id>-<volume>/   start.json lock lease samples
 
-``samples`` has a line of JSON for each sample, and a last one that says how the observation ended. The process holds
-the lock of its state directory. It must be polled from time to time, and each poll renews the lease. When the lease is
-over, the process ends the program that it watches with, removes the state directory and ends, so nothing is left on a
-host whose controller was lost.
+``samples`` contains a line of JSON for each sample. The last line says how the observation ended. The process holds the
+lock of its state directory. It must be polled from time to time, and each poll renews the lease. When the lease has
+expired, the process stops the program that it uses for watching, removes the state directory, and ends. Therefore,
+nothing remains on a host whose controller was lost.
 
 Private to this collection; it may change at any time.
 """
@@ -35,14 +34,14 @@ so one call returns at least one sample."""
 
 LOOK_S = 0.5
 GRACE_S = 30.0
-"""How much longer than its duration a source may take before its process is killed."""
+"""How much longer than planned a source may take before its process is killed."""
 
 FINISHED, DEADLINE, LEASE, STOPPED, FAILED = "finished", "deadline", "lease", "stopped", "failed"
-"""How an observation ends: as planned, because its source did not end in time, without polls, by request,
-or because its source failed."""
+"""The ways in which an observation ends: as planned, because its source did not end in time, because it was not polled,
+by request, or because its source failed."""
 
 RUNNING, ENDED, DEAD, ABSENT = "running", "ended", "dead", "absent"
-"""The states of an observation. A dead observation has no process, and its samples do not contain how it ended."""
+"""The states of an observation. A dead observation has no process, and its samples do not say how it ended."""
 
 
 class Observation(_runs.Run):
@@ -59,15 +58,15 @@ class Observation(_runs.Run):
         _runs.write_aside(self._lease_path, "%.1f" % (time.monotonic() + lease_s))
 
     def lease_is_over(self):
-        """True if the lease was not renewed in time, or the state directory was removed."""
+        """True if the lease was not renewed in time, or if the state directory was removed."""
         try:
             return time.monotonic() > float(self.read_text("lease") or 0)
         except ValueError:
             return True
 
     def start(self, source, duration_s, lease_s, content):
-        """Start the process that observes, for ``duration_s`` seconds at most. ``content`` (a dict)
-        is kept in start.json."""
+        """Start the process that observes, for ``duration_s`` seconds at most. ``content`` (a dict) is stored in
+        start.json."""
         self.create_directory()
         self.renew_lease(lease_s)
         lock = os.open(self._lock_path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
@@ -111,17 +110,18 @@ class Observation(_runs.Run):
         return RUNNING if alive else DEAD
 
     def ask_to_end(self, number=signal.SIGTERM):
-        """Send the process a signal. After SIGTERM it ends its source, writes its last line,
-        and waits for the collection."""
+        """Send the process a signal. After SIGTERM, the process ends its source, writes its last line, and waits for
+        the collection."""
         pid = self.read_start().get("pid")
         if isinstance(pid, int) and pid > 1 and self.is_alive():
             _process.send(pid, number)
 
     def remove(self):
-        """End the process and remove the state directory; only if that carries our mark."""
+        """End the process and remove the state directory. The directory is removed only if it has the collection's
+        mark."""
         if not self.exists():
             return False
-        # The programs that it started end with the process.
+        # The programs that the process started end with it.
         terminate([self], lambda each: each.state() != RUNNING)
         terminate([self], lambda each: not each.is_alive(), number=signal.SIGKILL)
         return super().remove()
@@ -172,11 +172,11 @@ class _Stopped:
 
 
 def _observe(observation, source, duration_s, samples):
-    """Write samples until the end, and wait until they are collected or the lease has ended."""
+    """Write samples until the observation ends, and then wait until they are collected or the lease expires."""
     os.chdir("/")
     stopped = _Stopped()
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    # A source that hangs is killed, and the programs that it started end with it.
+    # A source that hangs is killed, together with the programs that it started.
     signal.setitimer(signal.ITIMER_REAL, duration_s + GRACE_S)
     end, reason = _watched(observation, source, time.monotonic() + duration_s, samples, stopped)
     signal.setitimer(signal.ITIMER_REAL, 0)
@@ -190,7 +190,7 @@ def _observe(observation, source, duration_s, samples):
 
 
 def _watched(observation, source, end_monotonic, samples, stopped):
-    """Write the samples of a source. Returns how that ended, and why."""
+    """Write the samples of a source. Returns how the source ended, and why."""
     written = 0
     try:
         with contextlib.closing(source.samples(end_monotonic)) as texts:
@@ -209,7 +209,7 @@ def _watched(observation, source, end_monotonic, samples, stopped):
                     return DEADLINE, "the source did not end in time"
     except (SourceError, _TooLarge) as error:
         return FAILED, str(error)
-    except Exception as error:  # any exception is reported by the controller
+    except Exception as error:  # the controller reports any exception
         return FAILED, "the observer failed: %s: %s" % (type(error).__name__, error)
     return FINISHED, ""
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether a user can store the tester and its results in the configured directories, found without writing.
+"""Checks, without writing, whether a user can store the tester and its results in the configured directories.
 
 Private to this collection; it may change at any time.
 """
@@ -19,8 +19,8 @@ def nearest_existing(path):
 
 
 def why_unwritable(directory, options):
-    """Return why this user cannot create or fill ``directory``, with the ``options`` that set another one;
-    empty if it can."""
+    """Return the reason if this user cannot create ``directory`` or write to it, and the ``options`` that set another
+    directory; empty if the user can."""
     existing = nearest_existing(directory)
     if os.access(existing, os.W_OK | os.X_OK):
         return ""
@@ -33,7 +33,8 @@ def why_unwritable(directory, options):
 
 
 def why_not_executable(directory):
-    """Return why programs cannot be run from ``directory``, according to its mount options; empty if they can."""
+    """Return the reason if programs cannot be run from ``directory``, according to its mount options; otherwise
+    empty."""
     mount = _mounts.mount_of(os.path.realpath(nearest_existing(directory)), _mounts.read_mounts()) or {}
     if "noexec" not in mount.get("mount_options", "").split(","):
         return ""

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The facts that a host reports before and after a power cut, and how the tester is started over a separate connection.
+"""The facts that a host reports before and after a power cut, and the code that starts the tester over a separate
+connection.
 
 Private to this collection; it may change at any time.
 """
@@ -39,7 +40,7 @@ os.execv(sys.argv[3], sys.argv[3:])
 
 
 def why_refused(mqs_ini):
-    """Return why the power of this host must not be cut, empty if it may be."""
+    """Return the reason if the power of this host must not be cut; otherwise empty."""
     running = _queue_managers.running_queue_managers()
     if running:
         return "queue managers are running on this host (%s): end them before its power is cut" % ", ".join(running)
@@ -63,14 +64,14 @@ def look(path):
 
 def _facts_of(path):
     """Return the facts of the volume below a path, including the birth time of the root directory of its file system,
-    which distinguishes it from another file system with the same UUID."""
+    which distinguishes this file system from another with the same UUID."""
     facts = _volume.facts_of(path)
     return dict(facts, filesystem_born_epoch_s=_birth.birth_of(facts["mount_point"]) if facts["mount_point"] else "")
 
 
 def sync_marks(directories):
-    """Write the marks of directories to the disk, so that files that survive a power cut can be recognized as ours.
-    The tester does the same for the directories.
+    """Write the marks of directories to the disk, so that files that survive a power cut can be identified as belonging
+    to this collection. The tester does the same for the directories.
 
     Raises OSError if that fails or takes too long.
     """
@@ -89,8 +90,8 @@ def _sync(directories):
 
 
 def call(command, limit_s):
-    """Return the exit status of a command, None if it was ended after its time limit, and the end of its standard
-    error."""
+    """Return the exit status of a command and the end of its standard error. The status is None if the command was
+    killed at its time limit."""
     # Ansible's run_command has no time limit.
     process = subprocess.Popen(  # pylint: disable=ansible-bad-function
         command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
@@ -98,7 +99,7 @@ def call(command, limit_s):
     try:
         said = process.communicate(timeout=limit_s)[1]
     except subprocess.TimeoutExpired:
-        # Its storage may hang, so the command may never end.
+        # The storage of the command may hang, so it may never end.
         process.kill()
         return None, "the tester had not ended after %d s, so it was killed" % limit_s
     return process.returncode, said[-SAID_MAX_BYTES:].decode("utf-8", "replace").strip()

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Processes that continue without the process that started them, and how they are ended.
+"""Starts processes that outlive the process that started them, and ends them.
 
 Private to this collection; it may change at any time.
 """
@@ -14,8 +14,8 @@ import time
 def detached(function, descriptors=()):
     """Call ``function`` in a process with its own session and no open files other than ``descriptors``; return its pid.
 
-    A program that reads this program's output does not wait for that process. Everything that it needs must have been
-    imported: the files of a module are removed when the module ends.
+    A program that reads the output of this program does not wait for the new process. All modules that the function
+    needs must already be imported, because the files of an Ansible module are removed when it ends.
     """
     pid = os.fork()
     if pid == 0:
@@ -39,14 +39,14 @@ def _keep_only(descriptors):
 
 
 def send(pid, number):
-    """Send a process a signal, if it has not ended and does not belong to another user; the caller must check whether
+    """Send a process a signal, unless the process has ended or belongs to another user. The caller must check whether
     it has ended."""
     with contextlib.suppress(OSError):
         os.kill(pid, number)
 
 
 def wait_until(is_done, patience_s, look_s=0.05):
-    """Wait until ``is_done()``, for ``patience_s`` seconds at most. Returns whether it is."""
+    """Wait until ``is_done()``, for ``patience_s`` seconds at most. Returns whether it became true."""
     end = time.monotonic() + patience_s
     while not is_done():
         if time.monotonic() >= end:

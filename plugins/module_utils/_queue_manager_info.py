@@ -1,8 +1,8 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The queue managers of a host with the settings of their recovery logs and the file systems that hold them.
-Only reads; needs no MQ library.
+"""The queue managers of a host with the settings of their recovery logs and the file systems that hold them. It only
+reads files, and needs no MQ library.
 
 Everything that may hang on a file system whose storage no longer answers is called with a time limit, separately for
 each queue manager.
@@ -26,7 +26,7 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import (
 
 DEFAULT_LIMIT_S = 10
 COMMAND_PATH = os.pathsep.join(("/opt/mqm/bin", "/usr/bin"))
-"""Where MQ's commands are if they are not in the user's path."""
+"""Where MQ's commands are found if they are not in the user's path."""
 
 FROM_QM_INI, FROM_MQS_INI, FROM_FILES, GIVEN, ASSUMED = "qm.ini", "mqs.ini", "files", "given", "assumed"
 """The source of a setting: a configuration file, the files of the log itself, the plan for a new queue manager, or the
@@ -65,11 +65,11 @@ _FACTS = dict(
 
 
 def discover(mqs_ini, run_command, stanzas="", planned=(), limit_s=DEFAULT_LIMIT_S):
-    """Return ``queue_managers`` (one dict each, sorted by name), ``log_defaults`` (the settings of queue managers to be
-    created) and ``problems``.
+    """Return ``queue_managers`` (one dict each, sorted by name), ``log_defaults`` (the default settings of new queue
+    managers) and ``problems``.
 
-    If mqs.ini cannot be read, ``run_command`` (that of a module) calls dspmqinf if it is installed. Its
-    output can also be given as ``stanzas``. ``planned`` holds queue managers that are to be created, as dicts with
+    If mqs.ini cannot be read, dspmqinf is called with ``run_command`` (of a module), if it is installed. The output of
+    dspmqinf can also be given as ``stanzas``. ``planned`` holds queue managers that are to be created, as dicts with
     ``name`` and the same settings as in an answer. If one of them already exists, its files decide.
     """
     answer = dict(queue_managers=[], log_defaults={}, problems=[])
@@ -135,8 +135,8 @@ def _output(run_command, command):
 
 
 def _log_defaults(stanzas):
-    """Return the settings that a queue manager would get if it were created now, and the directory of the logs.
-    Raises IniError."""
+    """Return the settings that a new queue manager would have if it were created now, and the default directory of
+    logs. Raises IniError."""
     defaults, everywhere = _ini_files.only(stanzas, "LogDefaults"), _ini_files.only(stanzas, "AllQueueManagers")
     prefix = everywhere.path_of("DefaultPrefix") if everywhere else None
     path = defaults.path_of("LogDefaultPath") if defaults else None
@@ -145,8 +145,8 @@ def _log_defaults(stanzas):
 
 
 def _describe(stanza, log_home):
-    """Return what is known about a queue manager, from its stanza in mqs.ini: only the problem if its files are not on
-    this host. Raises IniError."""
+    """Return what is known about a queue manager, given its stanza in mqs.ini. If its files are not on this host, only
+    the problem is returned. Raises IniError."""
     try:
         return _describe_present(stanza, log_home)
     except _queue_managers.AbsentError as error:
@@ -181,8 +181,8 @@ def _describe_present(stanza, log_home):
 
 
 def _check_files(path):
-    """Raise AbsentError if a directory does not contain a file of a recovery log, as an empty mount point does not;
-    OSError if this user cannot see whether it contains one."""
+    """Raise AbsentError if a directory does not contain a file of a recovery log (for example, because it is an empty
+    mount point). Raises OSError if this user cannot see whether it contains one."""
     if os.path.lexists(os.path.join(path, _CONTROL_FILE)):
         return
     names = os.listdir(path)
@@ -233,7 +233,8 @@ def _filesystem(directory):
 
 
 def _of_extents(directory):
-    """Return the settings that the files of a log show; nothing if this user may not read its directory."""
+    """Return the settings that can be determined from the files of a log; nothing if this user may not read its
+    directory."""
     try:
         sizes = [
             os.stat(os.path.join(directory, name)).st_size for name in os.listdir(directory) if _EXTENT.match(name)
@@ -248,8 +249,8 @@ def _of_extents(directory):
 
 
 def _named(said, seen, source=FROM_QM_INI):
-    """Return the settings by their names in an answer, with their sources: a configuration file, otherwise the log's
-    files, otherwise the default."""
+    """Return the settings by their names in an answer, with their sources: a configuration file, or else the files of
+    the log, or else the default."""
     defaults = dict(
         [(key, default) for key, dummy, dummy, default in _ini_files.LOG_NUMBERS]
         + [(key, words[0]) for key, words in _ini_files.LOG_WORDS]

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Signs of a live queue manager: its files, its processes, the log paths in its configuration.
+"""Signs of a live queue manager: its files, its processes, and the log paths in its configuration.
 
 Private to this collection; it may change at any time.
 """
@@ -20,8 +20,8 @@ QUEUE_MANAGER_PROCESSES = frozenset(("amqzmuc0", "amqzxma0"))
 
 
 class AbsentError(_ini_files.IniError):
-    """The files of a queue manager that is configured on this host are missing: their file system is not mounted,
-    as on a passive node."""
+    """The files of a queue manager that is configured on this host are missing. Their file system is not mounted, for
+    example because this is a passive node."""
 
 
 def queue_manager_stanzas(stanzas):
@@ -87,7 +87,7 @@ def log_buffer_bytes(log):
 
 
 def log_facts(names, mqs_ini=MQS_INI):
-    """Return facts about the recovery logs of the queue managers of these names: the bytes of the largest set of
+    """Return facts about the recovery logs of the queue managers with these names: the bytes of the largest set of
     primary files, and of the smallest log buffer; None if this user cannot read the qm.ini of any of them."""
     log_sets, buffers = [], []
     for name, stanza in _configured(mqs_ini)[0].items():
@@ -106,7 +106,7 @@ def log_facts(names, mqs_ini=MQS_INI):
 
 def configured_log_paths(mqs_ini=MQS_INI):
     """Return ``(paths, unknown)``: the LogPath of each queue manager by name, if this user may read it, and one
-    sentence for each item that could not be determined."""
+    sentence for each problem."""
     stanzas, unknown = _configured(mqs_ini)
     paths = {}
     for name, stanza in stanzas.items():
@@ -137,14 +137,14 @@ def _configured(mqs_ini):
 
 
 def sees_processes(proc="/proc"):
-    """True if this user sees the processes of others: with the mount option hidepid it cannot even read
-    the name of process 1, or does not see it at all."""
+    """True if this user sees the processes of others: if /proc is mounted with hidepid, the user cannot read the name
+    of process 1, or cannot see it at all."""
     return _read(os.path.join(proc, "1", "comm")) is not None
 
 
 def running_queue_managers():
-    """Return the names of running queue managers, from the arguments of their processes (``-m NAME``);
-    ``?`` if there is no name."""
+    """Return the names of running queue managers, from the arguments of their processes (``-m NAME``); ``?`` if a
+    process has no such argument."""
     found = set()
     for pid in os.listdir("/proc"):
         if not pid.isdigit() or _read("/proc/%s/comm" % pid, "").strip() not in QUEUE_MANAGER_PROCESSES:
@@ -160,8 +160,8 @@ def running_queue_managers():
 
 
 def open_log_devices():
-    """Return the devices (st_dev) that hold a recovery log extent that a process has open, as far as this user is
-    allowed to see."""
+    """Return the devices (st_dev) of the recovery log files that a process has open, as far as this user may see
+    them."""
     devices = set()
     for pid in os.listdir("/proc"):
         directory = "/proc/%s/fd" % pid

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One detached run of the tester on this host: its state directory, its processes, its files.
+"""One detached run of the tester on this host: its state directory, processes and files.
 
 Layout below the state directory (``sweep_state_dir``)::
 
@@ -37,7 +37,7 @@ TABLE_NAMES = (
     "responses.csv",
     "fidelity.csv",
 )
-"""Every table that the tester may write; nothing else is ever collected."""
+"""Every table that the tester may write; no other file is ever collected."""
 
 SMALL_FILE_MAX_BYTES = 65536
 TABLE_MAX_BYTES = 64 << 20
@@ -58,7 +58,7 @@ class SameRunError(RunError):
 
 
 def own_directory(path):
-    """Create ``path`` (mode 0700) if it does not exist; refuse one that others could write to.
+    """Create ``path`` (mode 0700) if it does not exist; refuse a directory that others could write to.
 
     Raises RunError if it is a symlink, not a directory, not owned by this user, or writable by group
     or others.
@@ -93,7 +93,7 @@ class Run:
         self.progress_path = os.path.join(self.path, "progress")
 
     def create(self):
-        """Make the state directory of this run, exclusively."""
+        """Create the state directory of this run. It must not exist."""
         self.create_directory()
         os.mkdir(self.tables_path, 0o700)
 
@@ -111,8 +111,8 @@ class Run:
         _marks.write_mark(self.path, dict(run_id=self.run_id))
 
     def follow(self, number):
-        """Make the state directory of a later round of this run. It replaces that of the previous round, whose tables
-        were collected."""
+        """Create the state directory of a later round of this run. It replaces the directory of the previous round,
+        whose tables have been collected."""
         if self.exists():
             if not self.finished() or self.read_start().get("round") != number - 1:
                 raise RunError("the state of this run is not that of its round %d: %s" % (number - 1, self.path))
@@ -120,12 +120,12 @@ class Run:
         self.create()
 
     def lock(self, patience_s=0):
-        """Return a descriptor that holds the lock of this state directory. Only one run at a time has it, until its
-        supervisor has cleaned up.
+        """Return a descriptor that holds the lock of this state directory. Only one run at a time can hold it, until
+        its supervisor has cleaned up.
 
-        A process that inherits it keeps the lock. Raises RunError, which names the run that holds it; if this run
-        itself holds it, only after ``patience_s`` seconds. The lock does not prevent two runs from using the same disk,
-        because they may have different state directories. The tester prevents that.
+        A process that inherits the descriptor keeps the lock. Raises RunError, which names the run that holds the lock.
+        If that is this run itself, waits up to ``patience_s`` seconds first. The lock does not prevent two runs from
+        using the same disk, because they may have different state directories. The tester prevents that.
         """
         end = time.time() + patience_s
         while True:
@@ -155,7 +155,7 @@ class Run:
         return descriptor
 
     def write_start(self, content):
-        """Store the data about what was started (a dict) in start.json."""
+        """Store a dict about what was started in start.json."""
         write_aside(os.path.join(self.path, "start.json"), json.dumps(content, sort_keys=True))
 
     def read_start(self):
@@ -177,7 +177,7 @@ class Run:
             return ""
 
     def exists(self):
-        """True if this run has a state directory that carries our mark."""
+        """True if this run has a state directory that has the collection's mark."""
         return not os.path.islink(self.path) and _marks.read_mark(self.path) is not None
 
     def finished(self):
@@ -206,9 +206,9 @@ class Run:
         return "running" if alive else "dead"
 
     def ask_to_end(self, number=signal.SIGTERM):
-        """Send the tester a signal; on SIGTERM it writes the tables of what it measured, and ends.
+        """Send the tester a signal; on SIGTERM, the tester writes the tables with what it has measured, and ends.
 
-        Its supervisor, whose arguments include those of the tester, must outlive it.
+        Its supervisor, whose arguments include those of the tester, must not receive the signal.
         """
         supervisors = processes_with((self.path,))
         for pid in processes_with(("--tables=" + self.tables_path,)):
@@ -216,7 +216,7 @@ class Run:
                 _process.send(pid, number)
 
     def remove(self):
-        """Remove this run's state directory; only if it carries our mark."""
+        """Remove this run's state directory; but only if it has the collection's mark."""
         if not self.exists():
             return False
         shutil.rmtree(self.path)
@@ -227,8 +227,8 @@ def terminate(runs, patience_s):
     """End the testers of runs: SIGTERM, then SIGKILL after ``patience_s`` seconds.
     Their supervisors then end by themselves.
 
-    Returns for each run the pids that remain: a thread inside a hung write keeps its process alive until the disk
-    responds, and with it the supervisor that will remove the directories.
+    Returns, for each run, the pids of the remaining processes. A thread inside a hung write keeps its process alive
+    until the disk responds. The supervisor, which will remove the directories, also remains until then.
     """
     pids = [run.processes() for run in runs]
     for number, wait_s in ((signal.SIGTERM, patience_s), (signal.SIGKILL, 2.0)):
@@ -242,9 +242,10 @@ def terminate(runs, patience_s):
 
 
 def detach(arguments, lock):
-    """Start a program in a session of its own, with no open files except the descriptor ``lock``, and return its pid.
+    """Start a program in its own session, without open files except the descriptor ``lock``. Return its pid.
 
-    It and its children inherit the lock and hold it as long as any of them lives. The caller closes it.
+    The program and its children inherit the lock, and hold it as long as any of them lives. The caller must close its
+    own descriptor.
     """
 
     def execute():
@@ -266,8 +267,8 @@ def processes_with(arguments):
 
 
 def _arguments(pid):
-    """Return a process's arguments. A killed process whose thread still hangs in the kernel has lost the arguments of
-    its first thread, so its other threads are tried until one has them."""
+    """Return a process's arguments. If a process was killed but one of its threads still hangs in the kernel, the
+    arguments of the first thread are lost. In this case, the other threads are tried."""
     names = ["/proc/%s/cmdline" % pid]
     try:
         names.extend("/proc/%s/task/%s/cmdline" % (pid, task) for task in os.listdir("/proc/%s/task" % pid))
@@ -319,8 +320,8 @@ def write_aside(path, text):
 
 
 def packed_table(path, most_bytes=TABLE_MAX_BYTES):
-    """Return a table, compressed and encoded in base64; None if there is none, or if it is not a regular file.
-    Raises RunError if it is too large."""
+    """Return a table, compressed and encoded in base64; or None if it does not exist or is not a regular file. Raises
+    RunError if it is too large."""
     if not os.path.isfile(path):
         return None
     try:

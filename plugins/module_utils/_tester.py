@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The tester's binary on this host: whether it is the one that was installed, and the sources it was built from.
+"""Checks whether the tester's binary on this host is the one that was installed, and from which sources it was built.
 
 Private to this collection; it may change at any time.
 """
@@ -30,7 +30,7 @@ def write_hash(path):
 
 
 def read_hash(path):
-    """Return what :func:`write_hash` stored beside the binary at ``path``; empty if it does not exist."""
+    """Return the hash that :func:`write_hash` stored beside the binary at ``path``; empty if there is none."""
     try:
         with open(os.path.join(os.path.dirname(path), _HASH_NAME), "rb") as stream:
             return stream.read(100).decode("ascii", "replace").strip()
@@ -39,7 +39,7 @@ def read_hash(path):
 
 
 def source_hash(version):
-    """Return the hash of its sources that the tester prints with its version;
-    empty if this is not the tester's version line."""
+    """Return the hash of the sources, from the line that the tester prints as its version; empty if the line is not
+    that of the tester."""
     match = _VERSION.match(version.strip())
     return match.group(1) if match else ""

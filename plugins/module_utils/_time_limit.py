@@ -1,8 +1,8 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Calls that may hang in the kernel, for example on a file system whose storage no longer answers. Each runs in its own
-process.
+"""Makes calls that may hang in the kernel, for example on a file system whose storage no longer answers. Each call runs
+in its own process.
 
 Private to this collection; it may change at any time.
 """
@@ -17,27 +17,27 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _process
 
 
 class TimeLimitError(Exception):
-    """A call that did not answer in time, or that failed; the message says which."""
+    """A call did not answer in time, or it failed. The message says which."""
 
 
 class NoAnswerError(TimeLimitError):
-    """A call that did not answer in time."""
+    """A call did not answer in time."""
 
 
 def call_all(functions, limit_s, undo=None):
     """Call all functions at the same time, without arguments. Return the result of each function, or a TimeLimitError.
 
-    A function may only return what JSON can represent. A process that cannot be killed is left behind. It ends when its
-    call returns. With ``undo``, no process is killed: if a function answers too late, ``undo`` is called with its
-    result, so that nothing remains.
+    Functions may return only what JSON can represent. A process that cannot be killed is left behind. It ends when its
+    call returns. With ``undo``, no process is killed. Instead, if a function answers too late, ``undo`` is called with
+    its result, to remove what the function created.
     """
     children = [_start(function, undo) for function in functions]
     deadline_s = time.monotonic() + limit_s
     try:
         texts = _read_all([descriptor for dummy, descriptor in children], deadline_s)
     finally:
-        # All processes are ended first. Otherwise, one process could still write an answer while we wait for another,
-        # and its answer would be neither read nor undone.
+        # All processes are ended first. Otherwise, one of them could still write an answer while another is being
+        # waited for, and this answer would be neither read nor undone.
         for dummy, descriptor in children:
             os.close(descriptor)
         for pid, dummy in children:
@@ -46,17 +46,17 @@ def call_all(functions, limit_s, undo=None):
 
 
 def _start(function, undo):
-    """Return the process and the descriptor that its answer comes from."""
+    """Return the process, and the descriptor from which its answer can be read."""
     reader, writer = os.pipe()
-    # Only the parent may hold the reading end. Otherwise a process that hangs would keep the others from noticing
-    # that there is no reader.
+    # Only the parent may hold the reading end. Otherwise, a process that hangs would prevent the others from noticing
+    # that there is no longer a reader.
     pid = _process.detached(lambda: _tell(writer, _called(function), undo), (writer,))
     os.close(writer)
     return pid, reader
 
 
 def _tell(writer, content, undo):
-    """Write the answer. If its answer is no longer read, undo its work."""
+    """Write the answer of a function. If the answer is no longer read, undo the function's work."""
     text = json.dumps(content).encode("utf-8", "surrogateescape")
     try:
         while text:
@@ -69,12 +69,12 @@ def _tell(writer, content, undo):
 def _called(function):
     try:
         return dict(value=function())
-    except Exception as error:  # any exception is reported by the parent
+    except Exception as error:  # the parent reports any exception
         return dict(error=str(error) or type(error).__name__)
 
 
 def _read_all(descriptors, deadline_s):
-    """Return the text that came from each descriptor until its end; None if the end did not come in time."""
+    """Return the complete text from each descriptor; None if it was not complete in time."""
     texts, open_ones = dict((descriptor, b"") for descriptor in descriptors), set(descriptors)
     while open_ones:
         ready = select.select(sorted(open_ones), [], [], max(0, deadline_s - time.monotonic()))[0]

@@ -4,7 +4,7 @@
 
 # This code is private to the collection and may change at any time.
 
-"""Quantities as people write them: read strictly into base units, and written for people.
+"""Reads quantities as people write them into base units, strictly, and formats them for people.
 
 Base units are bytes, nanoseconds, bytes per second, writes per second, plain counts and plain ratios. Sizes are
 1024-based (K is KiB), rates are decimal (MB/s is 10^6 bytes per second) unless they say KiB/s, MiB/s or GiB/s. Every
@@ -59,7 +59,7 @@ _MAX_TEXT = 40
 
 
 class UnitError(ValueError):
-    """A quantity that cannot be read; the message is one sentence that names the value and what is allowed."""
+    """A quantity cannot be read. The message is one sentence that names the value and what is allowed."""
 
 
 def parse_size(value):
@@ -116,8 +116,8 @@ def parse_count(value):
 
 
 def format_size(size):
-    """Write a size: "64 KiB", "1 MiB"; exact below 64 MiB (so that two block sizes never look alike),
-    three digits above."""
+    """Format a size: "64 KiB", "1 MiB". Sizes below 64 MiB are exact, so that two block sizes never look the same.
+    Larger sizes have three digits."""
     units = (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
     for name, scale in units:
         if size >= scale and size % scale == 0 and (size < 64 << 20 or size // scale < 10000):
@@ -129,7 +129,7 @@ def format_size(size):
 
 
 def short_size(size):
-    """Write a size as people write it in options, exactly: "64K", "2300"."""
+    """Format a size exactly, in the form used in options: "64K", "2300"."""
     for unit in ("g", "m", "k"):
         if size and size % SIZE_UNITS[unit] == 0:
             return "%d%s" % (size // SIZE_UNITS[unit], unit.upper())
@@ -137,7 +137,7 @@ def short_size(size):
 
 
 def format_duration(nanoseconds, digits=3):
-    """Write a duration given in nanoseconds: "980 ns", "1.23 ms", "10 s", "5 min"."""
+    """Format a duration given in nanoseconds: "980 ns", "1.23 ms", "10 s", "5 min"."""
     return _scaled(
         nanoseconds,
         (
@@ -153,29 +153,29 @@ def format_duration(nanoseconds, digits=3):
 
 
 def format_rate(bytes_per_second, digits=3):
-    """Write a data rate given in bytes per second: "250 MB/s" (decimal)."""
+    """Format a data rate given in bytes per second: "250 MB/s" (decimal)."""
     return _scaled(
         bytes_per_second, (("GB/s", 10e9, 1e9), ("MB/s", 1e6, 1e6), ("kB/s", 1e3, 1e3), ("B/s", 0, 1)), digits
     )
 
 
 def format_frequency(per_second, digits=3):
-    """Write a number of operations per second: "12,300 operations/s"."""
+    """Format a number of operations per second: "12,300 operations/s"."""
     return "%s operations/s" % _digits(per_second, digits)
 
 
 def format_ratio(ratio, digits=3):
-    """Write a ratio in per cent: "12.5 %"."""
+    """Format a ratio as a percentage: "12.5 %"."""
     return "%s %%" % _digits(ratio * 100, digits)
 
 
 def format_number(number, digits=3):
-    """Write a plain number: "1.5", "12,300"."""
+    """Format a plain number: "1.5", "12,300"."""
     return _digits(number, digits)
 
 
 def format_count(count):
-    """Write a count with thousands separators: "12,345"."""
+    """Format a count with thousands separators: "12,345"."""
     return "{0:,d}".format(int(count))
 
 
@@ -194,8 +194,8 @@ def _read(value, kind, units, allowed, fold=False):
 
 
 def _split(value):
-    """Return a value's number as a Decimal and its unit as text; the number is None if the value does not
-    contain one."""
+    """Return the number in a value as a Decimal, and the unit as text. If the value does not contain a number, it is
+    None."""
     if isinstance(value, bool):
         return None, ""
     if isinstance(value, int):
@@ -222,8 +222,8 @@ def _quoted(value):
 
 
 def _scaled(value, units, digits):
-    """Write a value in the first unit whose threshold it reaches once it is rounded; units are (name,
-    threshold, scale), largest first."""
+    """Format a value in the first unit whose threshold the rounded value reaches. Units are (name, threshold, scale),
+    largest first."""
     rounded = float("%.*g" % (max(digits, 3), value))
     for name, threshold, scale in units:
         if rounded >= threshold:
@@ -232,8 +232,8 @@ def _scaled(value, units, digits):
 
 
 def _digits(value, digits):
-    """Write a number with that many significant digits, thousands separators and no trailing zeros; digits left of the
-    point are never dropped but zeroed."""
+    """Format a number with the given number of significant digits, thousands separators and no trailing zeros. Excess
+    digits before the decimal point become zeros."""
     number = decimal.Decimal("%.*g" % (digits, value))
     text = "{0:,f}".format(number)
     return text.rstrip("0").rstrip(".") if "." in text else text

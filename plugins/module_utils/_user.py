@@ -24,7 +24,7 @@ def _name_of(number):
 
 
 def other_owner(path):
-    """Return in words who besides root can replace a program; empty if no other user can."""
+    """Return a phrase that says who besides root can replace a program; empty if no other user can."""
     path = os.path.realpath(path)
     while True:
         status = os.stat(path)
@@ -41,8 +41,8 @@ def other_owner(path):
 
 
 def why_other(promised, option="workspace_owner"):
-    """Return why this process must not continue as the user it runs as; empty if that is the ``promised`` one,
-    or if none is promised.
+    """Return the reason if this process must not continue as its present user; empty if that is the ``promised`` user,
+    or if no user was promised.
 
     ``option`` is the option that names the promised user.
     """
@@ -60,8 +60,8 @@ def why_other(promised, option="workspace_owner"):
 
 
 def refuse_other(module, option="workspace_owner"):
-    """Fail the module if it does not run as the user of its option ``user``,
-    which a role takes from its own ``option``."""
+    """Fail the module if it does not run as the user in its option ``user``. The role sets that option from its own
+    ``option``."""
     other = why_other(module.params["user"], option)
     if other:
         module.fail_json(msg=other)

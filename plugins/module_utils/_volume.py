@@ -12,7 +12,7 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _mounts, _pla
 
 
 def facts_of(path):
-    """Return the facts that identify the volume below ``path``, the same as for a certified volume."""
+    """Return the facts that identify the volume below ``path``, in the same form as for a certified volume."""
     existing = os.path.realpath(_places.nearest_existing(path))
     mount = _mounts.mount_of(existing, _mounts.read_mounts()) or {}
     facts = dict(

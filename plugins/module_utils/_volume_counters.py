@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How long cloud volumes were limited, as counted by the volumes themselves.
+"""Reads how long cloud volumes were throttled, according to their own counters.
 
 Amazon's NVMe volumes have a vendor log page of statistics. Its layout and number are taken from Amazon's own tools:
 ebsnvme of amazon-ec2-utils, and the amzn plugin of nvme-cli, which reads the same page from instance stores. Usually
@@ -27,27 +27,26 @@ _MODELS = {
     "Amazon Elastic Block Store": (0x3C23B510, LIMITS),
     "Amazon EC2 NVMe Instance Storage": (0xEC2C0D7E, (None, None, "volume_iops", "volume_throughput")),
 }
-"""The devices that are queried: the magic number of the page by the model,
-and the limits that its four counters stand for.
-No vendor command is sent to any other device."""
+"""The devices that are queried, by model: the magic number of the page, and the limits to which its four counters
+refer. No vendor command is sent to any other device."""
 
 _ADMIN_COMMAND = 0xC0484E41  # NVME_IOCTL_ADMIN_CMD
 _GET_LOG_PAGE = 0x02
 _STATISTICS_PAGE = 0xD0
 _PAGE_BYTES = 4096
-# struct nvme_passthru_cmd: opcode, flags, reserved, nsid, cdw2, cdw3, metadata, addr, metadata_len, data_len,
-# cdw10 to cdw15, timeout_ms, result.
+# The fields of struct nvme_passthru_cmd: opcode, flags, reserved, nsid, cdw2, cdw3, metadata, addr, metadata_len,
+# data_len, cdw10 to cdw15, timeout_ms, result.
 _COMMAND = struct.Struct("=BBHIIIQQIIIIIIIIII")
 _MAGIC = struct.Struct("<I")
-# They are preceded by the magic number, 4 reserved bytes, and the operations, bytes and times of reads and writes.
+# The counters follow the magic number, 4 reserved bytes, and the operations, bytes and times of reads and writes.
 _LIMITED_US = struct.Struct("<56x4Q")
 
 _CONTROLLER_NAME = re.compile(r"\Anvme[0-9]+\Z")
 
 
 def read_below(path):
-    """Return the counters of the volumes below the file system that ``path`` lies on, or would lie on;
-    see :func:`read_counters`."""
+    """Return the counters of the volumes below the file system that contains, or would contain, ``path``; see
+    :func:`read_counters`."""
     mount = _mounts.mount_of(os.path.realpath(_places.nearest_existing(path)), _mounts.read_mounts()) or {}
     return read_counters(mount.get("device_number"), mount.get("mount_source"))
 
@@ -56,7 +55,7 @@ def read_counters(device_number, mount_source, ioctl=fcntl.ioctl, sysfs="/sys", 
     """Return the counters of the volumes below a mounted file system, a dict for each volume.
 
     ``device`` and ``serial`` name the volume, ``monotonic_s`` is the time of reading, and each limit has the time in us
-    for which it was reached. The list is empty if there is no such volume, or if this user may not query it.
+    during which it was reached. The list is empty if there is no such volume, or if this user may not query it.
     """
     try:
         disks = _block_devices.disks_below(_block_devices.number_below(device_number, mount_source), sysfs)
@@ -94,13 +93,15 @@ def _read_volume(disk, ioctl, dev):
 
 
 def _log_page(descriptor, device_number, namespace, ioctl):
-    """Return the page of the controller that is open as ``descriptor``, if that is the device that sysfs describes."""
+    """Return the page of the controller that is open as ``descriptor``, provided that it is the device that sysfs
+    describes."""
     status = os.fstat(descriptor)
     if not stat.S_ISCHR(status.st_mode) or _block_devices.number_of(status.st_rdev) != device_number:
         raise ValueError("not the device %s" % device_number)
     page = array.array("B", bytes(_PAGE_BYTES))
     which = _STATISTICS_PAGE | (_PAGE_BYTES // 4 - 1) << 16
-    # We do not set a timeout: if a command times out, the kernel resets the controller, which affects all writes on it.
+    # No timeout is set, because if a command times out, the kernel resets the controller, which affects all writes on
+    # it.
     command = bytearray(
         _COMMAND.pack(
             _GET_LOG_PAGE, 0, 0, namespace, 0, 0, 0, page.buffer_info()[0], 0, _PAGE_BYTES, which, 0, 0, 0, 0, 0, 0, 0

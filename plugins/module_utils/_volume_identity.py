@@ -1,8 +1,8 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Facts that identify the volume below a directory, and facts about its disks that can change although it remains the
-same volume.
+"""Facts that identify the volume below a directory, and facts about its disks that may change while it remains the same
+volume.
 
 Everything is read without privilege. A fact that the system does not show is empty.
 
@@ -17,13 +17,13 @@ import uuid
 from ansible_collections.mqops.logdisk.plugins.module_utils import _block_devices
 
 _ID_FILES = ("wwid", "device/wwid", "serial", "device/serial", "device/cid")
-"""Names of a disk's world-wide identifier or serial number below its directory in sysfs, the better ones first:
-NVMe, SCSI, virtio, NVMe, MMC."""
+"""Files below a disk's directory in sysfs with its world-wide identifier or serial number, the better ones first: NVMe,
+SCSI, virtio, NVMe, MMC."""
 
 _FIRMWARE_FILES = ("device/firmware_rev", "device/rev")
 
 _GENERIC_DRIVERS = ("sd", "sr")
-"""Drivers of SCSI disks of any kind: the driver of their adapter says more."""
+"""Generic drivers of SCSI disks. For these, the driver of the adapter is more informative."""
 
 _GET_UUID = 0x80111500  # FS_IOC_GETFSUUID, from Linux 6.9 on: struct { u8 length; u8 uuid[16]; }
 
@@ -60,7 +60,7 @@ def _first_fact(disk, names):
 
 
 def _driver(disk, sysfs):
-    """Return the driver of a disk's adapter, with its version if it has one of its own."""
+    """Return the driver of a disk's adapter, with the version of the driver if it has its own."""
     directory = os.path.realpath(os.path.join(disk, "device"))
     while len(directory) > len(sysfs):
         try:
@@ -90,12 +90,12 @@ def _of_links(number, dev):
             if _block_devices.number_of(os.stat(os.path.join(directory, name)).st_rdev) == number:
                 return name
     except OSError:
-        pass  # no udev, as in a container
+        pass  # there is no udev, for example in a container
     return ""
 
 
 def _of_kernel(directory, ioctl=fcntl.ioctl):
-    """Not used for file systems without a disk, because tmpfs and overlay get a new UUID with each mount."""
+    """This is not done for file systems without a disk, because tmpfs and overlay get a new UUID with each mount."""
     answer = array.array("B", bytes(17))
     try:
         descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)

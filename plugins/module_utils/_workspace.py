@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The working directory on the file system under test: its preflight, creation and removal.
 
-Layout: ``<path>/logdisk-<run id>-<volume>/<queue manager or place>/``. The run's directory has our mark, and so has
-``<path>`` if this run created it. A directory without the mark is never removed.
+Layout: ``<path>/logdisk-<run id>-<volume>/<queue manager or place>/``. The run's directory contains the mark of this
+collection, and so does ``<path>`` if this run created it. A directory without the mark is never removed.
 
 Private to this collection; it may change at any time.
 """
@@ -33,20 +33,21 @@ DEVICE_LIMIT_S = 3
 LEFTOVER_FILE = re.compile(
     r"\A(\.nfs[0-9A-Fa-f]+|%s(\.[A-Za-z0-9._-]{1,32})?\.([0-9]{4,6}|acknowledge))\Z" % TEST_FILE_PREFIX
 )
-"""Files that a crash may leave in the directory of a queue manager or a place: NFS's silly-renamed files, a test file
-between its creation and its unlinking, and the files of a test with a power cut, which survive it."""
+"""Files that a crash may leave in the directory of a queue manager or a place: files that NFS renamed because they were
+open (.nfs...), a test file that was not unlinked yet, and the files of a power-cut test, which are meant to survive."""
 
 STARTING_S = 3600
-"""A workspace whose run is not known on this host belongs to a run that is about to start,
-unless it is older than this."""
+"""A workspace of a run that is not known on this host is assumed to belong to a run that is about to start, unless it
+is older than this."""
 
 
 class WorkspaceError(Exception):
-    """The workspace cannot be created; the message says what to do."""
+    """The workspace cannot be created. The message says what to do."""
 
 
 def directory_name(queue_manager):
-    """Return the folder of a queue manager's name, changed as MQ itself changes it (/ and .)."""
+    """Return the name of a queue manager's folder. Special characters (/ and .) are replaced in the same way as MQ
+    does."""
     if not QUEUE_MANAGER_NAME.match(queue_manager):
         raise WorkspaceError(
             "%r is not a valid queue manager name: use 1 to 48 letters, digits and the characters . _ / %%"
@@ -69,8 +70,8 @@ def place_directory_name(place):
 
 
 def layout(path, run_id, volume, queue_managers, places=()):
-    """Return the paths of a run's workspace: ``path``, ``run_directory`` and ``directories``: one for each place if
-    there are any, otherwise one for each queue manager."""
+    """Return the paths of a run's workspace: ``path``, ``run_directory`` and ``directories``. The latter has an element
+    for each place or, if there are no places, for each queue manager."""
     if not path.startswith("/") or os.path.normpath(path) != path or path == "/":
         raise WorkspaceError("workspace_path must be an absolute, normalized path below /, not %r" % path)
     if re.search(r"[,\x00-\x1f\x7f]", path):
@@ -87,10 +88,10 @@ def layout(path, run_id, volume, queue_managers, places=()):
 
 
 class Preflight:
-    """All reasons not to test at ``path``, found without writing anything.
+    """All reasons not to test in ``path``. They are found without writing anything.
 
-    ``refusals`` is a list of sentences, each naming the variable that overrides it if one does;
-    ``unknown`` is a list of what could not be determined; ``facts`` describe the file system of the path.
+    ``refusals`` is a list of sentences. Each names the variable that overrides it, if there is one. ``unknown`` is a
+    list of what could not be determined. ``facts`` describe the file system of the path.
     """
 
     def __init__(self, path, allow, expect_mount="", owner_uid=None, direct_sizes=(), mqs_ini=_queue_managers.MQS_INI):
@@ -184,7 +185,8 @@ class Preflight:
             )
         if not here and device in _queue_managers.open_log_devices():
             self._refuse("a process has recovery log extents open on this file system", "active_log")
-        # A log path below a directory that this user may not search counts as unknown, like one that could not be read.
+        # A log path below a directory that this user may not search is considered unknown, just as if it could not be
+        # read.
         unplaced = sorted(name for name in set(running) if devices.get(name) is None)
         if unplaced:
             theirs = [
@@ -212,7 +214,8 @@ class Preflight:
             )
 
     def _space(self):
-        """:func:`space_refusals` checks whether the test fits, because volumes may share a file system."""
+        """Whether there is enough space is checked by :func:`space_refusals`, because volumes may share a file
+        system."""
         status = os.statvfs(self.existing)
         self.facts.update(
             filesystem_size_bytes=status.f_blocks * status.f_frsize,
@@ -222,7 +225,7 @@ class Preflight:
             self._refuse("%s has no free inodes left" % self.facts["mount_point"])
 
     def _block_sizes(self, sizes):
-        """If the block size is not known here, the tester itself checks the sizes before it writes."""
+        """If the block size is unknown, the tester itself checks the sizes before it writes."""
         unit = _mounts.logical_block_size(self.facts["device_number"])
         refused = [_units.format_size(size) for size in sizes if unit and size % unit]
         if refused:
@@ -240,10 +243,10 @@ class Preflight:
 
 
 def space_refusals(footprints, facts, reserve):
-    """For each path whose test does not fit there, return a sentence that says so.
+    """Return a sentence for each path whose test does not fit into its file system.
 
-    ``footprints`` holds the bytes of the test files by the name of the volume and the path, ``facts`` holds the facts
-    of each :class:`Preflight` in the same way. Tests that share free space must fit there together.
+    ``footprints`` holds the bytes of the test files, by the name of the volume and the path. ``facts`` holds the facts
+    of each :class:`Preflight` in the same way. Tests that share free space must fit together.
     """
     groups = {}
     for key in sorted(footprints):
@@ -259,8 +262,8 @@ def space_refusals(footprints, facts, reserve):
 
 
 def _space_of(facts):
-    """Return the identifier that volumes sharing free space have in common: the file system, or the pool of a ZFS file
-    system."""
+    """Return the identifier of the free space, which is the same for volumes that share it: the file system, or the
+    pool of a ZFS file system."""
     if facts.get("filesystem_type") == "zfs":
         return "zfs %s" % (facts.get("mount_source") or "").split("/")[0]
     return facts["device_number"] or facts["mount_point"]
@@ -279,13 +282,14 @@ def _space_refusal(names, footprint_bytes, facts, reserve):
 
 
 def reserve_in_bytes(reserve, filesystem_size_bytes):
-    """Return ``reserve`` in bytes: an int is bytes, and a float is a share of the file system's size."""
+    """Return ``reserve`` in bytes. An int is a number of bytes, and a float is a share of the size of the file
+    system."""
     return int(reserve * filesystem_size_bytes) if isinstance(reserve, float) else int(reserve)
 
 
 def why_shared(path, status, owner_uid):
-    """Return why users other than root, this user and the owner of the test could change the directory; empty if they
-    cannot."""
+    """Return the reason if users other than root, this user and the owner of the test could change the directory;
+    otherwise empty."""
     if status.st_mode & 0o022 and not status.st_mode & stat.S_ISVTX:
         return "%s is writable by group or others" % path
     if status.st_uid not in (0, os.geteuid(), owner_uid):
@@ -294,8 +298,8 @@ def why_shared(path, status, owner_uid):
 
 
 def make(plan, run_id, owner, allow=()):
-    """Make the directories of ``plan`` (from :func:`layout`), marked as ours, for the user ``owner`` (this user if it
-    is empty). If a step fails, everything created so far is removed. Raises WorkspaceError.
+    """Create and mark the directories of ``plan`` (from :func:`layout`), for the user ``owner`` (this user if it is
+    empty). If a step fails, everything created so far is removed. Raises WorkspaceError.
 
     ``allow`` are the overrides of the preflight. The conditions may have changed since the preflight, so they are
     checked again.
@@ -320,11 +324,11 @@ def make(plan, run_id, owner, allow=()):
 
 
 class _Making:
-    """Directories that are being created, each held open, so that the directory that is checked, marked, handed over
-    or removed is the one that was opened.
+    """Directories that are being created. Each is held open, so that checking, marking, changing the owner and removing
+    all apply to the same directory.
 
-    This process may be root below /var/tmp. There, another user can make a path refer to something else
-    between two calls.
+    This process may run as root below /var/tmp, where another user can make a path refer to something else between two
+    calls.
     """
 
     def __init__(self, user, allow):
@@ -338,7 +342,7 @@ class _Making:
         return [path for path, dummy, dummy in self.made]
 
     def base(self, path, run_id):
-        """Return a descriptor of ``path``, which is made and marked if it is missing."""
+        """Return a descriptor of ``path``. If the directory is missing, it is created and marked."""
         parent = self._hold(_open_path(os.path.dirname(path), "symlink" in self.allow))
         try:
             return self._existing(parent, path)
@@ -346,7 +350,7 @@ class _Making:
             pass
         try:
             descriptor = self.directory(parent, path, 0o755)
-        except FileExistsError:  # created since the check
+        except FileExistsError:  # was created after the check
             return self._existing(parent, path)
         _marks.write_mark(descriptor, dict(run_id=run_id, role="base"))
         return descriptor
@@ -363,7 +367,7 @@ class _Making:
         return descriptor
 
     def directory(self, parent, path, mode):
-        """Make the directory ``path`` in the one open as ``parent`` and return its descriptor."""
+        """Create the directory ``path`` in the one open as ``parent`` and return its descriptor."""
         descriptor = self._hold(self._new(parent, path, mode))
         self.made[-1] = (path, parent, descriptor)
         return descriptor
@@ -390,8 +394,9 @@ class _Making:
         return descriptor
 
     def give(self):
-        """Change the owner of everything created to the user: the innermost first, and each mark before its directory,
-        so that nothing is touched in a directory that already belongs to another user."""
+        """Change the owner of everything that was created to the user. The innermost directories come first, and each
+        mark comes before its directory. In this way, nothing is changed in a directory that already belongs to another
+        user."""
         held = [descriptor for dummy, dummy, descriptor in self.made if descriptor is not None]
         for descriptor in reversed(held if self.user else []):
             if _marks.MARK_NAME in os.listdir(descriptor):
@@ -399,15 +404,14 @@ class _Making:
             os.fchown(descriptor, self.user.pw_uid, self.user.pw_gid)
 
     def undo(self):
-        """Remove only the directories that were made, and their marks."""
+        """Remove only the directories that were created here, and their marks."""
         for path, parent, descriptor in reversed(self.made):
             try:
                 if descriptor is not None and _marks.MARK_NAME in os.listdir(descriptor):
                     os.unlink(_marks.MARK_NAME, dir_fd=descriptor)
                 os.rmdir(os.path.basename(path), dir_fd=parent)
             except OSError:
-                # it contains a foreign entry by now, so it is kept; the error says why the workspace
-                # was not created
+                # it now contains a foreign entry, so it is kept; the error says why the workspace was not created
                 pass
 
     def close(self):
@@ -420,7 +424,7 @@ class _Making:
 
 
 def _open_path(path, follow):
-    """Open the directory ``path``, only to refer to its entries; through symlinks only if ``follow``."""
+    """Open the directory ``path``, only to access its entries. Symlinks are followed only with ``follow``."""
     if follow:
         return os.open(path, os.O_PATH | os.O_DIRECTORY)
     descriptor = os.open("/", os.O_PATH | os.O_DIRECTORY)
@@ -472,11 +476,11 @@ def in_use(directory):
 
 
 def remove_unstarted(path, known):
-    """Remove the workspaces below ``path`` of runs that never started,
-    because their job was cancelled or their controller was lost before they could.
+    """Remove the workspaces below ``path`` of runs that never started because their job was cancelled or their
+    controller was lost.
 
-    Such workspaces contain only empty directories. Anything that cannot be removed is left to :mod:`cleanup`, which
-    reports it.
+    Such workspaces contain only empty directories. Anything that cannot be removed remains until :mod:`cleanup` reports
+    it.
     """
     unstarted = [
         directory for directory in run_directories(path) if not is_known(directory, known) and not is_young(directory)
@@ -489,7 +493,7 @@ def remove_unstarted(path, known):
 
 
 def _has_no_file(directory):
-    """True if ``directory`` contains empty directories and its mark, and this user may see that."""
+    """True if ``directory`` contains only empty directories and its mark, and if this user is permitted to see that."""
     try:
         entries = [os.path.join(directory, name) for name in os.listdir(directory) if name != _marks.MARK_NAME]
         return not any(os.path.islink(entry) or os.listdir(entry) for entry in entries)
@@ -498,8 +502,8 @@ def _has_no_file(directory):
 
 
 def remove(path, run_directory):
-    """Remove a run's workspace. Returns ``(removed, left)``: removed paths, and entries that are kept
-    because they are not ours or cannot be removed."""
+    """Remove a run's workspace. Returns ``(removed, left)``: removed paths, and entries that are kept because the run
+    did not create them or because they cannot be removed."""
     removed, left = [], []
     if os.path.isdir(run_directory):
         _remove_marked(run_directory, _empty_queue_manager_directory, removed, left)
@@ -526,8 +530,8 @@ def _remove_marked(directory, removable, removed, left):
 
 
 def _empty_queue_manager_directory(name, parent):
-    """Remove what a crash may have left in a queue manager's directory, an entry of the one open as ``parent``; true
-    if it is ours."""
+    """Remove an entry that a crash may have left in the directory (open as ``parent``) of a queue manager. True if it
+    belongs to this collection."""
     try:
         descriptor = _marks.open_directory(name, parent)
     except _marks.MarkError:
@@ -544,7 +548,7 @@ def _empty_queue_manager_directory(name, parent):
 def _devices(paths):
     """Return the device of each path in the dict ``paths``; None if it cannot be determined.
 
-    For storage that does not answer, only the mount table shows the device, so that it does not block the other tests.
+    For storage that does not answer, the device is taken from the mount table, so that the other tests are not blocked.
     """
     names, mounts = sorted(paths), _mounts.read_mounts()
     found = dict(

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The workspaces of all volumes of a host: why they cannot be used, and their directories.
+"""The workspaces of all volumes of a host: their directories, and the reasons why they cannot be used.
 
 ``p`` are the options of the module ``workspace``. Everything is done on all file systems at the same time, with a time
 limit, because one of them may hang.
@@ -50,8 +50,8 @@ def layout_of(p, volume, part):
 
 
 def disks_of(facts):
-    """Return the names of the disks below a file system; if sysfs does not show them, the device number and source of
-    the file system."""
+    """Return the names of the disks below a file system; or, if sysfs does not show them, the device number and source
+    of the file system."""
     try:
         disks = _block_devices.disks_below(_block_devices.number_below(facts["device_number"], facts["mount_source"]))
     except OSError:
@@ -60,8 +60,8 @@ def disks_of(facts):
 
 
 def disks_of_device(path):
-    """Return the names of the disks below a block device; none if it is not a block device (the tester reports
-    that)."""
+    """Return the names of the disks below a block device; none if it is not a block device, which the tester
+    reports."""
     try:
         return [
             os.path.basename(disk)
@@ -79,12 +79,12 @@ def made(p, volume, part):
 
 
 def undo(answer):
-    """Remove anything that was created too late."""
+    """Remove a workspace that was created too late."""
     _workspace.remove(answer["workspace"]["path"], answer["workspace"]["run_directory"])
 
 
 def undone(created, volume, part):
-    """Remove everything that was created on a path of a volume that is not tested. Returns what is left there."""
+    """Remove everything that was created on a path of a volume that is not tested. Returns what is left."""
     answer = created[volume["name"], part["path"]]
     return dict(
         left=[] if answer["error"] else _workspace.remove(part["path"], answer["workspace"]["run_directory"])[1]
@@ -92,7 +92,7 @@ def undone(created, volume, part):
 
 
 def parts_of(volumes):
-    """Return each path of each volume, with the volume that it belongs to."""
+    """Yield each path of each volume, together with the volume."""
     return [(volume, part) for volume in volumes for part in volume["parts"]]
 
 
@@ -117,7 +117,7 @@ def with_error(part, answer):
 
 
 def why_refused(p, path, found):
-    """Return why a volume cannot be tested on a path, empty if it can."""
+    """Return the reason if a volume cannot be tested on a path; otherwise empty."""
     if found["error"]:
         return found["error"]
     if found["refusals"]:
@@ -131,14 +131,15 @@ def why_refused(p, path, found):
 
 
 def why_none(p, volume, found):
-    """Return why a volume is not tested: the first problem with one of its paths, empty if there is none."""
+    """Return the reason why a volume is not tested, which is the first problem with any of its paths; empty if there is
+    none."""
     return "; ".join(
         unique([why_refused(p, part["path"], found[volume["name"], part["path"]])] for part in volume["parts"])
     )
 
 
 def unique(lists):
-    """Return the elements of all lists in their order, without empty and repeated ones."""
+    """Return the elements of all lists in their order, without empty and duplicate ones."""
     found = []
     for element in (element for each in lists for element in each):
         if element and element not in found:
@@ -174,7 +175,7 @@ def joined(p, volume, found):
 
 
 def where_is(part, found):
-    """Return which places are on a path, and on which file system that is."""
+    """Return which places are on a path, and the file system of the path."""
     facts = found.get("facts", {})
     return "%s on %s (%s on %s)" % (
         " and ".join(part["places"]),
@@ -195,7 +196,7 @@ def inspect_all(p, uid):
 
 
 def make_all(p, found):
-    """Create the directories of the volumes that have no error and need no privilege, and add the results to
+    """Create the directories of the volumes that have no error and need no elevated privilege, and add the results to
     ``found``."""
     ready = [
         volume

@@ -169,7 +169,8 @@ def main():
             method=dict(type="str", choices=["compile", "binary"], default="compile"),
             binary=dict(type="path", default=""),
             architecture=dict(type="str", default=""),
-            # Not a secret, but much too long for a job's events and a host's log.
+            # The archive is hidden because it is much too long for a job's events and a host's log, not because it is
+            # secret.
             archive=dict(type="str", default="", no_log=True),
         ),
         supports_check_mode=True,

@@ -8,16 +8,16 @@ DOCUMENTATION = r"""
 module: check_options
 short_description: Check all options of all hosts, and read those that apply to the whole command
 description:
-  - For each host, reads the options of all roles of this collection as they are set by inventories, extra variables and
-    surveys, and says which ones cannot be used.
+  - For each host, reads the options of all roles of this collection as set by inventories, extra variables and surveys,
+    and reports those that cannot be used.
   - Each problem is reported once, with the name of the option, the hosts that have it and what is allowed. No host is
     contacted.
   - Reads the variables that apply to the whole command. Each of them has one value for all hosts. A template under
-    C(run_once) would read those of the first host.
+    C(run_once) would read the variables of the first host.
   - The problems are returned and written to C(outcome.json) in the directory C(gate_report_dir). The role reports them,
     and fails.
-  - The playbooks use it before anything else, instead of the argument validation of each role, which would repeat the
-    checks for each host and role.
+  - The playbooks use this module before anything else, instead of the argument validation of each role, which would
+    repeat the checks for each host and role.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:
@@ -30,20 +30,21 @@ options:
     required: true
   command:
     description:
-      - Name of the artifact that reports a refusal if the command is not a run. C(outcome.json), which belongs to
-        runs, is then not written.
+      - Name of the artifact that reports a refusal, for commands that do not open a run. C(outcome.json), which belongs
+        to runs, is then not written.
     type: str
     default: ""
   meanings:
     description:
-      - Whether to also check the meaning of options, once for each value, for example whether a profile exists. Used by
-        commands that open a run, which is refused if an option of any host is wrong.
-      - Without it, a problem that only some hosts have is left to the tasks of those hosts. They fail if they read that
-        option.
+      - Whether to also check the meaning of options, once for each value, for example whether a profile exists.
+        Commands that open a run use this option. The run is refused if an option of any host is wrong.
+      - Without it, a problem that only some hosts have is not reported here. Instead, the tasks of those hosts fail if
+        they read that option.
     type: bool
     default: false
   kind:
-    description: The kind of the run that is opened, empty if none is. Presets apply to runs that test storage.
+    description: The kind of the run that is opened. Empty if the command does not open a run. Presets apply to runs
+      that test storage.
     type: str
     default: ""
   agreed:
@@ -84,7 +85,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 problems:
-  description: What is wrong with the options, as one text. Empty if nothing is.
+  description: The problems with the options, as one text. Empty if there are none.
   returned: success
   type: list
   elements: str

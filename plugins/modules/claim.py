@@ -35,11 +35,11 @@ options:
     type: path
     required: true
   image:
-    description: The image of the tester, as the nodes of the cluster pull it.
+    description: The image of the tester, in the form in which the nodes of the cluster pull it.
     type: str
     required: true
   namespace:
-    description: The namespace for claims and jobs.
+    description: The namespace in which claims and jobs are created.
     type: str
     required: true
   size:
@@ -61,7 +61,7 @@ options:
     default: {}
   patience_s:
     description: Number of seconds that a claim may be pending, or that a pod may take to start, before the test is
-      given up.
+      abandoned.
     type: int
     default: 300
   interval_s:
@@ -69,11 +69,12 @@ options:
     type: float
     default: 30
   kubeconfig:
-    description: Path of the kubeconfig file. If empty, the environment decides, as for the modules of kubernetes.core.
+    description: Path of the kubeconfig file. If empty, the environment determines it, as for the modules of
+      kubernetes.core.
     type: str
     default: ""
   context:
-    description: Context of the kubeconfig file. If empty, it is the current one.
+    description: Context of the kubeconfig file. If empty, the current context is used.
     type: str
     default: ""
 attributes:

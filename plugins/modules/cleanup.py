@@ -13,7 +13,7 @@ description:
     RV(left).
   - If O(run_id) is empty, cleans up after every run that has ended. Runs whose tables are still to be collected, and
     directories of a run that may be about to start, are kept and returned in RV(kept).
-  - A file system that does not answer does not affect the others.
+  - If a file system does not answer, the others are cleaned up nevertheless.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:
@@ -26,7 +26,7 @@ options:
     default: ""
   volumes:
     description:
-      - The volumes under test. The directories that are listed in the state of a run are also cleaned up.
+      - The volumes under test. Directories that are listed in the state of a run are also cleaned up.
       - The action plugin also accepts what C(workspace_volumes) accepts, together with O(defaults).
     type: list
     elements: dict
@@ -47,13 +47,13 @@ options:
         type: bool
         default: false
       volume_counters:
-        description: Whether to read again how long the volumes below O(volumes[].paths) were limited. The
-          action plugin sets this option.
+        description: Whether to read again how long the volumes below O(volumes[].paths) were throttled. The action
+          plugin sets this option.
         type: bool
         default: false
   all_volumes:
-    description: Whether to clean up after all volumes of the run O(run_id) that this host knows, and
-      not only after O(volumes).
+    description: Whether to clean up all volumes of the run O(run_id) that are known on this host, and not only
+      O(volumes).
     type: bool
     default: false
   defaults:
@@ -66,12 +66,12 @@ options:
     type: int
     default: 7
   patience_s:
-    description: Number of seconds that a process gets to end by itself before it is killed.
+    description: Number of seconds that a process may take to end by itself before it is killed.
     type: float
     default: 10
   answer_s:
-    description: Number of seconds after which a file system that does not answer is given up. The directories on it
-      are removed when it answers.
+    description: Number of seconds to wait for a file system that does not answer. Its directories are removed when it
+      answers again.
     type: float
     default: 30
 attributes:
@@ -107,8 +107,8 @@ kept:
   type: list
   elements: str
 said:
-  description: RV(removed), RV(kept) and RV(left) in words, one line for each entry. The action plugin adds it. Empty
-    if a run directory is given.
+  description: RV(removed), RV(kept) and RV(left) as text, with one line for each entry. The action plugin adds it.
+    Empty if a run directory is given.
   returned: always
   type: list
   elements: str
@@ -158,7 +158,7 @@ def run_directories(path, run_id, volumes):
 
 
 class Found:
-    """The results on the host: what was removed, what is left, and what was kept."""
+    """The results on the host: what was removed, what could not be removed, and what was kept."""
 
     def __init__(self):
         self.removed, self.left, self.kept = [], [], []
@@ -230,8 +230,8 @@ def run_id_of(directory):
 
 
 def clean_workspace(p, check, known, path, volumes):
-    """Remove the directories of ``volumes`` below the workspace ``path``; returns what was found. ``known`` contains
-    the names of the runs whose state is on this host."""
+    """Remove the directories of ``volumes`` below the workspace ``path``; returns the results. ``known`` contains the
+    names of the runs whose state is on this host."""
     found = Found()
     for directory in run_directories(path, p["run_id"], volumes):
         if _workspace.in_use(directory):
@@ -258,16 +258,16 @@ def clean_workspace(p, check, known, path, volumes):
 
 
 def clean_place(p, check, known, place):
-    """Return what was found on one file system, and, if requested, how long its volumes were limited.
-    It may never answer."""
+    """Return the results on one file system and, if requested, how long its volumes were throttled. This call may never
+    return."""
     counters = _volume_counters.read_below(place["path"]) if place["volume_counters"] else []
     found = Found().as_dict() if place["stuck"] else clean_workspace(p, check, known, place["path"], place["volumes"])
     return dict(found, volume_counters=counters)
 
 
 def places(p, runs, stuck):
-    """Return the workspaces to clean up, each once, with the names of their volumes.
-    ``stuck`` contains the names of the volumes with a process that could not be ended."""
+    """Return the workspaces to clean up, without duplicates, with the names of their volumes. ``stuck`` contains the
+    names of the volumes with a process that could not be ended."""
     found = {}
     noted = [dict(name=run.volume, paths=workspaces_of(run), volume_counters=False) for run in runs]
     for volume in p["volumes"] + noted:
@@ -302,7 +302,7 @@ def clean(p, check):
     stuck = frozenset(run.volume for run, (dummy, ended) in zip(runs, cleaned) if not ended)
     for place in all_places:
         place["stuck"] = not stuck.isdisjoint(place["volumes"])
-    # Processes that are already removing something are not interrupted.
+    # Processes that are already removing files are not interrupted.
     answers = _time_limit.call_all(
         [partial(clean_place, p, check, known, place) for place in all_places], p["answer_s"], undo=lambda answer: None
     )

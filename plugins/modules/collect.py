@@ -81,7 +81,7 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _machine, _ru
 
 
 ENDED = ("finished", "dead", "absent")
-"""The states of a volume that do not change any more."""
+"""The final states of a volume."""
 
 
 def why_dead(run):
@@ -111,7 +111,7 @@ def why_running(run):
 
 
 def collect(p, volume):
-    """Return the tables of a volume and the record of its start, or an ``error``."""
+    """Return the tables of a volume and the data that was stored when it was started, or an ``error``."""
     run = _runs.Run(p["state_dir"], p["run_id"], volume)
     state = run.state()
     if state == "finished":
@@ -147,8 +147,8 @@ def of_each(ask, p):
 
 
 def answers(p):
-    """Return the tables of all volumes and the machine that they come from,
-    or only their states if the tables are to be collected once all volumes have ended and some have not."""
+    """Return the tables of all volumes and the machine that they come from, or only the states if collection must wait
+    for all volumes and some have not ended."""
     if p["once_ended"]:
         volumes = of_each(status, p)
         if not all(volume["state"] in ENDED for volume in volumes.values()):

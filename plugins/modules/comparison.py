@@ -9,11 +9,11 @@ module: comparison
 short_description: Report which volumes became worse between two sets of runs
 description:
   - Compares the certificates in O(after) with those in O(before), volume by volume and class by class, and prints which
-    ones became worse, by how much, how certain that is, and what else changed.
+    ones became worse, by how much, with what certainty, and what else changed.
   - Writes C(comparison.json) and C(comparison.html) to a new directory C(compare-...) in O(report_dir).
   - Uses the history, and run directories that are given. No host is contacted.
   - A volume that became worse does not fail the task. RV(failures) contains the hosts that became worse, hosts whose
-    certificates cannot show whether they did, and C(localhost) if a class became worse.
+    certificates cannot show whether they became worse, and C(localhost) if a class became worse.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:

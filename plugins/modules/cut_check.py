@@ -6,11 +6,11 @@
 DOCUMENTATION = r"""
 ---
 module: cut_check
-short_description: Check which of its writes a host kept after a power cut
+short_description: Check which of its writes a host has kept after a power cut
 description:
-  - Has the tester compare its files with what it had acknowledged, and removes the files.
-  - The action plugin decides what the cut showed, stores the tables in the run directory on the controller, and writes
-    the record with all cuts so far.
+  - Makes the tester compare its files with the writes that it had acknowledged, and removes the files.
+  - The action plugin determines the result of the cut, stores the tables in the run directory on the controller, and
+    writes the record with all cuts so far.
   - A cut is inconclusive if any of this information is missing. Files of a host that did not come back are kept, and
     M(mqops.logdisk.cleanup) removes them.
 version_added: 1.0.0
@@ -52,12 +52,12 @@ options:
     type: str
     default: ""
   directories:
-    description: The directories with the files, one per queue manager. The action plugin sets this option.
+    description: The directories with the files, one for each queue manager. The action plugin sets this option.
     type: list
     elements: str
     default: []
   arguments:
-    description: The arguments with which the tester finds its files. The action plugin sets this option.
+    description: The arguments that tell the tester where its files are. The action plugin sets this option.
     type: list
     elements: str
     default: []
@@ -67,7 +67,7 @@ options:
     type: str
     default: ""
   limit_s:
-    description: Number of seconds after which the tester is ended.
+    description: Number of seconds after which the tester is stopped.
     type: float
     default: 3600
 attributes:
@@ -109,11 +109,11 @@ left:
   type: list
   elements: str
 outcome:
-  description: What the cut showed, V(kept), V(lost) or V(inconclusive). The action plugin adds it.
+  description: The result of the cut, V(kept), V(lost) or V(inconclusive). The action plugin adds it.
   returned: success
   type: str
 reason:
-  description: Why. The action plugin adds it.
+  description: The reason for the result. The action plugin adds it.
   returned: success
   type: str
 is_back:
@@ -165,8 +165,8 @@ def is_gone(path):
 
 
 def remove(p):
-    """Have the tester remove its files. Returns what is left: nothing if all directories are gone, because they are
-    lost or another file system is mounted."""
+    """Make the tester remove its files. Returns what is left. This is nothing if all directories are missing, because
+    they were lost or another file system is mounted."""
     status, said = _power_cut.call(
         [p["tester"], "--removeAcknowledged", "--dir=" + ",".join(p["directories"])] + p["arguments"], REMOVAL_S
     )

@@ -8,8 +8,8 @@ DOCUMENTATION = r"""
 module: cut_plan
 short_description: Plan power cuts of a host
 description:
-  - Works out which files the tester makes and which arguments it gets, and refuses a host whose name was not confirmed.
-    The host is not contacted.
+  - Determines which files the tester creates and which arguments it is given, and refuses a host whose name was not
+    confirmed. The host is not contacted.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:

@@ -9,9 +9,9 @@ module: cut_power
 short_description: Cut the power of a host
 description:
   - The action plugin waits until the tester has written for O(after_s) seconds. Then it calls the module, which looks
-    for queue managers that have started on the host, and makes sure that the witness still receives acknowledgements
-    from the tester. Otherwise nothing is cut.
-  - Then the action plugin runs O(command) on the controller. If it is empty, tasks of your own cut the power next,
+    for queue managers that have started on the host. It also makes sure that the witness still receives
+    acknowledgements from the tester. If either check fails, the power is not cut.
+  - Then the action plugin runs O(command) on the controller. If it is empty, tasks that you provide cut the power next,
     but only if RV(go) is true.
   - The action plugin never fails because of the host. M(mqops.logdisk.cut_check) records the outcome of the cut.
 version_added: 1.0.0
@@ -25,7 +25,7 @@ options:
     type: str
   command:
     description:
-      - A command for the shell on the controller. It is shown in the report, so it must not contain a password. The
+      - A shell command to run on the controller. It is shown in the report, so it must not contain a password. The
         action plugin does not send it to the host.
     type: str
     default: ""
@@ -35,7 +35,7 @@ options:
     type: float
     default: 10
   limit_s:
-    description: Number of seconds after which the command is ended. The action plugin does not send it to the host.
+    description: Number of seconds after which the command is killed. The action plugin does not send it to the host.
     type: float
     default: 120
   mqs_ini:
@@ -59,7 +59,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 refusal:
-  description: Why the power must not be cut, empty if it may be. The action plugin does not return it.
+  description: The reason why the power must not be cut. Empty if it may be cut. The action plugin does not return it.
   returned: never
   type: str
 go:
@@ -67,7 +67,7 @@ go:
   returned: success
   type: bool
 status:
-  description: Exit status of the command. None if there is no command, or if it was ended at its time limit.
+  description: Exit status of the command. None if there is no command, or if it was killed at its time limit.
   returned: success
   type: int
 output:
@@ -75,7 +75,7 @@ output:
   returned: success
   type: str
 problem:
-  description: Why nothing was cut, or why the command has no status.
+  description: The reason why the power was not cut, or why the command has no status.
   returned: success
   type: str
 seconds:
@@ -83,7 +83,7 @@ seconds:
   returned: success
   type: float
 ended_ns:
-  description: When the command had ended, by the monotonic clock of the controller.
+  description: When the command ended, by the monotonic clock of the controller.
   returned: if there is a command
   type: int
 """

@@ -9,8 +9,8 @@ module: cut_return
 short_description: Wait until a host is back after a power cut
 description:
   - Returns the boot ID of the host, which file system is mounted, and whether the tester is still there.
-  - The action plugin first waits until the witness has lost its connection. Then it calls the module until the host
-    has another boot ID and the same file system is mounted, or until the time is up.
+  - The action plugin first waits until the witness has lost its connection. Then it calls the module until the host has
+    another boot ID and the same file system is mounted, or until O(wait_s) seconds have passed.
   - The action plugin never fails because of the host. M(mqops.logdisk.cut_check) records the outcome of the cut.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
@@ -27,7 +27,7 @@ options:
     type: str
     default: ""
   wait_s:
-    description: Number of seconds until the host must be back. The action plugin does not send it to the host.
+    description: Number of seconds within which the host must be back. The action plugin does not send it to the host.
     type: float
     default: 600
   path:
@@ -62,7 +62,7 @@ tester_is_there:
   returned: if the host came back
   type: bool
 problem:
-  description: Why the host is not back. The action plugin adds it.
+  description: The reason why the host is not back. The action plugin adds it.
   returned: success
   type: str
 waited_s:
@@ -70,8 +70,8 @@ waited_s:
   returned: success
   type: float
 begun_ns:
-  description: The latest time at which the command or the tasks that cut the power can have ended, by the monotonic
-    clock of the controller. The action plugin adds it.
+  description: The latest time at which the command or tasks that cut the power may have ended, by the monotonic clock
+    of the controller. The action plugin adds it.
   returned: success
   type: int
 """

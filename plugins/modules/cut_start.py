@@ -8,11 +8,11 @@ DOCUMENTATION = r"""
 module: cut_start
 short_description: Start writing before a power cut
 description:
-  - Refuses a host with a running queue manager, and one on which another run is measuring. Records the boot ID of the
-    host and which file system is mounted.
-  - The action plugin then starts the tester over a connection of its own, and a witness on the controller, which
-    records the writes that the tester acknowledges. It returns when the tester has written its files completely.
-  - Only the connection plugins P(ansible.builtin.ssh#connection), without passwords, and
+  - Refuses a host with a running queue manager, and a host on which another run is measuring. Records the boot ID of
+    the host and which file system is mounted.
+  - The action plugin then starts the tester over a separate connection, and a witness on the controller, which records
+    the writes that the tester acknowledges. It returns when the tester has written its files completely.
+  - Only the connection plugins P(ansible.builtin.ssh#connection) (without passwords) and
     P(ansible.builtin.local#connection) can be used.
   - The test files are not unlinked, so they survive. M(mqops.logdisk.cut_check) and M(mqops.logdisk.cleanup) remove
     them.
@@ -61,13 +61,13 @@ options:
     default: /var/mqm/mqs.ini
 attributes:
   check_mode:
-    description: In check mode the module looks at the host without starting anything. The action plugin writes a record
-      that says what would be cut.
+    description: In check mode, the module inspects the host without starting anything. The action plugin writes a
+      record that says what would be done.
     support: full
 """
 
 EXAMPLES = r"""
-- name: Start to write
+- name: Start writing
   mqops.logdisk.cut_start:
     run_id: "{{ gate_run.run_id }}"
     run_path: "{{ gate_run.path }}"
@@ -104,7 +104,7 @@ number:
   returned: success
   type: int
 problem:
-  description: Why the tester is not writing. Empty if it is. The action plugin adds it.
+  description: The reason why the tester is not writing. Empty if it is writing. The action plugin adds it.
   returned: success, not in check mode
   type: str
 ready_epoch_s:

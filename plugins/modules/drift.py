@@ -6,17 +6,17 @@
 DOCUMENTATION = r"""
 ---
 module: drift
-short_description: Report which volumes drift from one certificate to the next
+short_description: Report which volumes are drifting from one certificate to the next
 description:
-  - Compares the certificates of each volume with a control limit, looks for the times at which its figures changed,
-    and prints them together with anything else that changed at these times. Volumes that differ from the other volumes
-    of their class are named.
+  - Compares the certificates of each volume with a control limit, looks for the times at which its figures changed, and
+    prints them together with anything else that changed at these times. Also names volumes that differ from the other
+    volumes of their class.
   - If results of mqldt were imported for a volume, its throughput is examined in addition to O(figure).
   - Writes C(drift.json) and C(drift.html) to O(report_dir).
   - Uses the history only. No host is contacted.
   - RV(failures) contains each host whose newest two certificates are beyond the control limit, and C(localhost) if a
-    whole class of at least eight similar volumes was slower than usual on its two most recent nights. Such a night is
-    one finding about the class, not one about each of its volumes.
+    whole class of at least eight similar volumes was slower than usual on its two most recent nights. A slow night of a
+    class is a single finding about the class. It is not a finding about each of its volumes.
   - Certificates that were judged before the day in the variable C(drift_since) of a host are ignored.
 version_added: 1.0.0
 author: mqops contributors (@mqops)

@@ -8,15 +8,15 @@ DOCUMENTATION = r"""
 module: fleet_status
 short_description: Report which volumes are certified today
 description:
-  - Prints the state of every volume in the history, the most urgent first, and writes C(status.html), C(status.json)
-    and C(status.prom) (OpenMetrics) to O(report_dir).
+  - Prints the state of every volume in the history, with the most urgent first, and writes C(status.html),
+    C(status.json) and C(status.prom) (OpenMetrics) to O(report_dir).
   - Uses the history only. No host is contacted.
   - RV(failures) contains each expected host that has a failed or expired volume, that has no volume certified today, or
     whose newest certifying run planned a volume that is not certified. If the host's variables name its volumes
     (C(workspace_volumes)), each of them must be certified.
-  - A certificate counts if the required profile was used to make it. That is the host's C(gate_profile) if extra
-    variables or the inventory set it, and otherwise the profile of the newest run that measured the volume to certify
-    it.
+  - A certificate counts only if it was made with the required profile. This is the host's C(gate_profile) if extra
+    variables or the inventory set it. Otherwise, it is the profile of the newest run that measured the volume in order
+    to certify it.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:
@@ -25,11 +25,11 @@ extends_documentation_fragment:
   - mqops.logdisk.controller.history
 options:
   expiring_days:
-    description: Number of days before its end, including its last day, for which a certificate is reported as expiring.
+    description: Number of days, including the last day of a certificate, for which it is reported as expiring.
     type: int
     required: true
   valid_days:
-    description: Number of days for which a power cut that lost no acknowledged write counts.
+    description: Number of days for which the result of a power cut without lost writes remains valid.
     type: int
     required: true
   today:
@@ -50,7 +50,8 @@ EXAMPLES = r"""
 
 RETURN = r"""
 problems:
-  description: Why the fleet is not certified, one sentence for each volume or host. Empty if it is.
+  description: The reasons why the fleet is not certified, one sentence for each volume or host. Empty if it is
+    certified.
   returned: when the history can be read
   type: list
   elements: str

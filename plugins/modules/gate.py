@@ -13,15 +13,15 @@ description:
   - Writes a record for each expected host that has none, judges the fleet, writes the verdict and renders the report.
   - Writes C(outcome.json) to the directory that contains the run directories. A pipeline can use it to distinguish a
     verdict from incorrect usage and from an internal error.
-  - Writes a certificate beside each record and stores the certificates of the run in its history. If that is not
-    possible, the report is not affected, and the reason is returned in RV(fleet_problems), or as a warning if the run
-    does not require the history.
-  - Then signs all files of the run if there is a key. If that is not possible, the report is kept, and the reason is
-    returned in RV(fleet_problems).
-  - Then keeps the run directory in the history and uploads it if the run asks for that. If that is not
-    possible, the reason is returned in RV(fleet_problems), or as a warning if the run was only to be kept and
-    does not require the history.
-  - Does not fail because of a verdict. RV(failures) and RV(fleet_problems) contain the reasons to fail.
+  - Writes a certificate beside each record and stores the certificates of the run in its history. If the certificates
+    cannot be stored, the report is not affected, and the reason is returned in RV(fleet_problems), or as a warning if
+    the run does not require the history.
+  - Then signs all files of the run if there is a key. If signing fails, the report is kept, and the reason is returned
+    in RV(fleet_problems).
+  - Then keeps the run directory in the history and uploads it, if the run requests this. If this fails, the reason is
+    returned in RV(fleet_problems). It is only a warning if the run was not to be uploaded and does not require the
+    history.
+  - The module does not fail because of a verdict. RV(failures) and RV(fleet_problems) contain the reasons to fail.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:
@@ -39,18 +39,19 @@ options:
   sign_key:
     description:
       - Path of the key that signs the run, as for the option C(gate_sign_key) of the role P(mqops.logdisk.gate#role).
-      - If empty, the key that the run was opened with is used, if there is one.
+      - If empty, the run is signed with the key that was set when it was opened, if there was one.
     type: str
     default: ""
   upload_url:
     description:
-      - As for the option C(gate_upload_url) of the role P(mqops.logdisk.gate#role).
+      - The upload URL, as for the option C(gate_upload_url) of the role P(mqops.logdisk.gate#role).
       - If the run was opened with a different upload URL, it is not uploaded, and this is reported as a problem with
         the fleet.
     type: str
     default: ""
   history:
-    description: Path or URL of the history for this command. If empty, it is the history that the run was opened with.
+    description: Path or URL of the history for this command. If empty, the history that was set when the run was opened
+      is used.
     type: str
     default: ""
   policy:

@@ -6,12 +6,12 @@
 DOCUMENTATION = r"""
 ---
 module: history
-short_description: Keep the history of certificates
+short_description: Maintain the history of certificates
 description:
-  - Imports the certificates of run directories and results of IBM's mqldt, revokes a certificate or a volume, and
+  - Imports certificates from run directories, imports results of IBM's mqldt, revokes a certificate or a volume, and
     removes old entries, in this order.
   - At least one of O(import_runs), O(import_mqldt), O(revoke) and O(prune_before) is required.
-  - A history can be rebuilt from run directories and mqldt's files at any time. Entries that it already has are not
+  - A history can be rebuilt from run directories and mqldt's files at any time. Entries that already exist are not
     changed.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
@@ -29,15 +29,15 @@ options:
     description:
       - CSV files on the controller that mqldt wrote with C(--csvFile). Each run in them becomes an entry that changes
         no state.
-      - Its mean latency is biased, so it is kept under another name. Its throughput, and its smallest and largest
-        latency, can be compared.
+      - The mean latency of mqldt is biased, so it is stored under another name. Throughput, and the smallest and
+        largest latency, can be compared.
     type: list
     elements: str
   mqldt_host:
     description:
       - The inventory name of the host on which O(import_mqldt) was measured.
-      - If it is empty, each file's name must contain it, as C(db07-2019-05-04.csv) or C(QM1_db07_2019-05-04.csv) do if
-        the inventory has a host C(db07).
+      - If it is empty, each file's name must contain it, for example C(db07-2019-05-04.csv) or
+        C(QM1_db07_2019-05-04.csv) for the host C(db07).
     type: str
     default: ""
   mqldt_dates:
@@ -45,7 +45,7 @@ options:
       - The times at which the runs in O(import_mqldt) were measured, one for each run, in the order of the file.
         O(import_mqldt) must then be a single file. Each is a day such as V(2019-05-04), or a moment in UTC such as
         V(2019-05-04T13:00:00Z).
-      - A file with a single run can instead have the day in its name.
+      - If a file contains a single run, its name can contain the day instead.
     type: list
     elements: str
   mqldt_volume:
@@ -54,8 +54,8 @@ options:
     default: log
   revoke:
     description:
-      - The certificate to withdraw, as its SHA-256 or the beginning of its SHA-256.
-      - Alternatively, a volume that is no longer wanted, as host and mount point such as V(db07:/mnt/old), or
+      - The certificate to withdraw, given by its SHA-256 or the beginning of it.
+      - Alternatively, a volume that is no longer needed, given by host and mount point such as V(db07:/mnt/old), or
         V(db07/data:/mnt/old) for the volume C(data). All entries of the volume are withdrawn, so that it no longer
         needs to be certified.
     type: str
@@ -65,8 +65,8 @@ options:
     default: ""
   prune_before:
     description:
-      - A day such as V(2026-11-21). Removes entries that were judged before this time, and older run directories in
-        O(report_dir) that have no entry left.
+      - A day such as V(2026-11-21). Entries that were judged before this time are removed, and so are older run
+        directories in O(report_dir) that no longer have an entry.
       - Entries that determine the present state of a volume are kept, together with their run directories. Runs that
         are not in the history are also kept.
     type: str
@@ -96,7 +96,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 done:
-  description: What was done, in sentences.
+  description: Sentences that say what was done.
   returned: if the history can be opened
   type: list
   elements: str

@@ -74,11 +74,11 @@ host:
   returned: success
   type: str
 reason:
-  description: Why the host did not answer. Empty if it did.
+  description: The reason why the host did not answer. Empty if it answered.
   returned: success
   type: str
 collected:
-  description: Names of the volumes whose tables were stored. Missing until all volumes have ended.
+  description: Names of the volumes whose tables were stored. Not returned until all volumes have ended.
   returned: when the host has ended
   type: list
   elements: str

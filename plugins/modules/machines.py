@@ -41,13 +41,13 @@ doubles:
     db01: "db01 and db01-alias are the same machine (hostname db01): name it once in the inventory"
     db01-alias: "db01 and db01-alias are the same machine (hostname db01): name it once in the inventory"
 waiting:
-  description: The hosts among O(hosts) whose tester is not installed yet, and those in RV(doubles).
+  description: The hosts in O(hosts) on which the tester is not installed yet, and the hosts in RV(doubles).
   returned: success
   type: list
   elements: str
 without_workspace:
-  description: The hosts among O(hosts) whose workspace M(mqops.logdisk.start) cannot create, because that takes
-    privilege, or because M(mqops.logdisk.probe) did not inspect it.
+  description: The hosts in O(hosts) whose workspace M(mqops.logdisk.start) cannot create, because this needs elevated
+    privileges or because M(mqops.logdisk.probe) did not inspect the workspace.
   returned: success
   type: list
   elements: str

@@ -12,7 +12,7 @@ description:
     decide which load each volume tries next.
   - Volumes that are searched together are judged together first, because a load passes only if it passes on all of
     them.
-  - A search that ends before the capacity is known gets a note in its record that says why.
+  - If a search ends before the capacity is known, a note in its record says why.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:
@@ -27,7 +27,7 @@ options:
     type: str
     required: true
   hosts:
-    description: Names of the hosts that search.
+    description: Names of the hosts that take part in a search.
     type: list
     elements: str
     required: true

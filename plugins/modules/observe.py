@@ -12,10 +12,9 @@ description:
     source fails the task at once.
   - Starts a process in its own session that writes the output of the source to a file in O(state_dir).
     M(mqops.logdisk.observed) collects it.
-  - The process ends at the latest when the lease that follows the observation is over. If nobody calls
-    M(mqops.logdisk.observed) for O(lease) seconds, the process ends the program that it observes with and removes its
-    state.
-  - Nothing on the host is changed. The queue manager is only watched.
+  - If M(mqops.logdisk.observed) is not called for O(lease) seconds, the process stops the program that it uses to
+    observe, removes its state, and ends.
+  - Nothing on the host is changed. The queue manager is only observed.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:
@@ -34,8 +33,8 @@ options:
     description:
       - The source of the figures. The option C(observe_source) of the role P(mqops.logdisk.observe#role) describes
         the sources.
-      - V(auto) takes the first source that can be used. The sources that need the least privilege are tried first.
-      - With O(calls) or O(command) it is V(bpftrace).
+      - V(auto) chooses the first source that can be used. Sources that need less privilege are tried first.
+      - With O(calls) or O(command), it chooses V(bpftrace).
     type: str
     default: auto
   duration:
@@ -43,7 +42,7 @@ options:
     type: float
     required: true
   interval:
-    description: Number of seconds between two samples. MQ itself publishes every ten seconds.
+    description: Number of seconds between two samples. MQ publishes its figures every ten seconds.
     type: float
     default: 10
   lease:
@@ -52,12 +51,12 @@ options:
     type: float
     default: 120
   queue_manager:
-    description: Name of the queue manager. If empty, it is the only one that is running or, if none is running, the
-      only one of the host.
+    description: Name of the queue manager. If empty, the only running queue manager is used or, if none is running, the
+      only queue manager of the host.
     type: str
     default: ""
   log_path:
-    description: Directory of the recovery log. If empty, it is the one that C(qm.ini) names.
+    description: Directory of the recovery log. If empty, the directory in C(qm.ini) is used.
     type: str
     default: ""
   url:
@@ -65,7 +64,7 @@ options:
     type: str
     default: http://localhost:9157/metrics
   amqsrua:
-    description: Path of the program C(amqsrua). If empty, the program is searched for in the installations of MQ.
+    description: Path of the program C(amqsrua). If empty, the module looks for it in the installations of MQ.
     type: str
     default: ""
   calls:
@@ -75,7 +74,8 @@ options:
     elements: str
     default: []
   library:
-    description: Path of the MQI library whose calls are observed. If empty, it is the one that the process has loaded.
+    description: Path of the MQI library whose calls are observed. If empty, the library that the process has loaded is
+      used.
     type: str
     default: ""
   pid:
@@ -83,7 +83,7 @@ options:
     type: int
     default: 0
   command:
-    description: A program and its arguments, which is started and observed. The observation ends when the program ends.
+    description: A program with its arguments. It is started and observed. The observation ends when the program ends.
     type: list
     elements: str
     default: []
@@ -128,7 +128,7 @@ run_id:
   returned: success
   type: str
 state:
-  description: V(running), as M(mqops.logdisk.observed) would report it.
+  description: V(running), as in the result of M(mqops.logdisk.observed).
   returned: success
   type: str
 volumes:
@@ -137,7 +137,7 @@ volumes:
   type: dict
   sample: {log: {state: running, progress: {}}}
 times:
-  description: When the observation began, when it is expected to end, and when the controller gives it up, by
+  description: When the observation began, when it is expected to end, and when the controller stops waiting for it, by
     the clock of the controller.
   returned: success
   type: dict
@@ -176,12 +176,12 @@ OF_SOURCES = (
     "interval",
     "duration",
 )
-"""The options that a source gets."""
+"""The options that are passed to a source."""
 
 
 def queue_manager_of(p, found):
-    """Return what was discovered about the queue manager to observe; only its ``name`` (possibly empty) if nothing
-    was. Raises SourceError."""
+    """Return what was discovered about the queue manager to observe. If nothing was discovered, return only its
+    ``name``, which may be empty. Raises SourceError."""
     managers = dict((each["name"], each) for each in found["queue_managers"])
     if p["queue_manager"]:
         return managers.get(p["queue_manager"], dict(name=p["queue_manager"]))
@@ -213,7 +213,7 @@ def facts_of_volume(log_path):
 
 
 def prepare(p, run_command):
-    """Return the source that is used, and all facts. Raises SourceError."""
+    """Return the chosen source, and all facts. Raises SourceError."""
     found = _queue_manager_info.discover(p["mqs_ini"], run_command)
     manager = queue_manager_of(p, found)
     log_path, problem = log_of(p, manager, found["problems"])
@@ -225,7 +225,7 @@ def prepare(p, run_command):
         log_path_problem=problem,
     )
     name, source, checked = choice.choose(p["source"], options)
-    # The source may know the queue manager even if its host does not, for example if it runs in a container.
+    # The source may know the queue manager even if the host does not, for example because it runs in a container.
     queue_manager = manager["name"] or checked.get("source_queue_manager") or ""
     known = dict(
         source=name, queue_manager=queue_manager, log_path=log_path, queue_manager_running=manager.get("running")

@@ -8,18 +8,18 @@ DOCUMENTATION = r"""
 module: observed
 short_description: Collect, end or remove observations
 description:
-  - Returns what an observation that M(mqops.logdisk.observe) started has written since O(offset), and renews its lease.
+  - Returns the samples from O(offset) on of an observation that M(mqops.logdisk.observe) started, and renews its lease.
   - The action plugin stores the samples in the run directory on the controller and shows the new intervals. When the
     observation has ended, it makes the tables, and writes the record of the host. It calls the module several times
     if there are many samples.
-  - It can also end or remove observations. If O(run_id) is empty, it does so for all observations on the host.
+  - It can also end or remove observations. If O(run_id) is empty, it does this for all observations on the host.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:
   - mqops.logdisk.run.user
 options:
   run_id:
-    description: ID of the run. If empty, all observations of the host are meant.
+    description: ID of the run. If empty, the module applies to all observations on the host.
     type: str
     default: ""
   state_dir:
@@ -32,9 +32,9 @@ options:
     default: log
   ask:
     description:
-      - V(poll) returns what the observation of O(volume) has written, and lets it continue. V(finish) does the same,
-        but ends it.
-      - V(end) ends observations. The samples are kept until they are collected or the lease is over.
+      - V(poll) returns the samples of the observation of O(volume), and lets it continue. V(finish) does the same, but
+        ends the observation.
+      - V(end) ends observations. The samples are kept until they are collected or the lease has expired.
       - V(remove) ends observations and removes their state. If O(run_id) is empty, only those whose process has
         disappeared are removed.
     type: str
@@ -82,12 +82,12 @@ more:
   returned: if O(ask) is V(poll) or V(finish)
   type: bool
 stopped:
-  description: IDs of the runs whose observation was ended, or would be in check mode.
+  description: IDs of the runs whose observation was ended, or would be ended in check mode.
   returned: if O(ask=end)
   type: list
   elements: str
 removed:
-  description: Directories that were removed, or would be in check mode.
+  description: Directories that were removed, or would be removed in check mode.
   returned: if O(ask=remove)
   type: list
   elements: str
@@ -135,7 +135,7 @@ def polled(p, observation):
     """Renew the lease of an observation, and return its state and new samples."""
     if observation.exists():
         observation.renew_lease(p["lease"])
-    # Read the state first: if the observation has ended, its output is complete.
+    # The state is read first. If the observation has ended, its output is complete when it is read afterwards.
     state = observation.state()
     lines = observation.read_samples(p["offset"]) if state != _observer.ABSENT else b""
     more = bool(lines) and bool(observation.read_samples(p["offset"] + len(lines)))

@@ -13,7 +13,7 @@ description:
     history. No host is contacted.
   - Reads the settings of each host from the result of M(mqops.logdisk.plan), which the role sweep registers as
     C(sweep_plan).
-  - If something is wrong, it is returned in RV(problems) and written to C(outcome.json). The role then fails.
+  - Problems are returned in RV(problems) and written to C(outcome.json). The role then fails.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:
@@ -24,7 +24,7 @@ options:
   kind:
     description:
       - What the run does. C(measurement) tests storage. C(observation) watches live queue managers, and cannot certify.
-      - An observation does not fail at the gate because a verdict is inconclusive or because nothing is certified.
+      - At the gate, an observation does not fail because a verdict is inconclusive or because nothing is certified.
       - For an observation, the settings of each host come from the fact C(observe_plan), a dictionary whose key
         C(settings) contains the options of the roles by name. Its volumes are the volumes of the queue managers that
         these options name.
@@ -63,9 +63,9 @@ artifacts:
   type: dict
 run:
   description:
-    - The run ID, the absolute path of the run directory, the expected hosts, those of them whose queue managers are to
-      be found (C(discovering)), and the information about the command that M(mqops.logdisk.gate) needs. That is
-      C(sign_key), C(upload_url), C(history), and C(policy), which is empty because the policy that the run records
+    - The run ID, the absolute path of the run directory, the expected hosts, the hosts whose queue managers are to be
+      discovered (C(discovering)), and the data about the command that M(mqops.logdisk.gate) needs. This data is
+      C(sign_key), C(upload_url), C(history) and C(policy). C(policy) is empty, because the policy recorded in the run
       applies.
   returned: when the run is open
   type: dict

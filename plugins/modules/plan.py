@@ -6,10 +6,10 @@
 DOCUMENTATION = r"""
 ---
 module: plan
-short_description: Work out what a sweep will do on the volumes of a host
+short_description: Plan a sweep of the volumes of a host
 description:
-  - Checks the options of a sweep, and works out the tester's options and the space and time that the sweep needs.
-    The host is not contacted.
+  - Checks the options of a sweep, and determines the tester's options, and the space and time that the sweep needs. The
+    host is not contacted.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:
@@ -29,12 +29,12 @@ options:
     description:
       - The result of M(mqops.logdisk.queue_manager_info). If O(run_path) is set, this result determines the volumes,
         even if it is empty.
-      - The plan is then shown, and saved in the run directory, also as a variables file. A queue manager that cannot be
-        planned gets a record, as a volume would.
+      - The plan is then shown and saved in the run directory, also as a variables file. If a queue manager cannot be
+        planned, a record is written for it, as for a volume.
     type: dict
     default: {}
   run_path:
-    description: The run directory on the controller. Set it only if O(discovered) is the answer of a host.
+    description: The run directory on the controller. Set this option only if O(discovered) is the answer of a host.
     type: path
     default: ""
   workload_dir:
@@ -64,7 +64,7 @@ volumes:
   sample: [{name: log1, path: /var/mqm/log1/logdisk, told: {bsize: [4096, 65536]}, footprint_bytes: 2147483648,
             start_offset_s: 0}]
 discover:
-  description: Whether the volumes are yet to be discovered.
+  description: Whether the volumes still have to be discovered.
   returned: success
   type: bool
 options:
@@ -93,7 +93,7 @@ notes:
   type: list
   elements: str
 deadline_s:
-  description: Number of seconds after which the tester ends in any case.
+  description: Number of seconds after which the tester always ends.
   returned: success
   type: float
 """

@@ -9,11 +9,10 @@ module: probe
 short_description: Inspect a host before the tester is installed
 description:
   - Returns everything that the roles need to know about a host, in one call and without changing anything.
-  - Fails if the tester that it finds could have been installed or could be changed by another user. It does not run
-    such a tester.
-  - Does not run a tester with an unexpected SHA-256 either, and reports it as not installed, so that it is built or
-    copied again. This detects old, damaged and mixed-up binaries. It does not protect against somebody who has the
-    rights of the tester's user on the host.
+  - If another user could have installed the existing tester, or could change it, the module does not run it but fails.
+  - A tester with an unexpected SHA-256 is not run either. It is reported as not installed, so that it is built or
+    copied again. This detects old, damaged and mixed-up binaries. It does not protect against anyone who has the rights
+    of the tester's user on the host.
   - The action plugin adds the path of this version of the tester and the offset of the host's clock.
   - These are the options of the module. Tasks pass the results of earlier tasks to its action plugin, as the example
     shows.
@@ -29,8 +28,8 @@ options:
     type: bool
     default: false
   observe_window:
-    description: For how many seconds to collect the figures that IBM MQ reports about the logs of the running queue
-      managers, with O(discover=true). If it is V(0), IBM MQ is not asked.
+    description: With O(discover=true), number of seconds for which to collect the figures that IBM MQ publishes about
+      the logs of running queue managers. With V(0), no figures are collected.
     type: int
     default: 0
   observe_url:
@@ -38,8 +37,8 @@ options:
     type: str
     default: ""
   observe_amqsrua:
-    description: Path of IBM MQ's sample program C(amqsrua), for O(observe_window). The program is used if the metrics
-      cannot be read. If empty, it is searched for.
+    description: Path of IBM MQ's sample program C(amqsrua), for O(observe_window). It is used if the metrics cannot be
+      read. If empty, the module looks for it.
     type: str
     default: ""
   workspace:
@@ -64,8 +63,8 @@ options:
     default: ""
   sha256:
     description:
-      - For O(method=binary), the SHA-256 of each binary on the controller. The one on the host must match one of them.
-        The action plugin sets this option.
+      - For O(method=binary), the SHA-256 of each binary on the controller. The binary on the host must match one of
+        them. The action plugin sets this option.
       - With O(method=compile) the SHA-256 must be the one that M(mqops.logdisk.build) stored beside the binary.
     type: list
     elements: str
@@ -115,26 +114,26 @@ headers:
   returned: success
   type: bool
 tester:
-  description: Path of the tester on the host, whether the expected tester is installed and runs,
-    and the hash of its sources.
+  description: The path of the tester on the host, the hash of its sources, and whether the expected tester is installed
+    and can be run.
   returned: success
   type: dict
   sample: {path: /home/ansible/.mqops-logdisk/bin/0f3c/logdisk, installed: true, source_hash: 56a799f573cf1e70}
 discovered:
   description:
     - The queue managers of the host and their logs, as M(mqops.logdisk.queue_manager_info) returns them.
-    - With O(observe_window), C(observed) of each queue manager contains what IBM MQ reported about its log and from
-      which source, or why it reported nothing.
+    - With O(observe_window), C(observed) of each queue manager contains the figures that IBM MQ published about its log
+      and their source, or the reason why there are none.
   returned: if O(discover=true)
   type: dict
 workspace:
-  description: The layout of the workspaces that can be created without privilege, as M(mqops.logdisk.workspace) returns
-    it, and what M(mqops.logdisk.start) needs to create them. Empty if nothing was inspected, or if creating them
-    requires privilege. The action plugin makes it from what the host reports.
+  description: The layout of the workspaces that can be created without elevated privileges, as returned by
+    M(mqops.logdisk.workspace), and the data that M(mqops.logdisk.start) needs to create them. Empty if nothing was
+    inspected, or if creating them requires elevated privileges. The action plugin derives it from the host's report.
   returned: success
   type: dict
 observed_s:
-  description: For how many seconds figures were collected from IBM MQ.
+  description: Number of seconds for which figures were collected from IBM MQ.
   returned: success
   type: float
 called_s:
@@ -194,8 +193,8 @@ def has_headers(module, compiler):
 
 
 def why_unsafe(path):
-    """Return why a user other than this one and root could have put the binary at ``path``, or could change it or a
-    directory above it, up to the tester's own; empty if no other user could."""
+    """Return the reason if a user other than this one and root could have created the binary at ``path``, or could
+    change it or a directory above it (up to the tester's directory); otherwise empty."""
     folder = os.path.dirname(path)
     parent = os.path.dirname(folder)
     for component in (os.path.dirname(parent), parent, folder, path):
@@ -211,8 +210,8 @@ def why_unsafe(path):
 
 def installed_source_hash(module, path, expected):
     """Return the hash of the sources of the tester at ``path``; empty if it does not exist, if its SHA-256 is not among
-    ``expected``, or if it cannot be executed (noexec mount, wrong machine). Fails without running it if other users
-    could have put it there."""
+    ``expected``, or if it cannot be executed (noexec mount, wrong architecture). Fails without running it if other
+    users could have created it."""
     if not os.path.isfile(path):
         return ""
     try:
@@ -257,7 +256,7 @@ def refuse_places(module, installed):
 
 
 def discovered(module):
-    """Return the queue managers if they were requested, and for how long their logs were observed."""
+    """Return the queue managers if they were requested, and how long their logs were observed."""
     p = module.params
     if not p["discover"]:
         return dict(observed_s=0.0)
@@ -269,8 +268,8 @@ def discovered(module):
 
 
 def observe(queue_managers, p):
-    """Add to each queue manager that may be running the figures that MQ publishes about its log."""
-    # Only a call that observes pays for importing the sources.
+    """Add the figures that MQ publishes about its log to each queue manager that may be running."""
+    # The sources are imported only by a call that observes.
     from ansible_collections.mqops.logdisk.plugins.module_utils._sources import window
 
     names = [each["name"] for each in queue_managers if each["exists"] and each["running"] is not False]
@@ -283,7 +282,7 @@ def inspected(asked):
     """Return the results of inspecting the requested workspaces; empty if none were requested."""
     if not asked:
         return {}
-    # Only a call that inspects file systems pays for the import.
+    # These modules are imported only by a call that inspects file systems.
     from ansible_collections.mqops.logdisk.plugins.module_utils import _workspaces
 
     return dict(workspaces=_workspaces.inspect_all(asked, None))

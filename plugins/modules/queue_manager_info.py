@@ -11,12 +11,13 @@ description:
   - Returns the queue managers of a host, the settings of their recovery logs, and the file systems that hold these
     logs.
   - Reads C(mqs.ini) and the C(qm.ini) of each queue manager. A setting that C(qm.ini) does not contain comes from the
-    files of the log, and otherwise it is the product's default, which RV(queue_managers[].sources) calls C(assumed).
+    files of the log or, if they do not show it, is the product's default, which RV(queue_managers[].sources) calls
+    C(assumed).
   - If C(mqs.ini) does not exist or cannot be read, and C(dspmq) and C(dspmqinf) are installed, the module calls them.
-  - The module only reads, and needs neither IBM MQ nor privilege. It reports anything that this user may not read. IBM
-    MQ lets only the user C(mqm) and the members of the group C(mqm) read C(qm.ini).
-  - A value that IBM MQ would not accept is a problem of its queue manager. The message contains the file, the line and
-    the key.
+  - The module only reads, and needs neither IBM MQ nor privilege. It reports everything that this user may not read.
+    IBM MQ lets only the user C(mqm) and the members of the group C(mqm) read C(qm.ini).
+  - A value that IBM MQ would not accept is reported as a problem of its queue manager, with the file, the line and the
+    key.
   - If the storage of a file system does not answer, only the queue managers that use it are affected.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
@@ -67,7 +68,7 @@ queue_managers:
       type: str
       sample: QM1
     exists:
-      description: Whether the queue manager exists. V(false) for one of O(planned_queue_managers).
+      description: Whether the queue manager exists. V(false) for a queue manager in O(planned_queue_managers).
       returned: always
       type: bool
     running:
@@ -82,7 +83,7 @@ queue_managers:
     absent:
       description:
         - Whether the files of an existing queue manager are not on this host, as on a passive node or if a file system
-          is not mounted. RV(queue_managers[].problem) says what is missing.
+          is not mounted. RV(queue_managers[].problem) then says what is missing.
         - This is the case if there is no qm.ini, if the log directory does not exist, or if it contains neither
           C(amqhlctl.lfh) nor log files.
       returned: always
@@ -93,7 +94,7 @@ queue_managers:
       type: list
       elements: str
     qm_ini:
-      description: Path of the configuration file.
+      description: Path of the queue manager's configuration file.
       returned: if there is no problem and the queue manager exists
       type: str
       sample: /var/mqm/qmgrs/QM1/qm.ini
@@ -113,7 +114,7 @@ queue_managers:
       type: str
       sample: /var/mqm/log/QM1
     log_parent:
-      description: The directory that contains RV(queue_managers[].log_directory), or the next one above it that exists.
+      description: The nearest existing directory above RV(queue_managers[].log_directory).
       returned: if there is no problem
       type: str
       sample: /var/mqm/log
@@ -138,7 +139,8 @@ queue_managers:
       type: int
       sample: 2
     log_buffer_pages:
-      description: Size of the log buffer in pages of 4096 bytes, which is the largest log write. C(0) means 512 pages.
+      description: Size of the log buffer in pages of 4096 bytes, which is also the size of the largest log write. C(0)
+        means 512 pages.
       returned: if there is no problem
       type: int
       sample: 0
@@ -171,14 +173,14 @@ queue_managers:
         filesystem_free_bytes: 10466041856
 log_defaults:
   description:
-    - The settings that a queue manager would get if it were created now, from C(LogDefaults) in C(mqs.ini) and
-      otherwise from the product's defaults, with their sources.
+    - The settings that a new queue manager would have if it were created now, with their sources. They come from
+      C(LogDefaults) in C(mqs.ini), or else from the product's defaults.
     - The log is created in a new directory below C(log_path). Empty if C(mqs.ini) cannot be used.
   returned: success
   type: dict
   sample: {log_path: /var/mqm/log, log_file_pages: 4096, log_primary_files: 3}
 problems:
-  description: Why queue managers may be missing from the list, one sentence each.
+  description: The reasons why queue managers may be missing from the list, one sentence for each.
   returned: success
   type: list
   elements: str

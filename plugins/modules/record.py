@@ -8,9 +8,9 @@ DOCUMENTATION = r"""
 module: record
 short_description: Write the records of a host that was not measured
 description:
-  - Writes a record for each volume that this host is expected to report to the run directory on the controller.
-  - With O(failed_result) the record is of the kind C(error) and contains the verdict and its reason.
-    Otherwise it is of the kind C(preflight) and describes what a measurement would do.
+  - For each volume that the host is expected to report, writes a record to the run directory on the controller.
+  - With O(failed_result), the record is of the kind C(error) and contains the verdict and its reason. Otherwise it is
+    of the kind C(preflight) and describes what a measurement would do.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:
@@ -38,7 +38,7 @@ options:
     default: {}
 attributes:
   check_mode:
-    description: The record is also written in check mode, because a preflight reports refusals.
+    description: The record is also written in check mode, because a preflight reports why hosts would be refused.
     support: full
 """
 

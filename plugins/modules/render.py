@@ -8,14 +8,15 @@ DOCUMENTATION = r"""
 module: render
 short_description: Render the report of a run, or merge runs
 description:
-  - Writes the report of a run again, using only the files in its run directory. It is judged under the policy that it
-    recorded when it was opened, unless O(policy) overrides it.
+  - Writes the report of a run again, using only the files in its run directory. The run is judged under the policy that
+    was recorded when it was opened, unless O(policy) overrides this policy.
   - Merges several runs into a new run directory and judges it as M(mqops.logdisk.gate) does. In a workflow of AWX, the
-    runs are found automatically, in O(report_dir) and in the history. They are the runs that the artifacts of earlier
-    jobs name, all other runs of the same workflow jobs, and the runs of O(workflow). Preflights are left out.
-  - Hosts of the inventory that none of the merged runs expected are missing.
-  - A run that is signed is not rendered again, because that would change what was signed.
-  - Does not fail because of a verdict. RV(failures) contains the reasons to fail.
+    runs are found automatically, in O(report_dir) and in the history. These are the runs that are named in the
+    artifacts of earlier jobs, all other runs of the same workflow jobs, and the runs of O(workflow). Preflights are
+    ignored.
+  - Hosts of the inventory that were not expected in any of the merged runs are reported as missing.
+  - A run that is signed is not rendered again, because this would change signed files.
+  - The module does not fail because of a verdict. RV(failures) contains the reasons to fail.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:
@@ -25,7 +26,7 @@ extends_documentation_fragment:
 options:
   runs:
     description:
-      - The runs, as run directories on the controller or as run IDs. Several are merged.
+      - The runs, as run directories on the controller or as run IDs. Several runs are merged.
       - If empty, the runs of the workflow are used or, outside a workflow, the latest run in O(report_dir).
     type: list
     elements: str
@@ -45,15 +46,15 @@ options:
   policy:
     description:
       - The values of C(gate_fail_on) and C(gate_report_only) that were given to this command, as in
-        RV(mqops.logdisk.check_options#module:given). They are used instead of what the run recorded when it was opened,
-        and the report says so.
-      - A merged run fails at every verdict at which one of its runs fails, and it can fail even if its runs only
+        RV(mqops.logdisk.check_options#module:given). They are used instead of the values that were recorded when the
+        run was opened, and the report says so.
+      - A merged run fails at every verdict at which any of its runs would fail. It can fail even if its runs only
         report.
     type: dict
     default: {}
   expected_count:
-    description: As for the option C(gate_expected_count) of the role P(mqops.logdisk.gate#role). In a merged run, all
-      hosts count.
+    description: The number of expected hosts, as for the option C(gate_expected_count) of the role
+      P(mqops.logdisk.gate#role). In a merged run, this is the number of hosts in all of its runs.
     type: int
     default: 0
   keep_report:
@@ -62,12 +63,12 @@ options:
     type: bool
     default: false
   upload_url:
-    description: Where a merged run is sent to, as for the option C(gate_upload_url) of the role
+    description: The URL to which a merged run is uploaded, as for the option C(gate_upload_url) of the role
       P(mqops.logdisk.gate#role).
     type: str
     default: ""
   report_dir:
-    description: Directory that contains the run directories, in which a merged run directory is created.
+    description: Directory that contains the run directories. The directory of a merged run is created there.
     type: str
     required: true
   sign_key:

@@ -33,7 +33,7 @@ options:
     type: str
     default: ""
   upload_url:
-    description: Where the run may be sent to, as for the option C(gate_upload_url) of the role
+    description: The URL to which the run may be uploaded, as for the option C(gate_upload_url) of the role
       P(mqops.logdisk.gate#role).
     type: str
     default: ""

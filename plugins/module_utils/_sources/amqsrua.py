@@ -1,12 +1,12 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What IBM MQ's sample program amqsrua prints about the recovery log of a queue manager:
-a publication every 10 seconds.
+"""Reads the publications about the recovery log of a queue manager that IBM MQ's sample program amqsrua prints every 10
+seconds.
 
 Its user must be a member of the group mqm, or have these authorities (``setmqaut``): +connect and +inq on the queue
-manager, +sub on the topic SYSTEM.ADMIN.TOPIC ($SYS/MQ), and +get, +put and +dsp on SYSTEM.DEFAULT.MODEL.QUEUE, from
-which the queue for the publications is made: the user gets the publications from this queue, and the subscription puts
+manager, +sub on the topic SYSTEM.ADMIN.TOPIC ($SYS/MQ), and +get, +put and +dsp on SYSTEM.DEFAULT.MODEL.QUEUE, which is
+the model of the queue for the publications. The user gets the publications from this queue, and the subscription puts
 them there.
 
 Private to this collection; it may change at any time.
@@ -28,13 +28,13 @@ CHECK_S = 30
 """How long amqsrua may take to connect and to subscribe."""
 
 SILENT_S = 60
-"""The time without output after which amqsrua is considered hung: it gives up by itself if nothing was published for
-30 seconds."""
+"""The time without output after which amqsrua is considered hung: it ends by itself if nothing is published for 30
+seconds."""
 
 MOST_BYTES = 64 << 10
 TICK_S = 0.5
 
-# amqsrua prints numbers as the locale writes them, and it buffers its output unless it writes to a terminal.
+# amqsrua formats numbers according to the locale, and it buffers its output unless it writes to a terminal.
 _ENVIRONMENT = dict(LC_ALL="C", LANG="C", TERM="dumb")
 _BEGIN = "Publication received"
 _REASON = re.compile(r"\b(MQ[A-Z0-9]+)\b.*\breason code +([0-9]{4})\b")
@@ -77,7 +77,7 @@ _SENTENCES = {
     2203: (_ENDED, "observe it again when it is running"),
     2543: ("{qm} is only a standby instance on this host", "observe the host on which it is active"),
 }
-"""The meaning of a reason code here, and what to do about it."""
+"""What a reason code means for an observation, and what to do about it."""
 
 
 class _Reason(Exception):
@@ -85,7 +85,7 @@ class _Reason(Exception):
 
 
 class Source:
-    """``options``: ``queue_manager`` and ``amqsrua`` (its path; if empty it is searched for)."""
+    """``options``: ``queue_manager`` and ``amqsrua`` (its path; empty means to search for it)."""
 
     of_averages = True
     check_limit_s = CHECK_S
@@ -95,12 +95,13 @@ class Source:
         self._given = options.get("amqsrua") or ""
 
     def check(self):
-        """Connect and subscribe without waiting for a publication. Returns facts. Raises SourceError."""
+        """Check that amqsrua can connect and subscribe, without waiting for a publication. Returns facts. Raises
+        SourceError."""
         path, end, done = self._path(), time.monotonic() + CHECK_S, False
         lines = self._lines(path, 0, end)
         try:
             for line in lines:
-                # A version that does not accept 0 as a count waits for publications, which also works.
+                # Versions that do not accept a count of 0 wait for publications, which also works.
                 done = line is not None and line.startswith(_BEGIN)
                 if done:
                     break
@@ -114,8 +115,8 @@ class Source:
         """Yield each publication as it is printed, and None in between. Raises SourceError."""
         path, spoke = self._path(), time.monotonic()
         publication, size = [], 0
-        # Ask for one publication more than there is time for, so that amqsrua ends by itself even if nothing else ends
-        # it.
+        # Requests one more publication than there is time for, so that amqsrua eventually ends by itself even if
+        # nothing else ends it.
         count = int((end_monotonic - spoke) // PUBLISHED_EVERY_S) + 2
         for line in self._lines(path, count, end_monotonic):
             now = time.monotonic()

@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Watches the kernel with bpftrace: the writes to a queue manager's log, and calls of the MQI in applications.
 
-bpftrace ends with this process, however this process ends. Its program also ends by itself when its time is over. When
-bpftrace has ended, the kernel removes all of its probes.
+bpftrace always ends together with this process. Its program also ends by itself when its time is over. When bpftrace
+has ended, the kernel removes all of its probes.
 
 Private to this collection; it may change at any time.
 """
@@ -31,7 +31,7 @@ CALLS_MAX = 8
 DIRECTORIES_MAX = 16
 TICK_S = 0.5
 START_S = 10.0
-"""How much longer than its planned time bpftrace may take, because it compiles its program first."""
+"""How much longer than planned bpftrace may take. It has to compile its program first."""
 
 TRIAL_S = 60
 """The most that the trial may take; on an idle machine it takes about a second."""
@@ -44,16 +44,16 @@ _BTF = "/sys/kernel/btf/vmlinux"
 _LOCKDOWN = "/sys/kernel/security/lockdown"
 _CAP_SYS_ADMIN, _CAP_PERFMON, _CAP_BPF = 21, 38, 39
 
-# The shell stops itself, so that no part of the program runs before it is watched.
+# The shell stops itself, so that no part of the program runs unobserved.
 _STOPPED = ["/bin/sh", "-c", 'kill -STOP $$; exec "$@" < /dev/null > /dev/null 2>&1', "sh"]
 _NOT_STARTED = (126, 127)
 
 
 class Source:
-    """The writes to the files below ``log_path`` by any process, the ``calls`` of a library, or both.
+    """Source for the writes to files below ``log_path`` by any process, for the ``calls`` of a library, or for both.
 
-    The calls can be those of all processes, of ``pid``, or of the program ``command``, which is started here; the
-    observation then ends with the program.
+    The calls can be those of all processes, of ``pid``, or of the program ``command``. The program is started here, and
+    the observation ends with it.
     """
 
     of_averages = False
@@ -61,11 +61,11 @@ class Source:
     def __init__(self, options):
         self._options = options
         self.overheads_ns = {}
-        """The time that a probe adds to an operation of each kind (LOG and CALL), after check() has measured it."""
+        """The time that a probe adds to an operation of each kind (LOG and CALL), available after check()."""
 
     def check(self):
-        """Raise an error that says what the kernel or the account lacks; otherwise measure the cost of a probe on this
-        host, and return facts. Raises SourceError."""
+        """Measure the cost of a probe on this host, and return facts. Raises SourceError, which says what the kernel or
+        the account lacks."""
         program = _bpftrace()
         self._refuse_options()
         _refuse_privilege()
@@ -77,8 +77,8 @@ class Source:
         return dict(source_bpftrace=_version(program), source_probe_overhead_ns=max(self.overheads_ns.values()))
 
     def samples(self, end_monotonic):
-        """Yield the texts that bpftrace_seconds describes, after a first one about what is watched.
-        Raises SourceError."""
+        """Yield a text about what is watched, and then the texts that bpftrace_seconds describes. Raises
+        SourceError."""
         program = _bpftrace()
         streams = self._streams()
         names = [name for name, dummy in streams]
@@ -142,7 +142,7 @@ class Source:
         if pid and not library:
             library = _library_of(pid)
         library = library or LIBRARY
-        # A process may have its own root directory.
+        # A process may have a different root directory.
         path = "/proc/%d/root%s" % (pid, library) if pid else os.path.realpath(library)
         if not os.path.isfile(path):
             raise SourceError(
@@ -164,7 +164,7 @@ def places_of(log_path):
     """Return the directories that hold log files as (device, inode) pairs, numbered as in the kernel.
 
     These are ``active`` and the directories below it if ``active`` contains extents (the logger does not write to the
-    control file beside it), and otherwise all directories from ``log_path`` down.
+    control file beside it), and otherwise ``log_path`` and all directories below it.
     """
     top = os.path.realpath(log_path)
     active = os.path.join(top, "active")
@@ -206,7 +206,7 @@ def _place(directory, mounts):
 
 
 def _library_of(pid):
-    """Return the path of the MQI library that a process has loaded, as the process sees it."""
+    """Return the path of the MQI library that a process has loaded, as seen by that process."""
     try:
         with open("/proc/%d/maps" % pid) as stream:
             paths = [line.rstrip("\n").split(None, 5)[5:] for line in stream]
@@ -275,8 +275,8 @@ def _tracing():
 
 
 def _noticed():
-    """Return the ways of writing without a watched system call that can be detected on this kernel, and whether these
-    are all such ways."""
+    """Return which ways of writing without a watched system call can be detected on this kernel, and whether these are
+    all such ways."""
     events = os.path.join(_tracing(), "events")
     has_uring = os.path.isdir(os.path.join(events, "io_uring"))
     # Kernels before 5.18 do not report which request is complete.
@@ -316,8 +316,8 @@ def _command(program, text, pid):
 
 
 def _overhead_ns(program, kind):
-    """Return the time that being watched adds to one operation of a kind, measured with an operation of our own: a
-    write of a byte to a file in memory, or an empty call.
+    """Return the time that a probe adds to one operation of a kind. It is measured with an operation of this process:
+    writing a byte to a file in memory, or an empty call.
 
     This loads the same program as the observation, so anything that bpftrace or the kernel lacks is found here.
     Raises SourceError.
@@ -334,12 +334,13 @@ def _overhead_ns(program, kind):
 
 @contextlib.contextmanager
 def _own_operation(kind):
-    """Yield one of our own operations, and the stream that sees it."""
+    """Yield an operation of this process, and the stream that observes it."""
     if kind == LOG:
         directory = tempfile.mkdtemp(dir="/dev/shm" if os.path.isdir("/dev/shm") else None)
         descriptor = os.open(os.path.join(directory, "file"), os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_DSYNC, 0o600)
         stream = bpftrace_program.log_stream(places_of(directory), _noticed()[0])
-        # The open file survives the removal of its directory, so nothing is left behind, however this ends.
+        # The open file remains usable after its directory is removed, so nothing is left behind even if this process is
+        # killed.
         os.unlink(os.path.join(directory, "file"))
         os.rmdir(directory)
         try:
@@ -347,8 +348,8 @@ def _own_operation(kind):
         finally:
             os.close(descriptor)
     else:
-        # The kernel has to single-step its first instruction, unlike that of most functions, so the reported
-        # cost is too high rather than too low.
+        # The kernel has to single-step the first instruction of this function, unlike that of most functions.
+        # Therefore, the reported cost is too high rather than too low.
         function = ctypes.CDLL(None).labs
         yield lambda: function(1), bpftrace_program.call_stream(os.path.realpath(_libc()), "labs")
 
@@ -363,7 +364,7 @@ def _libc():
 
 
 def _fastest_ns(operation, operations=500, rounds=20):
-    """Return the time of one operation, in the round that was disturbed least."""
+    """Return the time of one operation, in the least disturbed round."""
     durations = []
     for dummy in range(rounds):
         begin = time.monotonic()
@@ -396,13 +397,13 @@ class _Program:
             child.end(self._process)
 
     def let_run(self):
-        """Let it run, now that it is watched."""
+        """Let the program run, now that it is being watched."""
         if self._process and self._began is None:
             self._began = time.monotonic()
             os.kill(self.pid, signal.SIGCONT)
 
     def ended(self):
-        """Return how it ended. Raises SourceError if it was never started."""
+        """Return how the program ended. Raises SourceError if it was never started."""
         if self._began is None:
             raise SourceError("bpftrace ended before %s was started" % self._command[0])
         if not child.has_ended(self._process):

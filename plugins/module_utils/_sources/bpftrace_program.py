@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The text of the program that bpftrace loads into the kernel.
 
-Nothing is printed per operation, and no count is ever cleared: clearing it between reading and counting would lose
-operations. Nor is a key ever deleted from a map that is printed while in use: bpftrace ends if a key no longer exists
-when it is looked up. Each stream has these maps:
+Nothing is printed for single operations. Counts are never cleared, because operations between reading and clearing
+would be lost. Keys are never deleted from a map that is printed while in use, because bpftrace ends if it does not find
+a key. Each stream has these maps:
 
 ``@n<stream>[slot, item]``
     sums. An item below 4608 is a bucket of the tester's histogram (src/figures/distribution.h) and counts operations;
@@ -22,14 +22,14 @@ when it is looked up. Each stream has these maps:
 ``@o<stream>``
     the writes to log files that were not made by one of the watched system calls.
 
-A log write is the operation that makes its caller wait until the data is on the disk. That is the system call if the
-file was opened with O_DSYNC or O_SYNC, or is on a file system that is mounted with sync. Otherwise it consists of the
-writes to a file since its last flush, together with the next flush: one operation, whose duration is the sum of these
-calls, not counting the time between them. MQ opens the files of its log with O_DSYNC.
+A log write is the operation that makes its caller wait until the data is on the disk. If the file was opened with
+O_DSYNC or O_SYNC, or is on a file system that is mounted with sync, the log write is the system call. Otherwise it
+consists of the writes to a file since its last flush, together with the next flush: one operation, whose duration is
+the sum of these calls, not counting the time between them. MQ opens the files of its log with O_DSYNC.
 
 An operation counts in the slot of the second in which it returned (the second modulo SLOTS), so the kernel itself
-decides which second it belongs to. When a second has ended, its slot is read. What was added to the slot since it was
-last read belongs to exactly that second, provided that the slot is read before it is used again.
+decides which second it belongs to. When a second has ended, its slot is read. Everything that was added to the slot
+since it was last read belongs to this second, provided that the slot is read before it is used again.
 
 Private to this collection; it may change at any time.
 """
@@ -47,19 +47,20 @@ STALL_NS = 10 * 1000 * 1000
 
 STALLS_PER_SECOND = 20
 KEYS = 20480
-"""The capacity of each map: SLOTS times all items. The program takes no more memory than that, however long it runs."""
+"""The capacity of each map: SLOTS times all items. This limits the memory of the program, no matter how long it
+runs."""
 
 WRITES = ("write", "pwrite64", "writev", "pwritev")
 WRITE_WITH_FLAGS = "pwritev2"
 FLUSHES = ("fsync", "fdatasync")
-"""sync_file_range is not among them: it writes no metadata and does not flush the cache of the disk."""
+"""sync_file_range is not included, because it writes no metadata and does not flush the cache of the disk."""
 
 AIO, IO_URING = "aio", "io_uring"
-"""The ways to write to a file without one of these system calls that can be noticed."""
+"""The detectable ways of writing to a file without one of these system calls."""
 
 _S_SYNC, _SB_SYNCHRONOUS, _RWF_SYNC = 1, 16, 2 | 4
 
-# The type of a variable that is read before it is set is unknown.
+# bpftrace does not know the type of a variable that is read before it is set.
 _BEGIN = """BEGIN
 {
   @quota = (uint64)<STALLS>;
@@ -67,8 +68,9 @@ _BEGIN = """BEGIN
 }
 """
 
-# Traces system calls of any process to a file in one of our directories: a queue manager may run in a container, with
-# other process numbers, and can open files at any time. A file without a name also has a directory.
+# Traces the system calls of all processes on files in the watched directories. Processes are not selected, because a
+# queue manager may run in a container, with other process numbers, and can open files at any time. Files without a name
+# also have a directory.
 _OF_LOG = """$directory = $file->f_path.dentry->d_parent->d_inode;
   $inode = (uint64)$directory->i_ino;
   $device = (uint64)$directory->i_sb->s_dev;"""
@@ -137,8 +139,8 @@ _LOG = """
 }
 """
 
-# Such writes are only counted, because their caller does not wait for them in this call.
-# Of the writes that are submitted at once, only the first four are examined.
+# Such writes are only counted, because their caller does not wait for them in this call. If several writes are
+# submitted together, only the first four are examined.
 _UNSEEN = {
     AIO: """
 tracepoint:syscalls:sys_enter_io_submit
@@ -177,8 +179,8 @@ tracepoint:io_uring:io_uring_complete
 """,
 }
 
-# A call may be recursive, so there is a start time for each depth. A call that is left by a jump never returns. It is
-# recognized because its stack frame is not below the frame of the next call.
+# A call may be recursive, so there is a start time for each depth. A call that is left with a jump (longjmp) never
+# returns. It is recognized because its stack frame is not below that of the next call.
 _CALL = """
 uprobe:<LIBRARY>:<NAME>
 /@base/
@@ -256,8 +258,8 @@ _RECORD = """$second = ($now - @base) / 1000000000;
     }
   }"""
 
-# This comes last, so that everything else is attached when the time begins. Ten times per second, a tick checks whether
-# a second has ended.
+# This probe comes last, so that all others are attached when the observation begins. A tick checks ten times per second
+# whether a second has ended.
 _CLOCK = """
 interval:ms:100
 {
@@ -284,10 +286,10 @@ END { printf("end %lu\\n", nsecs); }
 
 
 def log_stream(places, noticed=()):
-    """Return the stream of the writes to files in the directories ``places``,
-    pairs of the kernel's device number and the inode.
+    """Return the stream of the writes to files in the directories ``places``, which are pairs of the kernel's device
+    number and the inode.
 
-    ``noticed`` are the other ways to write that can be noticed: AIO, IO_URING.
+    ``noticed`` are the other ways to write that can be detected: AIO, IO_URING.
     """
     return dict(places=places, noticed=noticed)
 
@@ -298,7 +300,7 @@ def call_stream(library, name):
 
 
 def text_of(streams, duration_s):
-    """Return the program that watches these streams for that many whole seconds."""
+    """Return the program that watches these streams for the given number of whole seconds."""
     numbers = range(len(streams))
     replacements = dict(
         DEPTHS=" ".join("@depth%d[0] = (uint64)0;" % number for number in numbers),

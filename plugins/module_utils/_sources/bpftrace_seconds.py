@@ -6,13 +6,12 @@ no program.
 
 Each text is a JSON object with one key, and all times are the kernel's monotonic clock in ns::
 
-    {"base": 1}                                    when the observation began
-    {"second": {"number": 1, "late": false, "streams": {"log": {"buckets": {"513": 2},
-        "sum_ns": 1, "bytes": 1, "errors": 0, "min_ns": 1, "max_ns": 1}}}}
+    {"base": 1}                                    when the observation began {"second": {"number": 1, "late": false,
+    "streams": {"log": {"buckets": {"513": 2}, "sum_ns": 1, "bytes": 1, "errors": 0, "min_ns": 1, "max_ns": 1}}}}
     {"in_flight": {"log": [1]}}                    start times of operations that have not returned at the end
     {"maximum": {"stream": "log", "at_ns": 1, "latency_ns": 1, "bytes": 1, "previous_ns": 0}}
     {"stall": {"stream": "log", "at_ns": 1, "latency_ns": 1, "bytes": 1}}
-    {"end": 1}                                     when it ended, if that was before its time
+    {"end": 1}                                     when it ended, if it ended early
     {"lost": 1}                                    events that bpftrace could not keep
     {"unseen": {"log": 1}}                         writes so far that were not made by a watched system call
     {"unflushed": {"log": 1}}                      writes at the end that were neither synchronous nor flushed
@@ -25,7 +24,7 @@ import json
 from ansible_collections.mqops.logdisk.plugins.module_utils._sources import bpftrace_program as program
 
 IN_FLIGHT_MAX = 20
-"""The largest number of operations in flight that are reported; these are the oldest ones."""
+"""The largest number of operations in flight that are reported. The oldest ones are reported."""
 
 _NS_PER_S = 1000000000
 _LATE_NS = (program.SLOTS - 1) * _NS_PER_S
@@ -59,8 +58,7 @@ class Seconds:
         return [text for words in data.splitlines() for text in self._told(words.split(), now_ns)]
 
     def finish(self):
-        """Return the texts for the data that was read after the program had ended, which is when bpftrace prints
-        all maps."""
+        """Return the texts for the data that was read after the program ended. At its end, bpftrace prints all maps."""
         if not self._end_ns:
             return []
         in_flight = dict(
@@ -98,7 +96,7 @@ class Seconds:
         return _text(kind, content)
 
     def _finished(self, number, late):
-        """Return the texts of the seconds up to ``number`` that have not been read yet, from the present content of the
+        """Return the texts of the seconds up to ``number`` that have not been read yet, from the current content of the
         maps."""
         texts = []
         # A slot holds only the values of its last use.
@@ -117,7 +115,7 @@ class Seconds:
         return texts
 
     def _stream(self, index, slot):
-        """Return what was added to a slot of a stream since it was last read."""
+        """Return the values that were added to a slot of a stream since it was last read."""
         gained = {}
         seen = self._seen.setdefault((index, slot), {})
         for key, total in self._maps.get("@n%d" % index, {}).items():

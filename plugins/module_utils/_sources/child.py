@@ -1,7 +1,8 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A program whose lines are read while it runs, and that ends with its reader, however the reader ends.
+"""Runs a program and reads its lines while it runs. The program always ends with its reader, even if the reader is
+killed.
 
 Private to this collection; it may change at any time.
 """
@@ -19,7 +20,7 @@ from ansible_collections.mqops.logdisk.plugins.module_utils._sources.source_erro
 LINE_MAX_BYTES = 1 << 20
 LAST_WORDS_BYTES = 2000
 PATIENCE_S = 2.0
-"""How long a program gets to end by itself before it is killed."""
+"""How long a program may take to end by itself before it is killed."""
 
 LOOK_S = 0.1
 """How often a silent program is checked."""
@@ -28,12 +29,12 @@ _PR_SET_PDEATHSIG = 1
 
 
 def lines_of(command, end_monotonic, tick_s, environment=None, terminal=False):
-    """Start ``command`` (a list) and yield its lines (text without line ends), and None at each tick.
+    """Start ``command`` (a list) and yield its lines as text without line ends, and None at each tick.
 
-    ``environment`` (a dict) is added to this process's. With ``terminal`` the command writes its lines to a terminal,
-    for programs that buffer several KiB of output if they write to a pipe. Ends when the program has ended, or
-    at ``end_monotonic``; then, or if the generator is closed, its whole process group is ended. Raises SourceError if
-    the program cannot be started, fails or writes a line that is too long.
+    ``environment`` (a dict) is added to the environment of this process. With ``terminal``, the command writes its
+    lines to a terminal, for programs that buffer several KiB of output if they write to a pipe. Ends when the program
+    has ended, or at ``end_monotonic``. The whole process group is then ended, and also if the generator is closed.
+    Raises SourceError if the program cannot be started, fails or writes a line that is too long.
     """
     process = start(command, environment, terminal)
     try:
@@ -56,7 +57,7 @@ def lines_of(command, end_monotonic, tick_s, environment=None, terminal=False):
 
 
 def start(command, environment=None, terminal=False):
-    """Start a program in a process group of its own that ends with this process. Raises SourceError."""
+    """Start a program in its own process group, which ends with this process. Raises SourceError."""
     libc = ctypes.CDLL(None, use_errno=True)
     parent = os.getpid()
 
@@ -71,7 +72,7 @@ def start(command, environment=None, terminal=False):
     try:
         if terminal:
             ours, theirs = os.openpty()
-        # run_command() of a module returns only when the program has ended.
+        # A module's run_command() cannot be used, because it returns only when the program has ended.
         process = subprocess.Popen(  # pylint: disable=ansible-bad-function
             command,
             stdin=subprocess.DEVNULL,
@@ -94,7 +95,7 @@ def start(command, environment=None, terminal=False):
 
 
 class _Output:
-    """The output of a process: its lines, and its last messages."""
+    """The output of a process: its lines, and its latest error messages."""
 
     def __init__(self, process):
         self._process = process
@@ -103,32 +104,32 @@ class _Output:
         self._line, self._messages, self._last_line = b"", b"", ""
 
     def lines(self, wait_s):
-        """Wait up to ``wait_s`` seconds for output. Returns the lines that it completed. Raises SourceError."""
-        # If the process ends while another one holds its output open, nothing is written.
+        """Wait up to ``wait_s`` seconds for output. Returns the lines that were completed. Raises SourceError."""
+        # If the process ends while another process has its output open, there is no event.
         wait_s = max(0, min(wait_s, LOOK_S))
         ready = select.select(self._open, [], [], wait_s)[0]
         return [line for descriptor in ready for line in self._read(descriptor)]
 
     def rest(self):
-        """Return the remaining output when the process has ended; its last line may lack a line end."""
+        """Return the remaining output when the process has ended. The last line may lack a line end."""
         found = self.lines(0)
         return found + ([self._text(self._line)] if self._line else [])
 
     def ended(self):
-        """True if the process has ended and everything that it wrote was read.
-        A process that it left behind may keep its output open."""
+        """True if the process has ended and all of its output was read. A process that it left behind may keep the
+        output open."""
         return has_ended(self._process) and not (self._open and select.select(self._open, [], [], 0)[0])
 
     def last_words(self):
-        """Return the end of its messages or, if there are none, its last line, because some programs report problems
-        there."""
+        """Return the end of its error messages or, if there are none, its last line of output, because some programs
+        report problems there."""
         return " ".join(self._messages.decode("utf-8", "replace").split()) or self._last_line.strip()[:LAST_WORDS_BYTES]
 
     def _read(self, descriptor):
         try:
             part = os.read(descriptor, 65536)
         except OSError:
-            part = b""  # a terminal reports this if no process has it open
+            part = b""  # a terminal reports this error if no process has it open
         if not part:
             self._open.remove(descriptor)
         if descriptor == self._stderr:
@@ -150,7 +151,7 @@ class _Output:
 
 
 def has_ended(process):
-    """True if a process has ended. It is not reaped, so that its number cannot become that of another group."""
+    """True if a process has ended. The process is not reaped, so that its number cannot be reused for another group."""
     return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
@@ -182,4 +183,4 @@ def end(process):
     try:
         process.wait(PATIENCE_S)
     except subprocess.TimeoutExpired:
-        pass  # it hangs in a system call, and ends when that returns
+        pass  # the process hangs in a system call, and ends when the call returns

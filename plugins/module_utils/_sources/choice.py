@@ -3,8 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The sources, and the choice of the one that is used.
 
-Each is a class with ``check()``, ``samples()`` and ``of_averages``: whether it reads the rolling averages that MQ
-itself publishes, without privilege. Such a source also has ``check_limit_s``, the longest time that its check may take.
+Each source is a class with ``check()``, ``samples()`` and ``of_averages``. ``of_averages`` is true if the source reads
+the rolling averages that MQ itself publishes, which needs no privilege. Such a source also has ``check_limit_s``, the
+longest time that its check may take.
 
 Private to this collection; it may change at any time.
 """
@@ -19,14 +20,14 @@ SOURCES = (
     ("amqsrua", amqsrua.Source),
     (BPFTRACE, bpftrace.Source),
 )
-"""The sources in the order in which they are tried: those first that need the least privilege."""
+"""The sources in the order in which they are tried: those that need the least privilege come first."""
 
 
 def choose(name, options, sources=SOURCES):
-    """Return the name of the source that observes, the source, and what its check found.
+    """Return the name of the chosen source, the source itself, and the facts that its check returned.
 
-    ``auto`` takes the first one that can be used; only bpftrace sees calls of applications and can start a command.
-    Raises SourceError, which says what each of them lacks.
+    ``auto`` chooses the first source that can be used. Only bpftrace sees calls of applications and can start a
+    command. Raises SourceError, which says what each source lacks.
     """
     only = BPFTRACE if options["calls"] or options["command"] else ""
     names = [AUTO] + [each for each, dummy in sources]

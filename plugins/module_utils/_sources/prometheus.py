@@ -1,15 +1,15 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The metrics of a Prometheus endpoint about the recovery log of a queue manager. The endpoint belongs to mq_prometheus
-or to a queue manager in a container.
+"""Reads metrics about the recovery log of a queue manager from a Prometheus endpoint. The endpoint belongs to
+mq_prometheus or to a queue manager in a container.
 
-It needs no authority, only access to the endpoint. mq_prometheus itself needs what ``amqsrua`` needs (see there), and
-it must read the metrics of class DISK.
+This source needs no authority in MQ, only access to the endpoint. mq_prometheus itself needs the same authorities as
+``amqsrua`` (see amqsrua.py), and it must read the metrics of class DISK.
 
 mq_prometheus answers each request with what the queue manager has published since the previous request, regardless of
-who made that. The bytes are therefore only complete if nobody else reads the same endpoint, and there are no metrics
-about the log if the last publication has already been fetched: queue managers publish every 10 seconds.
+who made that request. Therefore, the bytes are complete only if no other client reads the same endpoint. If the last
+publication has already been fetched, there are no metrics about the log. Queue managers publish every 10 seconds.
 
 Private to this collection; it may change at any time.
 """
@@ -30,11 +30,11 @@ LIMIT_S = 10
 """How long the endpoint may take to answer."""
 
 CHECK_S = 30
-"""How long the first metrics of the log may take. mq_prometheus has none in its very first answer, and none between
-publications."""
+"""How long to wait for the first metrics of the log. The very first answer of mq_prometheus has none, nor have answers
+between publications."""
 
 PATIENCE_S = 30
-"""How long an endpoint that has answered before may fail before the observation ends, because it may be restarted."""
+"""How long an endpoint that answered before may fail until the observation ends. It may only be restarting."""
 
 MOST_BYTES = 64 << 20
 MOST_LINE_BYTES = 64 << 10
@@ -46,15 +46,16 @@ _ABOUT_LOG = re.compile(r"_r?log_")
 _PUBLISHED = re.compile(
     r"(?:\A|_)(?:qmgr|rlog)_log_(?:physical|logical|write|slowest|timestamp_of_slowest|bytes|in_use|max)"
 )
-"""The figures that MQ publishes about its own log. Other figures of the log come from its status, or are those of a
-replica, and neither is about writes."""
+"""The figures that MQ publishes about its own log. Other figures come from the status of the log or from a replica, and
+do not concern writes."""
 _OF_REPLICA = re.compile(r"(?:\A|_)nha_")
 _STATUS = "_qmgr_status"
 _OTHERS = (_STATUS, "_exporter_publications")
 
 
 class Source:
-    """``options``: ``queue_manager`` (empty for the only one of the endpoint), ``url`` and ``interval`` (seconds)."""
+    """``options``: ``queue_manager`` (empty for the only queue manager of the endpoint), ``url`` and ``interval``
+    (seconds)."""
 
     of_averages = True
     check_limit_s = CHECK_S + LIMIT_S
@@ -226,8 +227,8 @@ class _Answer:
 
 
 class _Get(threading.Thread):
-    """One request in a thread of its own: the caller can stop waiting,
-    even if the host name is still being resolved."""
+    """One request in a separate thread, so that the caller can stop waiting even while the host name is being
+    resolved."""
 
     def __init__(self, url):
         threading.Thread.__init__(self)
@@ -243,17 +244,17 @@ class _Get(threading.Thread):
             self.error = error
         except http.client.IncompleteRead:
             self.error = _cut_off(self._url, "between two chunks")
-        except Exception as error:  # any exception is reported by the waiting caller
+        except Exception as error:  # the waiting caller reports any exception
             self.error = SourceError("%s cannot be read: %s" % (self._url, _why(error)))
 
     def abandon(self):
-        """End the request. Called when nothing waits for the thread any more."""
+        """End the request. This is called when the thread is no longer needed."""
         connection = self._connection
         try:
             if connection is not None and connection.sock is not None:
                 connection.sock.shutdown(socket.SHUT_RDWR)
         except OSError:
-            pass  # it has ended meanwhile
+            pass  # the request has ended in the meantime
 
     def _read(self):
         self._connection, path = _connection(self._url)
@@ -332,7 +333,7 @@ def _connection(url):
         )
     if parts.scheme not in ("http", "https") or not parts.hostname or not re.match(r"\A[!-~]+\Z", url):
         raise SourceError("observe_url is %s, but must be a URL such as %s" % (_shown(url), DEFAULT_URL))
-    # The waiting caller gives up earlier. This time limit only ends the thread.
+    # This time limit only makes sure that the thread ends. The waiting caller gives up earlier.
     limit_s = 2 * LIMIT_S
     path = (parts.path or "/") + ("?" + parts.query if parts.query else "")
     if parts.scheme == "http":
@@ -343,7 +344,7 @@ def _connection(url):
 
 
 def _why(error):
-    """Return why a request failed, and what to do."""
+    """Return the reason why a request failed, and what to do."""
     text = _shown(getattr(error, "strerror", None) or str(error) or type(error).__name__)
     if "CERTIFICATE_VERIFY_FAILED" in str(error) or isinstance(error, ssl.CertificateError):
         return (

@@ -1,8 +1,8 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The figures that MQ itself publishes about the logs of several queue managers within a few seconds, without
-privilege.
+"""Reads, within a few seconds and without privilege, the figures that MQ itself publishes about the logs of several
+queue managers.
 
 Private to this collection; it may change at any time.
 """
@@ -16,13 +16,13 @@ from ansible_collections.mqops.logdisk.plugins.module_utils._sources.source_erro
 SOURCES = tuple((name, source_class) for name, source_class in choice.SOURCES if source_class.of_averages)
 INTERVAL_S = 10
 MOST_CHARACTERS = 1 << 20
-"""How much output is kept for a queue manager; an hour of publications is less."""
+"""The largest amount of output that is kept for a queue manager. An hour of publications takes less."""
 
 
 def watch(names, window_s, url, path):
-    """Watch queue managers for ``window_s`` seconds, all at once. Returns for each, by name: ``source``, ``samples``
-    (as an observer writes them), and ``problem``, a sentence if there is no sample. ``url`` is the URL of the endpoint,
-    and ``path`` is the path of amqsrua."""
+    """Watch all queue managers at the same time, for ``window_s`` seconds. Returns, for each name: ``source``,
+    ``samples`` (as an observer writes them), and ``problem``, a sentence if there is no sample. ``url`` is the URL of
+    the endpoint, and ``path`` is the path of amqsrua."""
     calls = [lambda name=name: _watch(name, window_s, url, path) for name in names]
     limit_s = window_s + sum(source_class.check_limit_s for dummy, source_class in SOURCES)
     answers = _time_limit.call_all(calls, limit_s)
@@ -50,7 +50,7 @@ def _watch(name, window_s, url, path):
 
 
 def _take(texts, samples):
-    """Add the texts of a source to ``samples``, even if it fails after some of them."""
+    """Add the texts of a source to ``samples``. If the source fails, the texts before the failure are kept."""
     size = 0
     for text in texts:
         size += len(text or "")
