@@ -39,12 +39,12 @@ options:
     default: ""
   policy:
     description: The values of C(gate_fail_on) and C(gate_report_only) that are given to this command. They are used
-      instead of what the run recorded when it was opened.
+      instead of the values that were recorded when the run was opened.
     type: dict
     default: {}
 attributes:
   check_mode:
-    description: In check mode a run that the history keeps is also restored to O(report_dir).
+    description: In check mode, a run that the history keeps is also restored to O(report_dir).
     support: full
 """
 
@@ -57,8 +57,8 @@ EXAMPLES = r"""
 
 RETURN = r"""
 run:
-  description: The run ID, the absolute path of the run directory, the expected hosts, and O(sign_key), O(upload_url),
-    the location of O(history), and O(policy).
+  description: The run ID, the absolute path of the run directory, the expected hosts, O(sign_key), O(upload_url), the
+    location of O(history), and O(policy).
   returned: success
   type: dict
   sample:

@@ -8,7 +8,7 @@ DOCUMENTATION = r"""
 module: schedule
 short_description: Set the start time of each host of a sweep
 description:
-  - Works out when each host starts, by the controller's clock. With O(mode=together) it is the same instant for all
+  - Determines when each host starts, by the controller's clock. With O(mode=together), this is the same time for all
     hosts.
   - If the hosts cannot all be ready at O(start_at), the reason is in RV(hosts), and
     M(mqops.logdisk.start) refuses to start them.
@@ -18,8 +18,8 @@ extends_documentation_fragment:
   - mqops.logdisk.controller
 options:
   mode:
-    description: V(together) starts all hosts at the same instant. V(isolated) measures one host at a
-      time in each storage pool.
+    description: V(together) starts all hosts at the same time. V(isolated) measures one host at a time in each storage
+      pool.
     type: str
     choices: [together, isolated]
     default: together
@@ -35,12 +35,12 @@ options:
       M(mqops.logdisk.next_round). Without this option, all hosts measure.
     type: dict
   run_path:
-    description: The run directory on the controller. It is part of the commands that the module prints for ending the
+    description: The run directory on the controller. It appears in the commands that the module prints for stopping the
       run and collecting its results.
     type: str
     required: true
   start_at:
-    description: The instant at which the first host is to start, as for the option C(sweep_start_at) of the role
+    description: The time at which the first host is to start, as for the option C(sweep_start_at) of the role
       P(mqops.logdisk.sweep#role).
     type: raw
 """
@@ -58,20 +58,20 @@ RETURN = r"""
 hosts:
   description:
     - The times of each host by its name, in seconds since the epoch by the controller's clock.
-    - The host starts at C(start_epoch_s) and is expected to end at C(end_epoch_s). After C(give_up_epoch_s), it is not
-      polled again.
-    - C(refusal) is the reason why the hosts cannot start at O(start_at). It is empty if they can.
+    - The host starts at C(start_epoch_s) and is expected to end at C(end_epoch_s). After C(give_up_epoch_s), it is no
+      longer polled.
+    - C(refusal) is the reason why the hosts cannot start at O(start_at), or empty if they can.
   returned: success
   type: dict
   sample:
     db01: {start_epoch_s: 1795258013.4, end_epoch_s: 1795258480.4, give_up_epoch_s: 1795259080.4, refusal: ""}
 searching:
-  description: The hosts among O(hosts) that search for their capacity, even if they do not measure in this round.
+  description: The hosts in O(hosts) that search for their capacity, even if they do not measure in this round.
   returned: success
   type: list
   elements: str
 keeping:
-  description: The hosts among O(hosts) whose directories are not removed when their tables are collected, because they
+  description: The hosts in O(hosts) whose directories are not removed when their tables are collected, because they
     search for their capacity or because root created the directories.
   returned: success
   type: list

@@ -14,7 +14,8 @@ description:
   - Returns at once. Use M(mqops.logdisk.look) to follow the run and M(mqops.logdisk.collect) to collect its tables.
   - Fails if another run uses the same state directory, and names that run. If a run with another state directory
     measures the same disk, the tester itself refuses to start. The testers of one run may share a disk.
-  - A volume whose tester cannot be started does not affect the others. The action plugin writes its record.
+  - If the tester of a volume cannot be started, the other volumes are not affected, and the action plugin writes the
+    record of the volume.
   - These are the options of the module. Tasks pass the results of earlier tasks to its action plugin, as the example
     shows.
 version_added: 1.0.0
@@ -45,8 +46,8 @@ options:
         default: []
       directories:
         description:
-          - The directories under test, one element per queue manager or place. If a place has several directories, they
-            are a single element, separated by C(+).
+          - The directories under test, one element for each queue manager or place. If a place has several directories,
+            they are a single element, separated by C(+).
           - Empty if all places are devices.
         type: list
         elements: str
@@ -75,20 +76,20 @@ options:
         type: bool
         default: false
       deadline_epoch_s:
-        description: Time at which the tester ends in any case, in seconds since the epoch by the host's clock.
+        description: Time at which the tester ends at the latest, in seconds since the epoch by the host's clock.
         type: float
         required: true
       order:
         description:
-          - The host, volume and run that the tester is started for, which are stored beside the tables for
+          - The host, volume and run for which the tester is started. They are stored beside the tables for
             M(mqops.logdisk.collect).
           - The action plugin sets this option.
         type: dict
         default: {}
   workspace:
     description:
-      - Options of M(mqops.logdisk.workspace), if the directories are yet to be created. Their file systems are
-        inspected again before that. A volume that is refused is not started.
+      - Options of M(mqops.logdisk.workspace), if the directories still have to be created. Their file systems are
+        inspected again first. A volume that is refused is not started.
       - The action plugin sets this option.
     type: dict
     default: {}
@@ -98,7 +99,7 @@ options:
     default: 0
   ionice:
     description: I/O scheduling class and priority of the tester, as options of ionice(1), for example C(-c 2 -n 7). If
-      empty, the default applies.
+      empty, the system's default applies.
     type: str
     default: ""
   round:
@@ -113,7 +114,7 @@ options:
     default: 7
 attributes:
   check_mode:
-    description: In check mode the module reports a change without starting the tester.
+    description: In check mode, the module reports a change without starting the tester.
     support: full
 """
 
@@ -140,11 +141,12 @@ run_id:
   returned: success
   type: str
 state:
-  description: V(running), as M(mqops.logdisk.look) would report it.
+  description: V(running), as in the result of M(mqops.logdisk.look).
   returned: success
   type: str
 volumes:
-  description: The state of each volume whose tester was started, by its name, as M(mqops.logdisk.look) would report it.
+  description: The state of each volume whose tester was started, by its name, as in the result of
+    M(mqops.logdisk.look).
   returned: success
   type: dict
   sample: {log: {state: running, progress: {}}}
@@ -160,9 +162,10 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _machine, _ma
 PATIENCE_S = 60
 
 # Arguments: the state directory, 1 if a later round needs the directories, the run's directories and the paths that
-# this run created, each on a line of its own, and the tester's command. The directories are removed when the tester has
-# ended: a tester whose thread hangs in a write keeps them until the disk responds. If one file system hangs, the
-# directories on the others are still removed. Relative file names are used only below directories that have our mark.
+# this run created, each on a separate line, and the tester's command. The directories are removed when the tester has
+# ended. A tester with a thread that hangs in a write keeps them until the disk responds. If one file system hangs, the
+# directories on the others are still removed. Relative file names are used only below directories that have the
+# collection's mark.
 SUPERVISOR = r"""
 umask 077
 state=$1 keep=$2 runs=$3 made=$4
@@ -218,7 +221,7 @@ def command(p, volume, run):
 
 
 def launch(p, volume, run, lock):
-    """Start the supervising shell in a session of its own. Returns its pid."""
+    """Start the supervising shell in its own session. Returns its pid."""
     keep = "1" if volume["keep_directories"] else "0"
     directories = ["\n".join(volume[key]) for key in ("run_directories", "made_paths")]
     supervisor = ["/bin/sh", "-c", SUPERVISOR, "mqops-logdisk", run.path, keep] + directories
@@ -226,7 +229,7 @@ def launch(p, volume, run, lock):
 
 
 def start(p, volume, run, lock):
-    """Start the tester of a volume. Returns the reason if it cannot be started, and an empty text otherwise."""
+    """Start the tester of a volume. Returns the reason if it cannot be started; otherwise an empty text."""
     try:
         if p["round"] > 1:
             run.follow(p["round"])
@@ -243,7 +246,7 @@ def start(p, volume, run, lock):
 def created(asked):
     """Create the directories of all volumes. Returns, by volume name, the paths that were created for this run, or an
     ``error``."""
-    # Only a call that creates directories pays for the import.
+    # The module is imported only by a call that creates directories.
     from ansible_collections.mqops.logdisk.plugins.module_utils import _workspaces
 
     found = _workspaces.inspect_all(asked, None)
@@ -259,8 +262,8 @@ def created_for(found):
 
 
 def started(p, volume, run, lock, workspace):
-    """Start the tester of a volume, unless its workspace could not be created. Returns its ``error``, and the ``stage``
-    if that is not the sweep."""
+    """Start the tester of a volume, unless its workspace could not be created. Returns the ``error``, and the ``stage``
+    of the error unless it is the sweep."""
     if workspace.get("error"):
         return dict(error=workspace["error"], stage="workspace")
     made_paths = volume["made_paths"] + workspace.get("made_paths", [])
@@ -268,11 +271,11 @@ def started(p, volume, run, lock, workspace):
 
 
 def start_all(p):
-    """Start the testers. Returns, by volume name, the ``error`` of each volume, and the ``stage`` if that is not the
-    sweep."""
+    """Start the testers. Returns, by volume name, the ``error`` of each volume, and the ``stage`` of the error unless
+    it is the sweep."""
     runs = [_runs.Run(p["state_dir"], p["run_id"], volume["name"]) for volume in p["volumes"]]
     _runs.own_directory(runs[0].state_dir)
-    # The tester of the previous round may still be running: it writes its tables before it ends.
+    # The tester of the previous round may still be running, because it writes its tables before it ends.
     lock = runs[0].lock(PATIENCE_S if p["round"] > 1 else 0)
     try:
         remove_old_runs(p["state_dir"], p["keep_days"])

@@ -27,7 +27,7 @@ options:
     default: 15
 attributes:
   check_mode:
-    description: In check mode the module returns the runs that it would stop.
+    description: In check mode, the module returns the runs that it would stop.
     support: full
 """
 
@@ -57,7 +57,7 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _runs, _user
 
 
 def ids(runs):
-    """Return the ID of each run once, although a run has a state for each volume."""
+    """Return the IDs of the runs without duplicates. A run has a separate state for each volume."""
     return sorted({run.run_id for run in runs})
 
 

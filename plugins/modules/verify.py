@@ -8,10 +8,10 @@ DOCUMENTATION = r"""
 module: verify
 short_description: Verify signed runs
 description:
-  - Verifies with C(ssh-keygen) who signed a run, compares every file in its directory with what was signed, and prints
+  - Verifies with C(ssh-keygen) who signed a run, compares every file in its directory with the signed list, and prints
     the result. No host is contacted.
-  - Fails if a run is not signed, if its signature is not valid, if no allowed signer made it, or if a file was
-    changed, added or removed since then.
+  - Fails if a run is not signed, if its signature is not valid, if it was not made by an allowed signer, or if a file
+    was changed, added or removed after signing.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:
@@ -29,7 +29,7 @@ options:
     type: str
     default: ""
   principal:
-    description: The principal who must have signed. If empty, any allowed signer is accepted.
+    description: The principal who must have signed the run. If empty, any allowed signer is accepted.
     type: str
     default: ""
   date:
@@ -56,8 +56,8 @@ verified:
   type: list
   elements: str
 problems:
-  description: The reasons why runs could not be verified, one sentence for each file. Only the first ones of each run
-    are listed.
+  description: The reasons why runs could not be verified, one sentence for each file. Only the first few reasons for
+    each run are listed.
   returned: if the file of allowed signers can be read
   type: list
   elements: str

@@ -8,9 +8,9 @@ DOCUMENTATION = r"""
 module: wait
 short_description: Wait on the controller for a sweep
 description:
-  - Sleeps until it is time to poll the hosts again, and shows the progress of the fleet. No connection or fork is held
-    while it sleeps.
-  - Returns at once if there is no host to wait for.
+  - Sleeps until it is time to poll the hosts again, and shows the progress of the fleet. No connection or fork is
+    occupied while it sleeps.
+  - If there is no host to wait for, the module returns at once.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:
@@ -36,12 +36,13 @@ options:
     type: int
     default: 0
   looked_at:
-    description: The hosts that were polled since the last wait. Their earlier answers no longer count.
+    description: The hosts that were polled since the last wait. Earlier answers of these hosts are ignored.
     type: list
     elements: str
     default: []
   everyone:
-    description: Whether every host is polled each time, because an observation continues only if it is polled.
+    description: Whether to poll every host each time. This is needed for observations, which end if they are not
+      polled.
     type: bool
     default: false
   answers:
@@ -51,8 +52,8 @@ options:
     type: dict
     default: {}
   run_path:
-    description: The run directory on the controller. If the history is to keep the directory, it is stored before the
-      wait, with the orders of its hosts.
+    description: The run directory on the controller. If the history is to keep the run directory, the directory is
+      stored before the wait, together with the orders of its hosts.
     type: str
 """
 
@@ -67,13 +68,13 @@ EXAMPLES = r"""
 
 RETURN = r"""
 over:
-  description: Whether the expected end has passed, or there is no host to wait for.
+  description: Whether the expected end has passed, or whether there is no host to wait for.
   returned: success
   type: bool
 ask:
-  description: The host that is asked on behalf of all hosts. It is set before the expected end if the output is not a
-    terminal, because each host that is polled costs a fork and prints a line. If sweeps may end early, it is the host
-    that is measuring. Empty if the hosts in RV(look_at) are to be polled.
+  description: The host that is polled on behalf of all hosts. It is set before the expected end if the output is not a
+    terminal, because each polled host needs a fork and prints a line. If sweeps may end early, this is the host that is
+    measuring. Empty if the hosts in RV(look_at) are to be polled.
   returned: success
   type: str
 look_at:
@@ -91,7 +92,7 @@ polls:
   returned: success
   type: int
 answers:
-  description: The elements of O(answers) whose hosts have neither been collected nor polled since.
+  description: The elements of O(answers) for hosts that have neither been collected nor polled since then.
   returned: success
   type: dict
 """

@@ -6,16 +6,16 @@
 DOCUMENTATION = r"""
 ---
 module: workspace
-short_description: Create the directories under test, one per volume and queue manager
+short_description: Create the directories under test, one for each volume and queue manager
 description:
-  - Runs a preflight of all volumes first, which does not write anything. If it finds a reason not to test a
-    volume, that volume is refused.
-  - Then creates a directory for the run on each other volume. It carries the mark of this collection and contains one
-    directory per queue manager.
+  - Runs a preflight of all volumes first, which does not write anything. If the preflight finds a reason not to test a
+    volume, this volume is refused.
+  - Then creates a directory for the run on each of the other volumes. It contains the mark of this collection, and one
+    directory for each queue manager.
   - A problem with a volume is returned as its error and does not affect the other volumes. That includes a file
     system that does not answer.
   - The action plugin writes the record of a volume with an error. It fails if no volume is left to test.
-  - In check mode only the preflight is run.
+  - In check mode, only the preflight is run.
   - These are the options of the module. Tasks pass the results of earlier tasks to its action plugin, as the example
     shows.
 version_added: 1.0.0
@@ -44,8 +44,8 @@ options:
         type: str
         default: ""
       parts:
-        description: The paths of the volume, none if all of its places are devices. It is tested
-          on all of them or on none.
+        description: The paths of the volume. The list is empty if all places of the volume are devices. The volume is
+          tested on all of its paths or on none.
         type: list
         elements: dict
         required: true
@@ -57,14 +57,14 @@ options:
             type: str
             required: true
           places:
-            description: Names of the places of a workload of streams. If there are any, each has a directory, and
-              queue managers have none.
+            description: Names of the places of a workload of streams. If there are places, each place has a directory,
+              and queue managers have none.
             type: list
             elements: str
             default: []
           footprint_bytes:
-            description: Number of bytes that the test files need there. All test files on the same file system must fit
-              there together.
+            description: Number of bytes that the test files need on this path. All test files on a file system must fit
+              together.
             type: int
             required: true
           direct_sizes:
@@ -90,8 +90,8 @@ options:
   state_dir:
     description:
       - State directory of the runs. Empty directories on the paths under test are removed if they are older than an
-        hour and belong to runs that are not known there, because the testers of such runs never started. If empty,
-        nothing is removed.
+        hour and belong to runs whose state is not there, because their testers never started. If empty, nothing is
+        removed.
     type: str
     default: ""
   owner:
@@ -140,13 +140,13 @@ options:
     type: bool
     default: true
   patience_s:
-    description: Number of seconds after which a file system that does not answer is given up. Anything that is created
-      there later is removed.
+    description: Number of seconds to wait for a file system that does not answer. Anything that is created on it later
+      is removed.
     type: float
     default: 30
 attributes:
   check_mode:
-    description: In check mode the module runs the whole preflight and does not create anything.
+    description: In check mode, the module runs the whole preflight and does not create anything.
     support: full
 """
 
@@ -167,15 +167,15 @@ EXAMPLES = r"""
 RETURN = r"""
 volumes:
   description:
-    - What was found and created, by volume name.
-    - C(error) says why the volume is not tested, and is empty otherwise. Each of its C(refusals) names the option that
-      overrides it, if there is one.
-    - C(unknown) is what the preflight could not determine. C(facts) describe the file system of the first path,
+    - The results of the preflight and the directories that were created, by volume name.
+    - C(error) says why the volume is not tested, and is empty otherwise. C(refusals) contains the reasons of the
+      preflight. Each names the option that overrides it, if there is one.
+    - C(unknown) lists what the preflight could not determine. C(facts) describe the file system of the first path,
       including the other paths (C(places)) and the disks below all of them (C(disks)).
-    - C(needs_privilege) says that nothing was created, because this user may not write there.
-    - C(workspace) holds the paths.
-    - C(volume_counters) contains, for each Amazon volume below the file system that can be queried, how long the
-      volume has been limited so far, by its own count. Usually this requires root.
+    - C(needs_privilege) is true if nothing was created because this user may not write there.
+    - C(workspace) contains the paths.
+    - C(volume_counters) contains, for each Amazon volume below the file system that can be queried, how long the volume
+      has been throttled so far, according to its own counters. Reading them usually requires root.
   returned: always
   type: dict
   sample:

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The base classes of the action plugins: one for those that work only on the controller, and one for those that call a
-module on a host."""
+"""The base classes of the action plugins: one for actions that work only on the controller, and one for actions that
+call a module on a host."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ SCHEMA = 1
 """Schema number of the ``logdisk`` key in the results of this collection's actions."""
 
 RESERVED = frozenset(("logdisk", "ansible_facts", "ansible_stats", "add_host", "add_group", "skipped", "unreachable"))
-"""Keys of a result that only the controller may set: the callback, the inventory, the variables and the artifacts
-depend on them."""
+"""Keys of a result that only the controller may set. The callback, inventory, variables and artifacts depend on
+them."""
 
 SENTENCES = ("failures", "fleet_problems", "problems")
-"""Keys of a result whose sentences Ansible prints when it fails hosts."""
+"""Keys of a result that contain sentences. Ansible prints them when it fails hosts."""
 
 UNASKED_PRIVILEGE = (
     "only workspace_owner may make this task run as a user other than the connecting one, but ansible_become would: "
     "remove it from the extra variables, or set workspace_owner to that user (root is allowed)"
 )
-"""The reason for refusing a task that would become another user although no owner is set: only extra variables
-override the roles' settings."""
+"""The reason for refusing a task that would become another user although no owner is set. Only extra variables can
+cause this, because they override the settings of the roles."""
 
 NO_USER = (
     "workspace_owner: there is no user {user} on this host: create it, or set workspace_owner to another one, or to an "
@@ -57,11 +57,11 @@ HINTS = {
     "ansible_pipelining: false for this host, so that Ansible provides one, or "
     "exempt the connecting user with 'Defaults:USER !requiretty'",
 }
-"""What to do about failures whose message does not suggest anything, by a part of the message."""
+"""Advice for failures whose message does not give any, by a part of the message."""
 
 
 def failure(stage: str, verdict: str, reason: str) -> dict[str, Any]:
-    """Return a failed result; its ``logdisk`` key contains the stage, the verdict on the host, and the reason."""
+    """Return a failed result. Its ``logdisk`` key contains the stage, the verdict on the host, and the reason."""
     key = {"schema": SCHEMA, "kind": "error", "stage": stage, "verdict": verdict, "reason": reason}
     return {
         "failed": True,
@@ -71,12 +71,13 @@ def failure(stage: str, verdict: str, reason: str) -> dict[str, Any]:
 
 
 def told_later() -> bool:
-    """Whether the summary tells the reasons of failures, so that the failed tasks need not. With -v, they do."""
+    """Whether the summary gives the reasons of failures, so that the failed tasks need not. With -v, the tasks give
+    them as well."""
     return progress.reasons_follow and not Display().verbosity
 
 
 class ControllerAction(ActionBase):
-    """Validates the task's options; subclasses answer. Nothing is sent to a host."""
+    """Base class that validates the task's options. Subclasses do the work. Nothing is sent to a host."""
 
     argument_spec: ClassVar[dict[str, Any]] = {}
 
@@ -87,7 +88,7 @@ class ControllerAction(ActionBase):
         self._task.args = dict(self._given())
         dummy, options = self.validate_argument_spec(argument_spec=self.argument_spec)
         answer = self.answer(options, task_vars or {})
-        # As by set_stats: for the workflow that this job belongs to.
+        # Data for the workflow that this job belongs to, in the same way as with set_stats.
         told = {"ansible_stats": {"data": answer.get("artifacts"), "per_host": False, "aggregate": True}}
         return {
             **result,
@@ -98,15 +99,15 @@ class ControllerAction(ActionBase):
         }
 
     def _given(self) -> Iterator[tuple[str, Any]]:
-        """Return the task's arguments as a survey may answer them: an empty argument counts as not given, and a list
-        may be a string."""
+        """Return the task's arguments, which may be answers of a survey. An empty argument is treated as not given, and
+        a list may be a string."""
         for name, value in self._task.args.items():
             spec = self.argument_spec.get(name, {})
             if not is_empty(value) or spec.get("required"):
                 yield name, read_list(value) if spec.get("type") == "list" else value
 
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        """Return the keys of the task's result. Without ``changed``, nothing was changed."""
+        """Return the task's result. If ``changed`` is missing, nothing was changed."""
         raise NotImplementedError
 
     def refusal(self, problem: str, report_dir: str, task_vars: Mapping[str, Any], command: str = "") -> dict[str, Any]:
@@ -116,7 +117,7 @@ class ControllerAction(ActionBase):
         """
         content = make_outcome(USAGE, problem)
         if not command:
-            with contextlib.suppress(OSError):  # this may be the cause of the failure
+            with contextlib.suppress(OSError):  # perhaps the cause of the failure
                 write_outcome(report_directory(report_dir), content)
         told = {
             "outcome": content,
@@ -136,7 +137,7 @@ class ControllerAction(ActionBase):
 
 
 def _as_started(said: Any) -> Any:
-    """Return sentences, or the sentences of each host, with playbooks named as in this command."""
+    """Return sentences (a list, or lists by host) in which playbooks are named as in this command."""
     if isinstance(said, str):
         return as_started(said, playbooks_in())
     return (
@@ -147,18 +148,18 @@ def _as_started(said: Any) -> Any:
 
 
 class RemoteAction(ActionBase):
-    """Calls the module of the same name; subclasses prepare its arguments and process its result.
+    """Base class that calls the module of the same name. Subclasses prepare the arguments and process the result.
 
-    If a connection fails, Ansible normally drops the host: no ``rescue`` runs for it, and its result does not contain
-    our ``logdisk`` key. Here it becomes an ordinary failure with the verdict ``unreachable``, so that one ``rescue``
-    handles every way in which a host can fail.
+    If a connection fails, Ansible normally drops the host: no ``rescue`` runs for it, and its result has no ``logdisk``
+    key. Here, this becomes an ordinary failure with the verdict ``unreachable``, so that a single ``rescue`` handles
+    all failures of hosts.
     """
 
     module_name = ""
     """Full name of the module."""
 
     stage = ""
-    """The stage of the run that this belongs to; a failure records it for the host."""
+    """The stage of the run to which this action belongs. If the action fails, the record of the host contains it."""
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         result = super().run(tmp, task_vars)
@@ -175,20 +176,22 @@ class RemoteAction(ActionBase):
         return result
 
     def given(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        """Return the task's arguments one by one. Tasks that run on every host pass on whole results instead, because
-        Ansible compiles each template anew for each host."""
+        """Return the task's arguments as single values. Tasks that run on every host pass whole results instead,
+        because Ansible compiles each template again for each host."""
         return arguments
 
     def prepare(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        """Return the module's arguments, made from the task's."""
+        """Return the module's arguments, derived from those of the task."""
         return arguments
 
     def take_in(self, answer: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        """Return the task's result, made from the module's answer, which is untrusted. Not called if it failed."""
+        """Return the task's result, derived from the module's answer, which is untrusted. Not called if the module
+        failed."""
         return answer
 
     def call(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        """Return the module's answer; a failure carries the ``logdisk`` key with its verdict and reason."""
+        """Return the module's answer. If it failed, the answer has the ``logdisk`` key with the verdict and the
+        reason."""
         try:
             answer = self._execute_module(module_name=self.module_name, module_args=arguments, task_vars=task_vars)
         except AnsibleConnectionFailure as error:
@@ -207,22 +210,22 @@ class RemoteAction(ActionBase):
         return answer
 
     def _unknown_user(self, arguments: Mapping[str, Any]) -> str:
-        """Return a message if the module was meant to run as a user who does not exist on the host, and otherwise an
-        empty text. Without this check, the call fails with an error of sudo, chown or setfacl, which depends on the
-        host and on pipelining.
+        """Return a message if the module was to run as a user who does not exist on the host; otherwise an empty text.
+        Without this check, the call fails with an error of sudo, chown or setfacl, which depends on the host and on
+        pipelining.
         """
         user = arguments.get("user")
         if not user or not self._connection.become:
             return ""
         with contextlib.suppress(AnsibleError):
-            # getent ends with 2 if it does not find a key, regardless of the database.
+            # getent ends with status 2 if it does not find a key, in any database.
             if self._low_level_execute_command(f"getent passwd {shlex.quote(user)}", sudoable=False).get("rc") == 2:
                 return NO_USER.format(user=user)
         return ""
 
     def _without_reserved(self, answer: dict[str, Any]) -> dict[str, Any]:
-        """Return the answer without the keys that a host must not set.
-        The interpreter that Ansible itself found is kept."""
+        """Return the answer without the keys that a host must not set. The key for the interpreter that Ansible itself
+        discovered is kept."""
         kept = {key: value for key, value in answer.items() if key not in RESERVED}
         if self._discovered_interpreter_key:
             kept["ansible_facts"] = {self._discovered_interpreter_key: self._discovered_interpreter}
@@ -230,7 +233,7 @@ class RemoteAction(ActionBase):
 
 
 def of_volumes(answer: Mapping[str, Any], volumes: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """Return what a host answered for each of the ``volumes``, with an ``error`` that is empty if nothing is wrong."""
+    """Return the answer of a host for each of the ``volumes``, with an ``error`` that is empty if there is none."""
     answers = as_dict(answer.get("volumes"))
     found = {
         name: as_dict(answers.get(name)) or {"error": "the host did not answer for this volume"} for name in volumes
@@ -239,7 +242,7 @@ def of_volumes(answer: Mapping[str, Any], volumes: Iterable[str]) -> dict[str, d
 
 
 def failure_reason(result: dict[str, Any]) -> str:
-    """Return why a task failed, from its result, in one line of at most 1,000 characters."""
+    """Return the reason why a task failed, from its result, in one line of at most 1,000 characters."""
     parts = [str(result.get("msg") or "")]
     if result.get("module_stderr") or result.get("module_stdout"):
         parts.append(str(result.get("module_stderr") or result.get("module_stdout")))

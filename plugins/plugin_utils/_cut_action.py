@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the action plugins of power cuts share: the stream of the tester, and the data that one of them passes on to
+"""Code that the action plugins of power cuts share: the stream of the tester, and the data that one plugin passes to
 the next."""
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.witness 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 
-# The witness has its own connection, because a shared one would break later. It notices a host without power within
-# three seconds. If an option is given twice, ssh uses the first value.
+# ssh options of the witness, which has its own connection because a shared one would break later. With these options,
+# it notices a host without power within three seconds. If an option is given twice, ssh uses the first value.
 SSH_OPTIONS = (
     "ControlMaster=no",
     "ControlPath=none",
@@ -57,14 +57,15 @@ def stream_command(connection: Any, command: list[str]) -> list[bytes | str]:
 
 
 def keep_alive(connection: Any) -> None:
-    """Keep calls over a new connection from hanging if the host loses its power."""
+    """Prevent calls over a new connection from hanging if the host loses its power."""
     if connection.transport == "ssh":
         given = connection.get_option("ssh_extra_args") or ""
         connection.set_option("ssh_extra_args", f"{given} {KEEP_ALIVE}".strip())
 
 
 def renew(connection: Any) -> None:
-    """Make the next call over a new connection, because the previous one may have died with the host unnoticed."""
+    """Make the next call over a new connection. The previous connection may have died with the host without being
+    noticed."""
     if connection.transport != "local":
         connection.reset()
 
@@ -74,7 +75,8 @@ def files_of(directory: RunDirectory, host: str, volume: str, number: int) -> Fi
 
 
 def command_of(given: Mapping[str, Any], problem: str) -> Command:
-    """Return the outcome of the cut command, from the result of its task and the failure of a user's task."""
+    """Return the outcome of the cut command. It is derived from the result of its task, or from the failure of a user's
+    task."""
     return Command(
         done=given.get("go") is True,
         status=given.get("status"),

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""One power cut and what it showed.
+"""Decides what a power cut showed.
 
-A cut is kept or lost only if the tester's check of the files says so. Any deviation from a plain cut of the power
-makes it inconclusive.
+The outcome is kept or lost only if the tester's check of the files says so. Any deviation from a plain power cut makes
+it inconclusive.
 """
 
 from __future__ import annotations
@@ -32,22 +32,22 @@ OUTCOMES = (KEPT, LOST, INCONCLUSIVE)
 
 CONNECTION_BROKE = 255
 CHECK_KEPT, CHECK_LOST = 0, 5
-"""The exit status of the tester's check if everything was kept, and if something was lost."""
+"""The exit statuses of the tester's check: everything was kept, or something was lost."""
 
 SOONEST_BOOT_NS = 500_000_000
-"""No host boots in less time. A connection that ends sooner was ended by a host that still had power. Later, a host
-that has booted may refuse it."""
+"""No host boots in less time than this. If a connection ends sooner, a host that still had power ended it. If it ends
+later, the host may have booted again and refused it."""
 
 SAME_VOLUME = ("mount_point", "filesystem_uuid", "mount_source", "filesystem_type")
-"""The facts that must be equal before and after the cut if it is the same file system. A device may get another name
-when the host boots, so a UUID says more than its source."""
+"""The facts that must be equal before and after the cut if it is the same file system. A device may have a different
+name after the host has booted, so the UUID is more reliable than the source."""
 
 
 @dataclass(frozen=True)
 class Command:
-    """The outcome of the user's command or tasks. ``status`` is None if it was killed at its time limit, or if tasks
-    took its place. ``ended_ns`` is the time at which the command or the tasks had ended, by the monotonic clock of the
-    controller."""
+    """The outcome of the user's command or tasks. ``status`` is None if the command was killed at its time limit, or if
+    tasks were used instead. ``ended_ns`` is the time by which the command or the tasks had ended, by the monotonic
+    clock of the controller."""
 
     done: bool = False
     status: int | None = None
@@ -59,11 +59,11 @@ class Command:
 
 @dataclass(frozen=True)
 class Witnessed:
-    """How the witness ended. ``problem`` says why it did not see the connection break;
-    ``early`` is true if it broke before the cut.
+    """How the witness ended. ``problem`` says why it did not see the connection break. ``early`` is true if the
+    connection broke before the cut.
 
     ``status`` is the exit status of the tester, or of ssh if the connection broke (255). ``lost_ns`` is the time at
-    which its stream ended, by the monotonic clock of the controller.
+    which the stream of the tester ended, by the monotonic clock of the controller.
     """
 
     seen: Seen
@@ -77,9 +77,9 @@ class Witnessed:
 
 @dataclass(frozen=True)
 class Returned:
-    """The host's answers before and after: ``before`` and ``after`` hold its boot_id and the facts of the file system
-    under test; ``after`` is None if it did not come back. ``problem`` is the last reason why it did not answer, or why
-    its file system could not be inspected."""
+    """The host's answers before and after the cut. ``before`` and ``after`` hold its boot_id and the facts of the file
+    system under test. ``after`` is None if the host did not come back. ``problem`` is the last reason why it did not
+    answer, or why its file system could not be inspected."""
 
     before: Mapping[str, Any]
     after: Mapping[str, Any] | None = None
@@ -130,10 +130,10 @@ class Cut:
 def cut_of(
     number: int, command: Command, witnessed: Witnessed, returned: Returned, checked: Checked, blind_limit_ns: int
 ) -> Cut:
-    """Return what a cut showed. It is kept only if a loss of more than ``blind_limit_ns`` of writing would
-    have been seen."""
+    """Return the conclusion from a cut. The outcome is kept only if a loss of more than ``blind_limit_ns`` of writing
+    would have been seen."""
     seen, beyond = witnessed.seen, found_beyond(witnessed.seen, checked.rows)
-    # The newest write that is found may not have returned, but all earlier writes had returned.
+    # The newest write found may not have returned, but all earlier writes had returned.
     sight = sight_of(seen, power_end_ns(command, witnessed), sum(max(0, writes - 1) for writes in beyond.values()))
     outcome, reason = outcome_of(command, witnessed, returned, checked)
     if outcome == KEPT:
@@ -161,7 +161,7 @@ def cut_of(
 
 
 def outcome_of(command: Command, witnessed: Witnessed, returned: Returned, checked: Checked) -> tuple[str, str]:
-    """Return the outcome of a cut and the reason, a sentence without a full stop."""
+    """Return the outcome of a cut, and the reason as a sentence without a full stop."""
     why = why_no_cut(command, witnessed, returned) or why_unchecked(checked)
     if why:
         return INCONCLUSIVE, why
@@ -171,15 +171,15 @@ def outcome_of(command: Command, witnessed: Witnessed, returned: Returned, check
 
 
 def power_end_ns(command: Command, witnessed: Witnessed) -> int:
-    """Return the latest instant at which the host can still have had power, according to the command, the last line and
+    """Return the latest time at which the host may still have had power, according to the command, the last line and
     the loss of the connection."""
     last_ns, lost_ns = witnessed.seen.last_ns, witnessed.lost_ns
     return max(last_ns, command.ended_ns, lost_ns if lost_ns - last_ns < SOONEST_BOOT_NS else 0)
 
 
 def found_beyond(seen: Seen, rows: Sequence[Mapping[str, str]]) -> dict[int, int]:
-    """Return, by queue manager, by how many writes the newest one found is ahead of the last acknowledged one, as far
-    as the rows show it."""
+    """Return, by queue manager, how many writes were found beyond the last acknowledged one, as far as the rows show
+    it."""
     beyond = {}
     for row in rows:
         worker, found = (
@@ -192,7 +192,7 @@ def found_beyond(seen: Seen, rows: Sequence[Mapping[str, str]]) -> dict[int, int
 
 
 def why_blind(seen: Seen, sight: Sight, beyond: Mapping[int, int], limit_ns: int) -> str:
-    """Return why a loss at the end that is too long could have gone unnoticed; empty if it could not."""
+    """Return the reason if too long a loss at the end could have gone unnoticed; otherwise empty."""
     if sight.visible_from_ns is None or seen.ready is None or len(beyond) != seen.ready.qm:
         return (
             "it is not known how short a loss at the end could have gone unnoticed, because the "
@@ -223,8 +223,8 @@ def why_blind(seen: Seen, sight: Sight, beyond: Mapping[int, int], limit_ns: int
 
 
 def why_no_cut(command: Command, witnessed: Witnessed, returned: Returned) -> str:
-    """Return why this was not a power cut of a host that was writing, or why that is unknown; empty if it was such a
-    cut."""
+    """Return the reason if this was not, or may not have been, a power cut of a host that was writing; otherwise
+    empty."""
     return _why_not_writing(command, witnessed) or _why_not_cut(command, witnessed) or _why_not_back(command, returned)
 
 
@@ -284,7 +284,7 @@ def _why_not_back(command: Command, returned: Returned) -> str:
 
 
 def why_other_volume(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
-    """Return why this is not the file system that was written to, empty if it is."""
+    """Return the reason if this is not the file system that was written to; otherwise empty."""
     known = before.get("filesystem_uuid") or ""
     differing = [
         name
@@ -302,8 +302,8 @@ def why_other_volume(before: Mapping[str, Any], after: Mapping[str, Any]) -> str
 
 
 def _why_recreated(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
-    """Return why this is a new file system with the UUID of the old one, empty if it is not,
-    or if a host does not report when it was created."""
+    """Return the reason if this is a new file system with the UUID of the old one. Empty if it is not, or if the host
+    does not report when the file system was created."""
     births = [str(each.get("filesystem_born_epoch_s") or "") for each in (before, after)]
     if births[0] == births[1] or not all(births):
         return ""
@@ -314,7 +314,7 @@ def _why_recreated(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
 
 
 def why_unchecked(checked: Checked) -> str:
-    """Return why the check of the files is inconclusive; empty if it is not."""
+    """Return the reason if the check of the files is inconclusive; otherwise empty."""
     if checked.problem:
         return f"the files could not be checked: {checked.problem}"
     if checked.status not in (CHECK_KEPT, CHECK_LOST):
@@ -330,7 +330,7 @@ def why_unchecked(checked: Checked) -> str:
 
 
 def total_row(rows: Sequence[Mapping[str, str]]) -> Mapping[str, str]:
-    """Return the row of durability.csv for all queue managers, an empty one if there is none."""
+    """Return the row of durability.csv for all queue managers, or an empty row if there is none."""
     return next((row for row in rows if row.get("worker") == "all"), {})
 
 
@@ -344,13 +344,13 @@ _LOSSES = (
     ("zeroed", "zeroed_positions", "{} blocks are zeroed"),
     ("corrupt", "corrupt_positions", "{} blocks hold damaged data"),
 )
-"""Kinds of damage, the columns of durability.csv that count them, and the text about each."""
+"""The kinds of damage: the column of durability.csv that counts each kind, and the text about it."""
 DAMAGE = {column: damage for damage, column, _text in _LOSSES}
 
 
 def damage_of(row: Mapping[str, str]) -> dict[str, str]:
-    """Return the extent of each kind of damage, from the row for all queue managers; if none is counted, a general
-    loss."""
+    """Return the extent of each kind of damage, from the row for all queue managers. If no column counts any damage,
+    return a general loss."""
     counts = {column: int(row[column]) for column in row if row[column].isdecimal() and len(row[column]) <= 20}
     found: dict[str, list[str]] = {}
     for damage, column, text in _LOSSES:

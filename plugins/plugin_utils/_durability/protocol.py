@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The output of a tester while it writes: lines from a host, each acknowledging writes that have returned.
-Nobody vouches for them.
+"""Parses the output of a tester while it writes: untrusted lines from a host that acknowledge writes that have
+returned.
 
-Only complete lines are used, and for each queue manager only its largest count.
-If a line is lost, fewer writes are claimed, never more.
+Only complete lines are used, and only the largest count of each queue manager. If a line is lost, fewer writes are
+claimed, never more.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader im
 
 LONGEST_LINE = 4096
 MOST_FOREIGN_LINES = 1000
-"""The largest number of lines outside the protocol: the output of a login comes before the tester's lines."""
+"""The largest number of lines that are not part of the protocol. A login may print text before the tester's lines."""
 MOST_DELAYS = 100_000
 TICK_NS = 1_000_000
 """How often the tester looks for writes that returned."""
 LARGEST_COUNT = 1 << 48
-"""More writes of a queue manager than the stamps can distinguish."""
+"""The limit of writes of a queue manager that the stamps can distinguish."""
 
 END_OF_TIME, SIGNAL, DEADLINE = "time", "signal", "deadline"
-"""How the tester ends if no write failed; otherwise it sends the name of the error."""
+"""The ways in which the tester ends if no write failed. Otherwise, it sends the name of the error."""
 
 _READY = re.compile(
     r"ready (?P<run_id>[A-Za-z0-9][A-Za-z0-9_.-]{0,99}) (?P<boot_id>[0-9a-f-]{1,64}) seed=(?P<seed>[0-9]{1,20}) "
@@ -44,13 +44,13 @@ _NUMBERS = ("seed", "bsize", "file_size", "files", "qm")
 
 
 class ProtocolError(ValueError):
-    """Lines that no tester of this collection sends; the message says what is wrong with them."""
+    """Some line does not come from a tester of this collection. The message says what is wrong."""
 
 
 @dataclass(frozen=True)
 class Ready:
-    """The line that the tester sends when its files are complete on the disk. Writes can be claimed only after this
-    line. Sizes are in bytes."""
+    """The line that the tester sends when its files are complete on the disk. Writes can be acknowledged only after
+    this line. Sizes are in bytes."""
 
     line: str
     run_id: str
@@ -85,7 +85,7 @@ class Seen:
 
     @property
     def writing_s(self) -> float:
-        """How long acknowledgements were seen."""
+        """How long acknowledgements arrived."""
         return (self.last_ns - self.ready_ns) / 1e9 if self.ready else 0.0
 
     @property
@@ -94,8 +94,8 @@ class Seen:
 
 
 class Reader:
-    """Reads what a host sends, part by part. ``asked`` holds the tester's options:
-    ``run_id`` and the numbers of its ``ready`` line."""
+    """Reads the data from a host piece by piece. ``asked`` holds the tester's options: ``run_id`` and the numbers in
+    its ``ready`` line."""
 
     def __init__(self, asked: Mapping[str, object]) -> None:
         self.seen = Seen()
@@ -104,7 +104,7 @@ class Reader:
         self._foreign = 0
 
     def feed(self, content: bytes, now_ns: int) -> None:
-        """Process the data that arrived at an instant. Raises ProtocolError."""
+        """Process data that arrived at the given time. Raises ProtocolError."""
         *lines, self._rest = (self._rest + content).split(b"\n")
         if len(self._rest) > LONGEST_LINE or any(len(line) > LONGEST_LINE for line in lines):
             raise ProtocolError(f"the host sent a line of more than {LONGEST_LINE} bytes")
@@ -161,7 +161,7 @@ class Reader:
 
 def acknowledged_text(seen: Seen) -> str:
     """Return the input of the check: the tester's `ready` line, its first and last time, the last count of each queue
-    manager, and the end if it arrived."""
+    manager, and the line ``end`` if it arrived."""
     if seen.ready is None:
         return ""
     counts = [f"ack {number} {count}" for number, count in sorted(seen.counts.items())]
@@ -171,7 +171,7 @@ def acknowledged_text(seen: Seen) -> str:
 
 @dataclass(frozen=True)
 class Sight:
-    """What a witness can have missed: the delay of acknowledgements, and the smallest loss at the end that it would
+    """What a witness may have missed: the delay of acknowledgements, and the smallest loss at the end that it would
     certainly have noticed."""
 
     delay_p50_ns: int | None
@@ -199,7 +199,7 @@ def sight_of(seen: Seen, power_end_ns: int, unseen_writes: int) -> Sight:
     elapsed_ns = max(1, seen.last_ns - seen.ready_ns)
     unseen_ns = unseen_writes * elapsed_ns // seen.acknowledged_writes
     visible_ns = TICK_NS + max(seen.gap_max_ns, p99_ns + silence_ns, unseen_ns)
-    # Each queue manager may have had one write that returned and was not yet counted.
+    # Each queue manager may have had one write that had returned but had not been counted.
     queue_managers = seen.ready.qm if seen.ready else 1
     visible_writes = -(-seen.acknowledged_writes * visible_ns // elapsed_ns) + queue_managers
     return Sight(p50_ns, p99_ns, seen.gap_max_ns, silence_ns, visible_ns, visible_writes)

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The names of variables in messages about power cuts, whose files are planned with the variables of a sweep."""
+"""Rewords messages for power cuts. Their files are planned with the variables of a sweep, but users set other
+variables."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a cut command tests and what it does not. This is printed before a cut, and with the verdict."""
+"""Describes what a cut command tests and what it does not. The text is printed before a cut, and with the verdict."""
 
 from __future__ import annotations
 
@@ -38,6 +38,6 @@ NEVER_AN_ARRAY = "No cut of a host tests a SAN array, which keeps its power."
 
 
 def what_is_tested(command: str) -> str:
-    """Return sentences on what a cut command tests and what it does not, as far as its text shows that."""
+    """Return sentences about what a cut command tests and what it does not, as far as its text shows this."""
     found = next((sentence for pattern, sentence in _KINDS if pattern.search(command)), UNKNOWN)
     return f"{found} {NEVER_AN_ARRAY}"

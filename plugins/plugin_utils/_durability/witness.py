@@ -2,12 +2,12 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The witness: a process of its own on the controller, which reads what a tester acknowledges until the
-connection breaks.
+"""The witness: a separate process on the controller. It reads the tester's acknowledgements until the connection
+breaks.
 
 It runs beside the tasks that cut the power, so it outlives the task that starts it. It ends when its stream ends, on
-request, or when Ansible has ended. Its results are in the run directory. It writes there when the tester is
-ready, when the first write is acknowledged, and when the stream has ended, and never while it measures the delay of
+request, or when Ansible has ended. Its results are in the run directory. It writes there when the tester is ready, when
+the first write is acknowledged, and when the stream has ended. It never writes while it measures the delay of
 acknowledgements.
 """
 
@@ -39,7 +39,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import re
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 
 STARTED, READY, WRITING, OVER, GONE = "started", "ready", "writing", "over", "gone"
-"""The progress of a witness. It has disappeared if it was killed or could not write its file."""
+"""The progress of a witness. It is DISAPPEARED if the witness was killed or could not write its file."""
 
 LOOK_S = 1.0
 """How often the witness checks whether Ansible is still running."""
@@ -47,11 +47,11 @@ LET_END_S = 5.0
 SAID_MAX_BYTES = 16384
 STATE_MAX_BYTES = 64 << 20
 FAILURE_BYTES = 512
-"""The space for the reason of a failure is reserved at the start, because a full disk may be the reason."""
+"""Space for the reason of a failure is reserved at the start, because a full disk may be the reason."""
 
 
 class WitnessError(Exception):
-    """A witness that cannot be started; the message says why."""
+    """A witness cannot be started. The message says why."""
 
 
 @dataclass(frozen=True)
@@ -82,9 +82,9 @@ class Files:
 
 @dataclass(frozen=True)
 class State:
-    """What a witness has seen so far. ``problem`` says why it ended although its stream did not; ``said`` is the end
-    of the tester's and ssh's output, and ``status`` the exit status of their command, if it ended by itself.
-    ``lost_ns`` is the time at which the stream ended, by the monotonic clock; 0 while it goes on."""
+    """What a witness has seen so far. ``problem`` says why the witness ended although its stream had not. ``said`` is
+    the end of the output of tester and ssh. ``status`` is the exit status of their command, if it ended by itself.
+    ``lost_ns`` is the time at which the stream ended, by the monotonic clock, or 0 while it continues."""
 
     name: str
     pid: int = 0
@@ -102,8 +102,8 @@ class State:
 def start(
     command: Sequence[bytes | str], asked: Mapping[str, Any], files: Files, longest_s: float, parent_pid: int
 ) -> None:
-    """Start a witness for the output of a command, in its own session.
-    It ends with the process ``parent_pid``. Raises WitnessError."""
+    """Start a witness for the output of a command, in its own session. The witness ends when the process ``parent_pid``
+    ends. Raises WitnessError."""
     try:
         os.makedirs(files.folder, exist_ok=True)
         descriptor = os.open(files.lock, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
@@ -127,7 +127,7 @@ def start(
 
 
 class _Witness:
-    """The process. It holds the lock until it ends."""
+    """The witness process. It holds the lock until it ends."""
 
     def __init__(
         self,
@@ -160,7 +160,7 @@ class _Witness:
                         self._lost_ns = time.monotonic_ns()
                         self._status = process.wait(LET_END_S)
                 except subprocess.TimeoutExpired:
-                    pass  # it closed its output and continues, so the rest of its output is not read
+                    pass  # the command closed its output but continues, so there is nothing more to read
                 finally:
                     end(process)
             self._write(OVER)
@@ -173,7 +173,7 @@ class _Witness:
         self._told_to_end = True
 
     def _read(self, process: subprocess.Popen[bytes]) -> bool:
-        """Read until the streams have ended or there is a reason to stop; return whether they have ended."""
+        """Read until the streams have ended or there is a reason to stop. Returns whether they have ended."""
         with selectors.DefaultSelector() as selector:
             for stream in filter(None, (process.stdout, process.stderr)):
                 selector.register(stream, selectors.EVENT_READ)
@@ -228,7 +228,7 @@ class _Witness:
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
-    """End a process, after giving it a moment to end by itself."""
+    """End a process, but first give it a moment to end by itself."""
     if process.poll() is None:
         process.terminate()
         try:
@@ -248,13 +248,13 @@ def is_alive(pid: int) -> bool:
 
 
 def last_words(said: bytes) -> str:
-    """Return the last line that is not empty, at most 300 characters of it."""
+    """Return the last line that is not empty, shortened to 300 characters."""
     lines = [line for line in said.decode("utf-8", "replace").splitlines() if line.strip()]
     return printable(lines[-1].strip()[-300:]) if lines else ""
 
 
 def look(files: Files) -> State:
-    """Return the progress of a witness, and what it has seen."""
+    """Return the progress of a witness, and its data."""
     alive, failure = _is_held(files.lock)
     try:
         data = json.loads(read_file(files.state, STATE_MAX_BYTES))
@@ -275,7 +275,7 @@ def look(files: Files) -> State:
 
 
 def _is_held(path: str) -> tuple[bool, str]:
-    """Return whether a witness is alive, and otherwise why it failed, if it reported a reason."""
+    """Return whether a witness is alive. If it is not, also return the reason of its failure, if it reported one."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
     except OSError:
@@ -297,7 +297,7 @@ def _seen(data: Mapping[str, Any]) -> Seen:
 
 
 def stop(files: Files) -> State:
-    """Tell a witness to end, and return what it saw."""
+    """Tell a witness to end, and return its data."""
     state = look(files)
     if not state.is_over and state.pid:
         with contextlib.suppress(ProcessLookupError):
@@ -306,7 +306,7 @@ def stop(files: Files) -> State:
 
 
 def wait(files: Files, until: Any, longest_s: float, pause_s: float = 0.05) -> State:
-    """Return the state of a witness when the condition holds, or when the time has passed."""
+    """Wait until the condition is true or the time has passed. Returns the state of the witness."""
     end_s = time.monotonic() + longest_s
     while True:
         state = look(files)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A finding in words."""
+"""Makes the sentence about a finding."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ NO_REASON = "no reason is recorded"
 
 
 def in_words(finding: Mapping[str, Any], words: Words) -> str:
-    """Return a finding as a sentence. A record may come from another version, so an unknown finding is described by
-    its kind."""
+    """Return a finding as a sentence. A record may come from another version. If its kind of finding is unknown, the
+    sentence only names the kind."""
     write = _WRITE.get(finding["kind"])
     try:
         return write(finding, words) if write else _quoted(finding, words)
@@ -33,7 +33,7 @@ def in_words(finding: Mapping[str, Any], words: Words) -> str:
 
 
 def figure_in_words(finding: Mapping[str, Any], words: Words) -> str:
-    """Return a finding without the evidence after its figure."""
+    """Return the sentence about a finding without the evidence that follows its figure."""
     if finding["kind"] == findings.LIMIT and "text" not in finding:
         return figure_text(finding, words)
     if finding["kind"] == findings.ELSEWHERE:

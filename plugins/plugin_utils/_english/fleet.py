@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The verdict on a fleet in sentences."""
+"""Makes the sentences about the verdict on a fleet."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import wo
 
 
 def told_fleet(verdict: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a verdict on a fleet with its sentences: why each host does not pass, and what else stops the gate."""
+    """Return a verdict on a fleet together with its sentences: why each host does not pass, and other reasons for which
+    the gate fails."""
     problems = [in_words(problem, words_of("")) for problem in verdict["problems"]]
     of_hosts = [
         f"{host_label(host['host'], host['volume'])}: {reason}"
@@ -29,7 +30,7 @@ def told_fleet(verdict: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def host_reasons(host: Mapping[str, Any]) -> list[str]:
-    """Return why one host's volume does not pass or does not certify, one sentence each; none if it does both."""
+    """Return sentences about why a host's volume does not pass or does not certify; none if it passes and certifies."""
     if host["verdict"] != PASS:
         return [
             f"{verdict}: {reason}"
@@ -39,8 +40,8 @@ def host_reasons(host: Mapping[str, Any]) -> list[str]:
 
 
 def _verdicts_of_reasons(host: Mapping[str, Any]) -> Iterable[str]:
-    """Return the verdict that each reason gives the volume: a reason that is undecided because the host was disturbed
-    is not a failure, even if another one is. Without findings, as in records of earlier versions, each reason has the
-    verdict of the volume."""
+    """Return the verdict that belongs to each reason. A reason may be undecided, for example because the host was
+    disturbed, even if another reason makes the volume fail. Without findings, as in records of earlier versions, each
+    reason has the verdict of the volume."""
     own = [each["verdict"] for each in reasons_among(host.get("findings") or ())]
     return own if len(own) == len(host["reasons"]) > 0 else itertools.repeat(host["verdict"])

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The sentence about a limit on a row, made from its judgement or its finding: the figure, its limit, the row,
-and what the evidence covers."""
+"""Makes the sentence about a limit on a row, from the judgement or the finding: the figure, the limit, the row, and
+what the evidence covers."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ _INSTEAD = "observe with observe_source: bpftrace, which sees each write"
 
 
 def sentence_of(judged: Judged, words: Words, tell: Callable[[Mapping[str, Any], Words], str]) -> str:
-    """Return the sentence about a judgement, whether it passes or not.
-    ``tell`` makes the text of another finding, if this one is about that."""
+    """Return the sentence about a judgement, whether it passes or not. ``tell`` makes the text of another finding that
+    this one refers to."""
     details = _details(judged)
     if (details.get("why") or {}).get("code") == NO_ROW:
         text = f"{judged['limit']}: no row to which it applies was measured{_rows_text(judged)}"
@@ -48,7 +48,7 @@ def sentence_of(judged: Judged, words: Words, tell: Callable[[Mapping[str, Any],
 
 
 def and_others(text: str, others: int) -> str:
-    """Return the sentence about a limit's worst row, with the number of other rows that did not pass either."""
+    """Return the sentence about the worst row of a limit, with the number of other rows that did not pass."""
     return _add(text, f"{others} more of its rows did not pass") if others else text
 
 
@@ -69,8 +69,8 @@ def figure_text(judged: Judged, words: Words) -> str:
 
 
 def why_text(judged: Judged, words: Words, tell: Callable[[Mapping[str, Any], Words], str], short: bool = False) -> str:
-    """Return why the figure alone is inconclusive, or what it is based on; empty if neither applies. A short text
-    leaves out the remedy."""
+    """Return why the figure by itself is inconclusive, or what it is based on; empty if neither applies. A short text
+    does not include the remedy."""
     why = _details(judged).get("why") or {}
     code = why.get("code")
     if code == "too_few":
@@ -131,7 +131,7 @@ def _waiver(judged: Judged) -> str:
 
 
 def deviation_text(deviation: Mapping[str, Any]) -> str:
-    """Return by how much a share differs from what was requested."""
+    """Return a text about how much a share differs from the requested one."""
     return (
         f"{share_text(deviation)} {_units.format_ratio(deviation['achieved'])} instead of "
         f"{_units.format_ratio(deviation['asked'])}"
@@ -149,14 +149,13 @@ def _disturbance(details: Mapping[str, Any]) -> str:
 
 
 def _evidence(judged: Judged, words: Words) -> str:
-    """Return the result and its confidence, what it covers, and, if the question is open, what is needed to decide
-    it."""
+    """Return the result with its confidence, what it covers and, if it is undecided, what is needed to decide it."""
     return ": " + " ".join(part for part in (_found(judged), _outlook(judged)) if part)
 
 
 def _within_chance(judged: Judged, words: Words) -> str:
-    """Return a sentence that says that the row of one worker among several is above its limit without a verdict on
-    it."""
+    """Return a sentence that says that the row of one of several workers is above the limit but does not decide the
+    verdict."""
     side = "above" if judged["bound"] == "max" else "below"
     details = _details(judged)
     found = (
@@ -172,7 +171,7 @@ def _within_chance(judged: Judged, words: Words) -> str:
 
 
 def _rare_seconds(judged: Judged, words: Words) -> str:
-    """Return what can be concluded about seconds that were not measured if no second broke the limit."""
+    """If no second broke the limit, return what can be concluded about seconds that were not measured."""
     details = _details(judged)
     return (
         f": no second of {_units.format_count(details['seconds'])} broke it, so {_confident(details['confidence'])} "
@@ -204,7 +203,7 @@ def _counted_of(judged: Judged) -> str:
 
 
 def _add(text: str, more: str) -> str:
-    """Return a text with an addition, which is another sentence after evidence, and another clause after a figure."""
+    """Return a text with an addition. After evidence, it is a separate sentence; after a figure, a clause."""
     return f"{text} {more[0].upper()}{more[1:]}." if text.endswith(".") else f"{text}; {more}"
 
 
@@ -242,7 +241,7 @@ def _share_found(judged: Judged) -> str:
 
 
 def _confident(confidence: float) -> str:
-    """Return a confidence with all of its digits: 99.99 % must not be rounded to certainty."""
+    """Return a confidence with all of its digits: 99.99 % must not be rounded to 100 %."""
     return f"with {_units.format_ratio(confidence, 12)} confidence"
 
 
@@ -271,8 +270,7 @@ def _outlook(judged: Judged) -> str:
 
 
 def _coverage(judged: Judged) -> str:
-    """Return which slow phases a pass covers, how phases that crowd together count, and what the pass does not
-    cover."""
+    """Return which slow phases a pass covers, how clusters of phases are counted, and what the pass does not cover."""
     longest = _units.format_duration(judged["episode_s"] * 1e9, 2)
     rare = (
         "Not covered: longer ones, and anything that occurs less often than once in "
@@ -292,7 +290,7 @@ def _coverage(judged: Judged) -> str:
 
 
 def _format(judged: Judged) -> Callable[..., str]:
-    """Return the function that formats figures of the metric. A capacity is in the unit of the load points."""
+    """Return the function that formats figures of the metric. The unit of a capacity is that of the load points."""
     if judged["metric"] == "capacity":
         return lambda load, digits=3: text_of_load(load, judged["unit"])
     metric = find_metric(judged["metric"])
@@ -304,7 +302,7 @@ def _limit_figure(judged: Judged) -> str:
 
 
 def _distinct(write: Callable[..., str], value: float, other: float) -> str:
-    """Write a figure with enough digits to distinguish it from the figure that it is compared with."""
+    """Format a figure with enough digits to distinguish it from the figure with which it is compared."""
     texts = (write(value, digits) for digits in range(3, 13))
     return next((text for text in texts if value == other or text != write(other, 12)), str(value))
 
@@ -321,7 +319,8 @@ def _where(judged: Judged, words: Words) -> str:
 
 
 def _row_load(judged: Judged) -> int:
-    """Return the load point of the row; a judgement that does not belong to a load point has it in its details."""
+    """Return the load point of the row; if the judgement does not belong to a single load point, it is in the
+    details."""
     return judged["load_point"] if judged["load_point"] is not None else _details(judged).get("load_point", 0)
 
 

@@ -20,7 +20,7 @@ _OF = {
 
 
 def metric_text(name: str) -> str:
-    """Return the name of a metric as it stands before its figure."""
+    """Return the name of a metric in the form used before its figure."""
     if name in _NAMES:
         return _NAMES[name]
     for prefix, text in _OF.items():

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The judged part of a record with its sentences: the reasons, the qualification and the texts of judgements that
+"""Adds the sentences to the judged part of a record: the reasons, the qualification and the texts of judgements, which
 record.json contains in addition to the findings."""
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ NOTHING_MEASURED = "nothing was measured"
 
 
 def told(judged: Mapping[str, Any], words: Words) -> dict[str, Any]:
-    """Return the judged part of a record with its sentences. After that, a judgement that passes no longer needs its
-    details."""
+    """Return the judged part of a record with its sentences. The details of judgements that pass are then no longer
+    needed."""
     findings = judged["findings"]
     judgements = []
     for judgement in judged["judgements"]:

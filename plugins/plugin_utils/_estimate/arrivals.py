@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How long commits wait for the log if they arrive at a given rate, independently of earlier commits."""
+"""Calculates how long commits wait for the log if they arrive at a given rate, independently of each other."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _ROUNDS = 100
 
 
 def mean_commit_wait_ns(line: Line, load: Load, commits_per_s: float, variation: float) -> float | None:
-    """Return the mean time from a commit to the end of its write, None if the log cannot keep up with the rate.
+    """Return the mean time from a commit to the end of its write, or None if the log cannot keep up with the rate.
 
     Commits arrive at random (Poisson). If no write is in flight, a commit is written at once. Otherwise it waits for
-    the rest of the write in flight, and then for its own write, which takes everything that arrived meanwhile. So this
-    is a queue with bulk service; docs/estimates.md has the formula. load describes a commit; its number of applications
-    does not matter. variation is the standard deviation of the latency divided by its mean, for writes with a single
-    commit. The deviation is assumed to be the same for larger writes.
+    the rest of the write in flight, and then for its own write, which takes everything that arrived in the meantime.
+    This is a queue with bulk service; docs/estimates.md contains the formula. load describes a commit; its number of
+    applications is not used. variation is the standard deviation of the latency divided by its mean, for writes with a
+    single commit. The deviation is assumed to be the same for larger writes.
     """
     rate = commits_per_s / 1e9
     most = most_commits_per_ns(line.latency_ns, load)
@@ -39,8 +39,8 @@ def mean_commit_wait_ns(line: Line, load: Load, commits_per_s: float, variation:
     fixed, variance = max(0.0, alone - more), (variation * alone) ** 2
     idle = 1.0
     for _round in range(_ROUNDS):
-        # Mean and second moment of the duration of a write. It carries the commits that arrived during the previous
-        # write, or a single commit after an idle time.
+        # The mean and the second moment of the duration of a write. The write contains the commits that arrived during
+        # the previous write, or a single commit after an idle time.
         mean = (fixed + more * idle) / (1 - rate * more)
         commits = rate * mean + idle
         square = (fixed**2 + variance + 2 * fixed * more * commits + more**2 * commits) / (1 - (rate * more) ** 2)

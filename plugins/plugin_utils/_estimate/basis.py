@@ -41,8 +41,8 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """The result of a load, the reservations about it (keys of reservations.TEXTS),
-    and the measurement of the same load, None if there is none."""
+    """The estimate for a load, the reservations about it (keys of reservations.TEXTS), and the measurement of the same
+    load, or None."""
 
     load: Load
     commits: Commits
@@ -63,12 +63,12 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """The line that the log's writes follow, or the reason if they do not follow one,
-    and the measured commit workload by message size and number of applications.
+    """The line that describes the log's writes, or the reason why there is none, and the results of the commit workload
+    by message size and number of applications.
 
-    writers is how many queue managers wrote at the same time when the line was measured. load is that of the commit
-    workload, or the default one. Its buffer, messages in a commit and remote delay apply to all estimates. variations
-    are the coefficients of variation of the latency for each write size.
+    writers is the number of queue managers that wrote at the same time when the line was measured. load is the load of
+    the commit workload, or the default load. Its buffer, messages in a commit and remote delay apply to all estimates.
+    variations are the coefficients of variation of the latency for each write size.
     """
 
     line: Line | None
@@ -79,8 +79,8 @@ class Basis:
     variations: tuple[tuple[float, float], ...]
 
     def estimate(self, message_bytes: int, applications: int, more_delay_ns: float = 0.0) -> Estimate:
-        """Return the estimate for applications that commit messages of a size;
-        more_delay_ns is added to the remote delay. There must be a line."""
+        """Return the estimate for applications that commit messages of a size; more_delay_ns is added to the remote
+        delay. Requires a line."""
         load = replace(
             self.load,
             applications=applications,
@@ -92,14 +92,14 @@ class Basis:
         return Estimate(load, commits, reservations(self.line, commits.write_bytes, commits.cycle_ns), measured)
 
     def variation(self, write_bytes: float) -> float:
-        """Return the coefficient of variation of the latency at the measured size that is nearest to a size
-        of write."""
+        """Return the coefficient of variation of the latency at the measured size that is nearest to the given size of
+        a write."""
         return min(self.variations, key=lambda known: abs(math.log(known[0] / write_bytes)), default=(0, 0.0))[1]
 
 
 def basis_of(tables: Tables, facts: Mapping[str, Any]) -> Basis | None:
-    """Return the basis of estimates from the tables of a run and the facts of its host, None if nothing was written to
-    a log, or if other data was written at the same time."""
+    """Return the basis of estimates from the tables of a run and the facts of its host, or None if nothing was written
+    to a log or if other data was written at the same time."""
     writes = (
         [
             row
@@ -138,8 +138,7 @@ def basis_of(tables: Tables, facts: Mapping[str, Any]) -> Basis | None:
 
 
 def _buffer_bytes(tables: Tables, facts: Mapping[str, Any]) -> int:
-    """Return the log buffer of the commit workload, or otherwise of the host's queue managers, or otherwise the default
-    one."""
+    """Return the log buffer of the commit workload, or else of the host's queue managers, or else the default."""
     configured = facts.get("queue_manager_log_buffer_bytes")
     known = (
         configured
@@ -150,15 +149,15 @@ def _buffer_bytes(tables: Tables, facts: Mapping[str, Any]) -> int:
 
 
 def _of_fewest_writers(rows: list[Row], tables: Tables) -> list[Row]:
-    """Return the rows with the smallest number of queue managers that write at the same time:
-    each of them then has its log to itself."""
+    """Return the rows with the smallest number of queue managers that write at the same time: with as few as possible,
+    they disturb each other least."""
     fewest = min(map(tables.workers_of, rows))
     return [row for row in rows if tables.workers_of(row) == fewest]
 
 
 def _write_size(row: Row) -> float | None:
-    """Return the size of the writes of a row; the writes of the commit workload vary in size, and the step's size is
-    the size of its messages."""
+    """Return the size of the writes in a row. In the commit workload, the size of writes varies, and the size of the
+    step is that of its messages."""
     return row.get("write_size_mean_bytes") or row["block_size_bytes"]
 
 

@@ -6,8 +6,8 @@
 
 Each queue manager has one logger with one outstanding write. While it is in flight, the commits of other applications
 accumulate, and the next write takes them all, up to the size of the log buffer. With at least two applications, two
-cohorts alternate: the applications that a write releases commit again just after the next write has started, so each
-write carries the commits of one half of them.
+cohorts alternate. When a write completes the commits of some applications, these commit again just after the next write
+has started. Therefore, each write carries the commits of one half of the applications.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from dataclasses import dataclass
 from ansible_collections.mqops.logdisk.plugins.module_utils import _ini_files
 
 OVERHEAD_BYTES = 1464
-"""The size of a message's log records in addition to the message itself, for its put and its get together."""
+"""The size of the log records for the put and the get of a message, in addition to the message itself."""
 PAGE_BYTES = _ini_files.LOG_PAGE_BYTES
 DEFAULT_BUFFER_BYTES = _ini_files.DEFAULT_BUFFER_PAGES * PAGE_BYTES
 """The largest write of the logger by default (LogBufferPages=0)."""
 
 NS_PER_KM = 10_000.0
-"""The round-trip time of light over a kilometre of fibre."""
+"""The round-trip time of light through one kilometre of fibre."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,17 +44,17 @@ class Load:
 
     @property
     def record_bytes(self) -> int:
-        """How many bytes one commit adds to the log."""
+        """The number of bytes that one commit adds to the log."""
         return log_bytes(self.message_bytes, self.puts_per_commit)
 
 
 @dataclass(frozen=True, slots=True)
 class Commits:
-    """The result of a load. write_bytes is the size of the logger's writes, and cycle_ns the duration of one of them
-    with its remote delay.
+    """The estimated result of a load. write_bytes is the size of the logger's writes. cycle_ns is the duration of one
+    write including the remote delay.
 
-    buffer_limited says that the log buffer, rather than the number of applications, limits the rate. log_bytes_per_s
-    counts the bytes that commits add to the log.
+    buffer_limited is true if the rate is limited by the log buffer and not by the number of applications.
+    log_bytes_per_s is the number of bytes per second that commits add to the log.
     """
 
     commits_per_s: float
@@ -68,7 +68,7 @@ class Commits:
 
 
 def log_bytes(message_bytes: int, messages: float = 1) -> int:
-    """Return how many bytes messages add to the log."""
+    """Return the number of bytes that messages add to the log."""
     return math.ceil(messages * (message_bytes + OVERHEAD_BYTES))
 
 
@@ -97,8 +97,8 @@ def estimate_commits(latency_ns: Callable[[float], float], load: Load) -> Commit
 
 
 def most_commits_per_ns(latency_ns: Callable[[float], float], load: Load) -> float:
-    """Return the rate that the log carries if each write takes the whole log buffer;
-    a commit that is larger than the buffer takes several writes."""
+    """Return the rate of the log if each write takes the whole log buffer. A commit that is larger than the buffer
+    takes several writes."""
     return load.buffer_bytes / (load.record_bytes * _cycle_ns(latency_ns, load, load.buffer_bytes))
 
 
@@ -107,8 +107,8 @@ def _cycle_ns(latency_ns: Callable[[float], float], load: Load, size_bytes: int)
 
 
 def _alone(latency_ns: Callable[[float], float], load: Load) -> tuple[float, int]:
-    """Return commits per nanosecond and the largest write of a single application,
-    whose commit takes several writes if it is larger than the buffer."""
+    """Return commits per nanosecond and the largest write for a single application. A commit that is larger than the
+    buffer takes several writes."""
     full_writes, rest = divmod(load.record_bytes, load.buffer_bytes)
     sizes = [write_size(rest, load.buffer_bytes)] if rest else []
     needed = full_writes * _cycle_ns(latency_ns, load, load.buffer_bytes) if full_writes else 0.0
@@ -117,8 +117,8 @@ def _alone(latency_ns: Callable[[float], float], load: Load) -> tuple[float, int
 
 
 def _cohorts(latency_ns: Callable[[float], float], load: Load) -> tuple[float, int]:
-    """Return commits per nanosecond and the larger write of two cohorts that alternate;
-    an odd number of applications makes them differ by one."""
+    """Return commits per nanosecond and the larger write for two alternating cohorts. If the number of applications is
+    odd, the cohorts differ by one."""
     halves = (load.applications - load.applications // 2, load.applications // 2)
     sizes = [write_size(half * load.record_bytes, load.buffer_bytes) for half in halves]
     return load.applications / sum(_cycle_ns(latency_ns, load, size) for size in sizes), sizes[0]

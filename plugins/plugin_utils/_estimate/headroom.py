@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How much more than its target a volume carries."""
+"""Calculates how much more load than its target a volume can carry."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target imp
 
 
 class NoHeadroom(Exception):
-    """A headroom that cannot be determined; the message is a clause that says why."""
+    """The headroom cannot be determined. The message is a clause that says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Headroom:
-    """What a volume carries, compared with its required load. margin is how much more it carries, as a share of the
-    required load, negative if it carries less. measured says that the commit workload measured it; otherwise it is an
-    estimate, and the reservations apply to it. wait_ns is the estimated mean wait of a commit at the required rate,
+    """The load that a volume can carry, compared with the required load. margin is the difference as a share of the
+    required load, negative if the volume carries less. measured is true if the commit workload measured it. Otherwise
+    it is an estimate, and the reservations apply. wait_ns is the estimated mean wait of a commit at the required rate,
     None if the log cannot keep up with it or there is no estimate.
     """
 
@@ -39,7 +39,7 @@ class Headroom:
 
     @property
     def doubtful(self) -> bool:
-        """Whether the margin proves nothing. A limit set by the processor is not a fault of the volume."""
+        """Whether the margin proves nothing. A limit caused by the processor is not a fault of the volume."""
         return any(key != FAST for key in self.reservations)
 
     @property

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The line that write latency follows over the size of the write: a fixed time for each write, and a time for each
-byte."""
+"""Fits a line to the write latency as a function of the size of the write: a fixed time for each write, plus a time for
+each byte."""
 
 from __future__ import annotations
 
@@ -12,22 +12,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 MOST_SCATTER = 0.25
-"""Means that scatter around the line by more than this share of themselves (standard deviation) do not follow it."""
+"""If the means scatter around the line by more than this share of their values (standard deviation), they do not follow
+a line."""
 
 _FEWEST_SIZES = 3
 
 
 class NoLine(Exception):
-    """Mean latencies that do not follow a line; the message is a clause that says why."""
+    """The mean latencies do not follow a line. The message is a clause that says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
     """The latency L0 + size / rate.
 
-    base_error_ns and bytes_per_ns_error are standard errors, from how far the means lie from the line. worst is the
-    largest distance of a mean from the line, as a share of that mean. smallest_bytes and largest_bytes are the sizes
-    between which the line was measured.
+    base_error_ns and bytes_per_ns_error are standard errors, calculated from the distances of the means from the line.
+    worst is the largest distance of a mean from the line, as a share of that mean. smallest_bytes and largest_bytes are
+    the sizes between which the line was measured.
     """
 
     base_ns: float
@@ -49,7 +50,8 @@ def fit_line(points: Sequence[tuple[float, float]]) -> Line:
     sizes = {size for size, mean in points}
     if len(sizes) < _FEWEST_SIZES:
         raise NoLine(f"a line needs the means of at least {_FEWEST_SIZES} write sizes, and there are {len(sizes)}")
-    # Each point is divided by its mean, so that 10 % of a small write counts as much as 10 % of a large one.
+    # Each point is weighted by dividing it by its mean, so that 10 % of a small write counts as much as 10 % of a large
+    # one.
     a, b, c, d, e = (math.fsum(term(size, mean) for size, mean in points) for term in _TERMS)
     determinant = a * c - b * b
     if determinant <= 1e-12 * a * c:

@@ -11,10 +11,10 @@ from types import MappingProxyType
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.line import Line
 
 PROCESSOR_BOUND_NS = 100_000
-"""Below this time for a write the processor decides how many messages a queue manager carries."""
+"""If a write takes less than this time, the processor limits how many messages a queue manager can carry."""
 LOOSE = 0.15
-"""If the means deviate from the line by more than this share, it is too inaccurate for the agreement that the model
-claims."""
+"""If any mean deviates from the line by more than this share, the line is too inaccurate for the accuracy that the
+model claims."""
 
 _SLACK = 0.05
 """The tolerance for writes outside the measured sizes."""
@@ -34,7 +34,7 @@ TEXTS = MappingProxyType(
 
 
 def reservations(line: Line, write_bytes: float, write_ns: float) -> tuple[str, ...]:
-    """Return the keys of the reservations about an estimate, from the size of its writes and their duration including
+    """Return the keys of the reservations about an estimate, given the size of its writes and their duration including
     the remote delay."""
     found = {
         SMALLER: write_bytes < (1 - _SLACK) * line.smallest_bytes,

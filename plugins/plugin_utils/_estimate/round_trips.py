@@ -2,9 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Request/reply applications, as IBM measured them: their rate, from the latency of the logger's writes.
+"""Estimates the rate of request/reply applications, as measured by IBM, from the latency of the logger's writes.
 
-A round trip puts and gets two messages, and with many applications it takes as long as about 6.5 writes of the logger.
+In a round trip, two messages are put and got. With many applications, it takes as long as about 6.5 writes of the
+logger.
 """
 
 from __future__ import annotations
@@ -17,15 +18,15 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.commits im
 WRITES_PER_ROUND_TRIP = 6.5
 MESSAGES_PER_ROUND_TRIP = 2
 LARGEST_BUFFER_BYTES = 16 << 20
-"""The log buffer of IBM's measurements, the largest that there is (LogBufferPages=4096)."""
+"""The log buffer in IBM's measurements, which is the largest possible one (LogBufferPages=4096)."""
 BUSY_SHARE = 0.95
-"""The share of the time for which a saturated logger has a write in flight."""
+"""The share of the time during which a saturated logger has a write in flight."""
 
 
 @dataclass(frozen=True, slots=True)
 class RoundTrips:
-    """What request/reply clients reach. peak_log_bytes_per_s is the most that the logger can write in writes of this
-    size."""
+    """The rate that request/reply clients reach. peak_log_bytes_per_s is the highest rate of the logger with writes of
+    this size."""
 
     round_trips_per_s: float
     write_bytes: int

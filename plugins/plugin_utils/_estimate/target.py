@@ -19,7 +19,7 @@ LARGEST_MESSAGE_BYTES = 100 << 20
 _MESSAGE_FACTS = ("target_message_bytes", "target_messages_per_s", "target_clients")
 _OPERATIONS_FACT = "target_operations_per_s"
 TARGET_FACTS = (*_MESSAGE_FACTS, _OPERATIONS_FACT)
-"""The facts of a host that hold its target, of messages or of operations."""
+"""The facts of a host that contain its target for messages or operations."""
 
 _OPERATIONS_KEY = "operations_per_s"
 _KEYS = ("message_size", "messages_per_s", "clients")
@@ -35,7 +35,7 @@ class Target:
 
     @property
     def text(self) -> str:
-        """The target for people."""
+        """The target as text for people."""
         clients = f"{_units.format_count(self.clients)} client{'' if self.clients == 1 else 's'}"
         return (
             f"{_units.format_number(self.messages_per_s)} messages/s of "
@@ -49,7 +49,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class OperationsTarget:
-    """The required load of a volume for a workload other than MQ's."""
+    """The required load of a volume for other workloads than MQ's."""
 
     operations_per_s: float
 
@@ -59,13 +59,13 @@ class OperationsTarget:
 
 
 def target_of(facts: Mapping[str, Any]) -> Target | None:
-    """Return the target of messages in a host's facts, None if there is none."""
+    """Return the target of messages in a host's facts, or None."""
     values = [facts.get(key) for key in _MESSAGE_FACTS]
     return Target(int(values[0]), float(values[1]), int(values[2])) if all(map(_is_usable, values)) else None
 
 
 def operations_target_of(facts: Mapping[str, Any]) -> float | None:
-    """Return the target of operations per second in a host's facts, None if there is none."""
+    """Return the target of operations per second in a host's facts, or None."""
     value = facts.get(_OPERATIONS_FACT)
     return float(value) if _is_usable(value) else None
 
@@ -75,8 +75,8 @@ def _is_usable(value: Any) -> bool:
 
 
 def read_target(value: Any) -> Target | OperationsTarget | None:
-    """Return the target that a variable states, None if it is empty. Raises ValueError with a clause that says what is
-    wrong with the variable."""
+    """Return the target that a variable states, or None if it is empty. Raises ValueError with a clause that says what
+    is wrong with the variable."""
     if value in (None, "") or value == {}:
         return None
     if not isinstance(value, Mapping):

@@ -2,4 +2,4 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Code that deals with all hosts of a run: options, plan, start, progress, outcome. It imports _run alone."""
+"""Code that deals with all hosts of a run: options, plan, start, progress, outcome. It imports only _run."""

@@ -27,7 +27,7 @@ _NAMES = {
 
 
 def job_of(variables: Mapping[str, Any]) -> dict[str, str]:
-    """Return the facts about the job, as text of limited length; nothing outside AWX."""
+    """Return the facts about the job, as text of limited length. Outside AWX, there are none."""
     found = {key: _first(variables, name) for key, name in _NAMES.items()}
     return {key: text for key, text in found.items() if text}
 

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Decides which hosts fail because of problems of the whole fleet. AWX relaunches a job on the hosts that failed. If
-only the first host failed for such a problem, the relaunched job would leave out the others and could succeed.
+"""Decides which hosts fail because of problems of the whole fleet. AWX can relaunch a job on the hosts that failed. If
+only one host failed because of such a problem, the relaunched job would leave out the others and could succeed.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ CONTROLLER = "localhost"
 
 
 def blamed(play_hosts: Sequence[str]) -> list[str]:
-    """Return which hosts fail for the fleet: the controller, or every host of the play if the controller is not in it
-    because of a limit."""
+    """Return the hosts that fail for problems of the fleet: the controller or, if a limit excludes it from the play,
+    every host of the play."""
     return [CONTROLLER] if CONTROLLER in play_hosts else list(play_hosts)
 
 

@@ -2,10 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The variables that apply to a whole command, for example where its reports are, or which runs it compares.
+"""The variables that apply to a whole command, for example the directory of its reports, or the runs to compare.
 
-A template at the level of a play or under ``run_once`` has the variables of the first host of the play, which may
-belong to a different group. So these variables are read only here, from all hosts of the play, and each has one value.
+A template at the level of a play or under ``run_once`` uses the variables of the first host of the play, which may
+belong to a different group than the others. Therefore, these variables are read only here, from all hosts of the play,
+and each must have one value.
 """
 
 from __future__ import annotations
@@ -26,14 +27,14 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import 
 
 CHECK_ONLY = "certify_preflight"
 SET_BY_PLAYBOOKS = ("gate_run_check_mode", "gate_run_kind", "gate_run_role")
-"""The variables of plays that extra variables would override in some of them only."""
+"""The variables that extra variables would override in some plays only."""
 NOT_OF_HOSTS = {
     CHECK_ONLY: "set it with -e, or run playbooks/preflight.yml",
     **dict.fromkeys(SET_BY_PLAYBOOKS, "only the playbooks of this collection set it"),
     SLICED: "only a sliced template of AWX sets it, as an extra variable",
 }
-"""The variables that no inventory may set, and what to do instead: as the variable of a host,
-each would decide for the other hosts too."""
+"""The variables that no inventory may set, and what to do instead. If one of them were a variable of a host, it would
+also apply to the other hosts."""
 
 
 def agreed_settings(
@@ -42,8 +43,8 @@ def agreed_settings(
     of_hosts: Mapping[str, Mapping[str, Any]],
     inventory: Collection[str],
 ) -> dict[str, Any]:
-    """Return the one value of each variable. A variable that is not set has its default, or an empty text if there is
-    no default.
+    """Return the single value of each variable. If a variable is not set, this is its default, or an empty text if it
+    has none.
 
     ``of_play`` are the variables that the play sets for all hosts, ``of_hosts`` are the variables of each host of the
     play, and ``inventory`` names the hosts of the inventory. Raises SettingsError if hosts differ, or if a value cannot
@@ -65,7 +66,7 @@ _REMEDY = "One command has one value: set it for all hosts of the inventory, or 
 
 
 def _has_a_say(name: str, host: str, of_hosts: Mapping[str, Mapping[str, Any]], inventory: Collection[str]) -> bool:
-    """Whether the variable of a host counts. If there are other hosts, the controller's variable counts only if the
+    """Whether the variable of a host is used. If there are other hosts, the controller's variable is used only if the
     inventory contains the controller and sets the variable for it."""
     if host != CONTROLLER or len(of_hosts) == 1:
         return True
@@ -73,7 +74,7 @@ def _has_a_say(name: str, host: str, of_hosts: Mapping[str, Mapping[str, Any]], 
 
 
 def _read(value: Any) -> Any:
-    """Return the value of a variable that is not an option of a role, an empty text if it is not set."""
+    """Return the value of a variable that is not an option of a role, or an empty text if it is not set."""
     return "" if is_empty(value) else plain(value)
 
 

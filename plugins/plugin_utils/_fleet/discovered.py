@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a certification of a host's queue managers looks like: the volumes under test,
-from what ``queue_manager_info`` found.
+"""Plans the certification of a host's queue managers: derives the volumes under test from the result of
+``queue_manager_info``.
 
 There is one volume for each file system that holds recovery logs. The result has the form of ``workspace_volumes``, so
 that people can change it.
@@ -26,25 +26,25 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import I
 
 PAGE_BYTES = _ini_files.LOG_PAGE_BYTES
 DIRECTORY_NAMES = ("logdisk", "logdisk-test")
-"""Names of a directory under test. The second one is for hosts with a queue manager whose log has the first name."""
+"""Names of a directory under test. The second name is used if a queue manager's log already has the first name."""
 BY_HAND = "give the volumes of this host as workspace_volumes instead"
 BY_OPTION = "set workspace_discover_absent: skip to leave out queue managers that a host does not have"
 SHOWN_REASONS = 2
 _LONGEST_NAME = 60
 _TEMPLATE = re.compile(r"\{[{%#]")
-"""What opens a template. Ansible would evaluate this in the variables file for users."""
+"""The characters that open a template. Ansible would evaluate it in the variables file for users."""
 
 
 class DiscoveryError(ValueError):
-    """A host's answer from which no plan can be made; the message says what to do."""
+    """No plan can be made from a host's answer. The message says what to do."""
 
 
 @dataclass(frozen=True)
 class Log:
-    """The recovery log of a queue manager, as far as a test must match it.
+    """The properties of a queue manager's recovery log that a test must match.
 
-    ``assumed`` names the settings that are the product's defaults. ``written`` is what MQ published about its writes,
-    None if it was not queried.
+    ``assumed`` names the settings that are the product's defaults. ``written`` is what MQ published about the writes,
+    or None if it was not queried.
     """
 
     queue_manager: str
@@ -69,7 +69,7 @@ class Log:
 
 @dataclass(frozen=True)
 class Refused:
-    """A volume that cannot be planned: its name in the report, and the reason."""
+    """A volume that cannot be planned, with its name in the report and the reason."""
 
     name: str
     reason: str
@@ -77,7 +77,7 @@ class Refused:
 
 @dataclass(frozen=True)
 class Skipped:
-    """A queue manager whose log is not on this host: its title in the report, its name, and what is missing."""
+    """A queue manager whose log is not on this host, with its title in the report, its name, and what is missing."""
 
     name: str
     queue_manager: str
@@ -86,11 +86,11 @@ class Skipped:
 
 @dataclass(frozen=True)
 class Discovered:
-    """The plan of a host: ``volumes`` as ``workspace_volumes`` holds them, sentences on each of them by its name, what
-    is ``refused``, and what is ``skipped``.
+    """The plan of a host: ``volumes`` in the form of ``workspace_volumes``, sentences about each of them by name, the
+    volumes that are ``refused``, and the queue managers that are ``skipped``.
 
-    The sentences ``sizes`` state the source of the block sizes if MQ was queried for them.
-    There may be no volume if something is skipped.
+    The sentences ``sizes`` state the source of the block sizes if MQ was queried for them. If queue managers are
+    skipped, there may be no volumes.
     """
 
     volumes: list[dict[str, Any]]
@@ -171,7 +171,7 @@ def _by_file_system(logs: Iterable[Log]) -> list[list[Log]]:
 
 def _place_beside(group: Sequence[Log], logs: Sequence[Log]) -> tuple[str, str] | None:
     """Return a new directory on the file system of a group, beside one of its logs and not inside any of them, and its
-    mount point; None if there is no such place."""
+    mount point; None if there is no such directory."""
     inside = tuple(log.directory.rstrip("/") + "/" for log in logs)
     for log in group:
         for name in DIRECTORY_NAMES:
@@ -214,19 +214,19 @@ def _volume(
 
 
 def _largest_write_bytes(group: Sequence[Log]) -> int:
-    """Return the largest write of the loggers of a group: the whole buffer, which goes to one file."""
+    """Return the largest write of the loggers of a group. It is the whole buffer, but at most a file."""
     return max(min(log.buffer_bytes, log.file_pages * PAGE_BYTES) for log in group)
 
 
 def _block_sizes(wanted_bytes: Sequence[int], largest_bytes: int) -> list[int]:
-    """Return the block sizes that MQ's logger can write, always including the largest of them."""
+    """Return the block sizes that MQ's logger can write, always including the largest one."""
     sizes = [size for size in wanted_bytes if size <= largest_bytes]
     return sizes if largest_bytes in sizes else [*sizes, largest_bytes]
 
 
 def _published_sizes(group: Sequence[Log]) -> list[int]:
-    """Return the smallest, the median and the largest write size that MQ published for a group, in whole pages;
-    nothing if it published none."""
+    """Return the smallest, the median and the largest write size that MQ published for a group, in whole pages; nothing
+    if none were published."""
     found = sorted(size for log in group if log.written for size in log.written.sizes_bytes)
     if not found:
         return []
@@ -236,7 +236,7 @@ def _published_sizes(group: Sequence[Log]) -> list[int]:
 
 
 def _about_sizes(group: Sequence[Log]) -> Iterator[str]:
-    """Yield sentences on the source of the block sizes, if MQ was queried for them."""
+    """Yield sentences about the source of the block sizes, if MQ was queried for them."""
     asked = [(log.queue_manager, log.written) for log in group if log.written]
     for name, written in asked:
         sizes = [_units.format_size(math.ceil(size)) for size in sorted(written.sizes_bytes)]
@@ -300,7 +300,7 @@ def as_yaml(host: str, plan: Discovered) -> str:
     lines.append("workspace_volumes:" if plan.volumes else "workspace_volumes: []")
     for volume in plan.volumes:
         lines += [f"  # {sentence}" for sentence in (*plan.about[volume["name"]], *plan.sizes[volume["name"]])]
-        # In versions of ansible-core before 2.19, texts from a host have a special class that YAML cannot write.
+        # In versions of ansible-core before 2.19, text from a host has a special class that YAML cannot represent.
         block = yaml.safe_dump(
             json.loads(json.dumps(volume)), sort_keys=False, default_flow_style=None, width=1000, allow_unicode=True
         )
@@ -309,7 +309,7 @@ def as_yaml(host: str, plan: Discovered) -> str:
 
 
 def as_lines(host: str, plan: Discovered, place: str) -> Iterator[str]:
-    """Yield the plan for the screen, one line per statement. ``place`` is the file with the complete plan."""
+    """Yield the lines of the plan for the screen. ``place`` is the file with the complete plan."""
     count = len(plan.volumes)
     yield (
         f"{host}: {count} volume{'' if count == 1 else 's'} discovered. To change this plan, edit "
@@ -329,7 +329,7 @@ def as_lines(host: str, plan: Discovered, place: str) -> Iterator[str]:
 
 
 class _Names:
-    """Names for volumes, each different from all others, and the same in each run."""
+    """Generates names for volumes. Each is unique, and the names are the same in each run."""
 
     def __init__(self) -> None:
         self._taken: set[str] = set()
@@ -344,7 +344,7 @@ class _Names:
         return name
 
 
-# The answer of a host
+# The answer of a host.
 
 
 def _is_text(value: Any) -> bool:
@@ -352,8 +352,8 @@ def _is_text(value: Any) -> bool:
 
 
 def _is_literal(value: Any) -> bool:
-    """Whether a value is text without a template, so that it can be the value of a variable and stay as it is. Text
-    from a host must never be evaluated on the controller."""
+    """Whether a value is text without a template, which can be the value of a variable without being changed. Text from
+    a host must never be evaluated on the controller."""
     return _is_text(value) and not _TEMPLATE.search(value)
 
 
@@ -386,7 +386,7 @@ _PLANNED = Keys(
 
 
 def _check(value: Any, shape: Keys, what: str) -> None:
-    """Raise DiscoveryError if a host's answer has a different structure."""
+    """Raise DiscoveryError if a host's answer does not have the expected structure."""
     check(
         value,
         shape,

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which sweeps may end early."""
+"""Decides which sweeps may end early."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ ISOLATED = "isolated"
 
 
 def runs_alone(plan: Mapping[str, Any], hosts: Sequence[str]) -> bool:
-    """Whether nothing else measures at the same time as a volume of this host, so that ending its sweep early does
-    not relieve others."""
+    """Whether nothing else measures at the same time as a volume of this host, so that ending its sweep early does not
+    reduce the load of others."""
     return (len(hosts) == 1 or plan.get("sweep_mode") == ISOLATED) and (
         len(plan["volumes"]) == 1 or plan["sweep_volumes"] == IN_TURN
     )
 
 
 def early_end_problem(settings: Mapping[str, Any], plans: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return why sweeps must not end early with these plans; empty if they may, or if that was not requested."""
+    """Return the reason if sweeps must not end early with these plans. Empty if they may, or if this was not
+    requested."""
     if settings.get(OPTION, NONE) == NONE:
         return ""
     common_start = settings["sweep_start_at"] and settings["sweep_mode"] != ISOLATED
@@ -40,7 +41,7 @@ def early_end_problem(settings: Mapping[str, Any], plans: Mapping[str, Mapping[s
                 f"{OPTION} is not for a search or a target (sweep_loads: auto, sweep_load_target), which need every "
                 f"step: set it to {NONE}"
             )
-        # If the volumes are yet to be discovered, there may be several.
+        # If the volumes still have to be discovered, there may be several.
         unknown = plan.get("discover") and plan["sweep_volumes"] != IN_TURN
         if unknown or common_start or not runs_alone(plan, list(plans)):
             return (

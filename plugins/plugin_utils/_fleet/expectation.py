@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which hosts a run is expected to certify, from the inventory, a pattern and a limit.
+"""Determines which hosts a run is expected to certify, from the inventory, a pattern and a limit.
 
-Ansible itself only warns if a part of a pattern matches nothing; here, a typo never reduces the number of expected
-hosts.
+If a part of a pattern matches nothing, Ansible itself only prints a warning. Here it is an error, so that a typo never
+reduces the number of expected hosts.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.blame import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import is_empty
 
 SLICED = "logdisk_sliced"
-"""The extra variable that the sliced template of awx/logdisk.yml has: nothing else tells a job that it is a slice."""
+"""The extra variable that the sliced template of awx/logdisk.yml sets. Nothing else tells a job that it is a slice."""
 
 _KNOWN_TERMS = (("certify_hosts", "!localhost"), ("--limit", "localhost"))
-"""Terms that are accepted even if the inventory has no localhost: that of the default pattern, and a limit that
-includes plays on the controller."""
+"""Terms that are accepted even if localhost is not in the inventory: one in the default pattern, and those of a limit
+that includes plays on the controller."""
 
 
 class ExpectationError(Exception):
-    """An expectation that cannot be met; the message says why and what to do."""
+    """An expectation cannot be met. The message says why and what to do."""
 
 
 @dataclass(frozen=True)
 class Expectation:
     """``hosts`` are the hosts to be certified; ``left_out`` are hosts that match the pattern, but are left out by the
-    limit. Both are sorted. ``unmatched`` are the terms of the limit that match no host of the inventory slice, in their
-    order."""
+    limit. Both are sorted. ``unmatched`` are the terms of the limit that match no host of the inventory slice, in the
+    order of the limit."""
 
     hosts: list[str]
     left_out: list[str]
@@ -44,7 +44,7 @@ class Expectation:
 
 def is_slice(extra: Mapping[str, Any]) -> bool:
     """Whether the extra variables of a job say that it is a slice, which sees only a part of the inventory. Raises
-    ExpectationError if they are not clear."""
+    ExpectationError if the value is unclear."""
     try:
         return not is_empty(extra.get(SLICED)) and boolean(extra[SLICED])
     except TypeError:
@@ -90,8 +90,8 @@ def check_slices(groups: Mapping[str, Sequence[str]], loader: Any, unmatched: It
 
 
 def has_controller(groups: Mapping[str, Sequence[str]], loader: Any, limit: str | None) -> bool:
-    """Whether plays that name the controller still include it under a limit. A controller that is not in the inventory
-    belongs to no group."""
+    """Whether plays that name the controller still include it if there is a limit. A controller that is not in the
+    inventory belongs to no group."""
     limits = _terms(_limit_terms(limit or ""))
     return not limits or any(
         host.name == CONTROLLER
@@ -138,7 +138,7 @@ def _terms(pattern: str | Sequence[str]) -> list[str]:
 
 
 def _limit_terms(limit: str) -> list[str]:
-    """Return a limit's terms; ``@file`` stands for the lines of the file, as for Ansible."""
+    """Return the terms of a limit. As in Ansible, ``@file`` stands for the lines of the file."""
     terms: list[str] = []
     for term in split_host_pattern(limit):
         if not term.startswith("@"):
@@ -174,7 +174,7 @@ def _check_meaning(groups: Mapping[str, Sequence[str]], option: str, name: str) 
 
 
 def _match(inventory: InventoryManager, terms: list[str]) -> set[str]:
-    # Ansible invents a host for "localhost" that the inventory does not have.
+    # Ansible creates a host for "localhost" if it is not in the inventory.
     return (
         {
             host.name

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How to end a run and collect its results after its controller has ended: two commands, or two jobs of AWX."""
+"""Describes how to stop a run and collect its results after its controller has ended: with two commands, or two jobs of
+AWX."""
 
 from __future__ import annotations
 
@@ -14,8 +15,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings im
 
 
 def commands(run_path: str, kept: bool = False) -> str:
-    """Return a sentence and the two commands, with the inventory of this command line.
-    kept says whether the history keeps the run directory."""
+    """Return a sentence and the two commands, with the inventory of this command line. kept: whether the history keeps
+    the run directory."""
     run_id = os.path.basename(run_path)
     if in_awx():
         return _jobs(run_id, lost=vanishes(run_path) and not kept)
@@ -29,8 +30,8 @@ def commands(run_path: str, kept: bool = False) -> str:
 
 
 def without_results(run_path: str, what_becomes: str) -> str:
-    """Return a sentence on a run whose results cannot be collected later, and how to remove its files from hosts.
-    what_becomes describes its outcome."""
+    """Return a sentence about a run whose results cannot be collected later, and how to remove its files from hosts.
+    what_becomes describes the outcome of the run."""
     run_id = os.path.basename(run_path)
     lost = f"If this {'job is cancelled' if in_awx() else 'command ends'}, {what_becomes.format(run_id)}"
     if in_awx():

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How this command was started."""
+"""Determines how this command was started."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.playbooks impor
 
 
 def playbooks_in() -> str | None:
-    """Return the directory of the playbooks as this command names it, empty if it uses their names in the collection;
-    None if there is no command."""
+    """Return the directory of the playbooks in the form used by this command; empty if the command uses their names in
+    the collection. None if there is no command."""
     arguments = context.CLIARGS.get("args") or ()
     directories = (os.path.dirname(argument) or "." for argument in map(str, arguments) if argument.endswith(".yml"))
     return next(filter(has_playbooks, directories), "") if arguments else None

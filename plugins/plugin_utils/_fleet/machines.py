@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Whether two names in the inventory refer to the same machine."""
+"""Determines whether two names in the inventory refer to the same machine."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 
 MACHINE_KEYS = ("machine_id", "boot_id", "hostname")
-"""Facts that identify the machine of a host. All of them are needed: clones share the first,
+"""Facts that identify the machine of a host. All of them are needed, because clones have the first one in common, and
 containers on one host the second."""
 
 

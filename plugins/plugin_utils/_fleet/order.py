@@ -4,12 +4,12 @@
 
 """The order for a host's measurement, and how the host's answer differs from it.
 
-The order is recorded twice when the tester is started: in full in the run directory on the controller, and only its
-names in start.json on the host. The collected tables can then be compared with it, even if a different machine answers
-under the host's name by that time.
+The order is recorded twice when the tester is started: in full in the run directory on the controller, and only the
+names of run, host and volume in start.json on the host. The collected tables can then be compared with it, even if a
+different machine now answers under the host's name.
 
 This detects mix-ups such as changed addresses, a second name for a machine, old tables, or a different tester. It
-cannot detect a forgery by somebody who has the rights of the tester's user on the host.
+cannot detect a forgery by anyone who has the rights of the tester's user on the host.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options 
 
 SCHEMA = 1
 SEARCH = "search"
-"""The key of an order that is a round of a search."""
+"""The key that only orders of a round of a search have."""
 CLOCK_SLACK_S = 60.0
-"""How far a host's clock may be stepped between the order and the start without its tables being refused. Tables of
+"""How much a host's clock may be stepped between the order and the start before its tables are refused. Tables of
 another order also differ in their start, which is compared exactly."""
 
 _LONGEST = 200
@@ -50,7 +50,7 @@ _STEPS = {
     COMMITS: ("option_message_sizes_bytes", "option_applications"),
     STREAMS: ("", "option_loads"),
 }
-"""The keys of run.csv that say which steps a workload has: sizes, if its steps have any, and load points."""
+"""The keys of run.csv that determine the steps of a workload: sizes (if its steps have sizes) and load points."""
 
 Pair = tuple[str, str, str]
 """The name of a compared value, the value found, and the value ordered."""
@@ -68,8 +68,8 @@ def make_order(
     deadline_epoch_s: float,
     search: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return an order: the tester built from these sources, which is ``told`` these values by option, on the machine
-    with these facts. Times are by the host's clock.
+    """Return an order. It names the tester by its sources, contains the option values that the tester is ``told``, and
+    identifies the machine by its facts. Times are by the host's clock.
 
     ``search`` holds the parameters of a search for the capacity, with the number of this ``round``.
     """
@@ -98,7 +98,7 @@ def make_order(
 
 def _texts(told: Mapping[str, Any]) -> dict[str, str]:
     """Return, by keys of run.csv, the values that only some orders have: the places and streams of a workload in order,
-    what a load point counts, and the limits that end a step or a run."""
+    the unit of the load points, and the limits that end a step or a run."""
     singles = (("loadUnit", "load_unit"), ("failOdds", "fail_odds"))
     found = {key: str(told[option]) for option, key in singles if option in told}
     lists = (("place", "place"), ("stream", "stream"), ("stopAbove", "stop_above"), ("failAbove", "fail_above"))
@@ -113,8 +113,8 @@ def names(order: Mapping[str, Any]) -> dict[str, str]:
 
 
 def machine_differences(order: Mapping[str, Any], start: Mapping[str, Any], machine: Mapping[str, Any]) -> list[str]:
-    """Return how the machine that answers differs from the one that was started, in a few words each:
-    by its identity now, and by its start.json."""
+    """Return short texts about how the machine that answers differs from the one that was started, in its identity and
+    its start.json."""
     ordered, kept = order["machine"], as_dict(start.get("order"))
     then = as_dict(start.get("machine"))
     pairs = [(f"{key} in start.json", _text(kept.get(key)), wanted) for key, wanted in names(order).items()]
@@ -128,7 +128,7 @@ def machine_differences(order: Mapping[str, Any], start: Mapping[str, Any], mach
 
 
 def table_differences(order: Mapping[str, Any], tables: Tables) -> list[str]:
-    """Return how tables differ from the order, in a few words each."""
+    """Return short texts about how the tables differ from the order."""
     rows = _row_differences(order, tables) if tables.layout.described and tables.exit_status == 0 else ()
     return [
         *_differing(_run_pairs(order, tables.run)),
@@ -169,8 +169,8 @@ def _step_differences(order: Mapping[str, Any], tables: Tables) -> Iterator[str]
     loads = [int(number) for number in order["options"][load_key].split()]
     ordered = {(size, load) for load in loads for size in sizes}
     measured = {(row["block_size_bytes"] if size_key else None, row["load_point"]) for row in tables.results}
-    # A tester that was stopped early reports that, and is judged accordingly.
-    # If a tester ended above a limit, only the last loads are missing.
+    # A tester that was stopped early reports this, and is judged accordingly. If a tester ended because a limit was
+    # exceeded, only the last loads are missing.
     if stopped_above(tables.run):
         ordered = {(size, load) for load in loads[: len({load for dummy, load in measured})] for size in sizes}
     if ended_early(tables.run):
@@ -182,8 +182,8 @@ def _step_differences(order: Mapping[str, Any], tables: Tables) -> Iterator[str]
 
 
 def _row_differences(order: Mapping[str, Any], tables: Tables) -> Iterator[str]:
-    """Return the ordered streams that the steps lack, and the streams that were not ordered. A limit on missing rows
-    would not judge anything."""
+    """Return the ordered streams that the steps lack, and the streams that were not ordered. This matters because a
+    limit on missing rows would not judge anything."""
     ordered = dict(row for key, text in order["texts"].items() if key.startswith("stream_") for row in _rows_of(text))
     loads = {row["step"]: row["load_point"] for row in tables.results}
     rows = {
@@ -204,7 +204,7 @@ def _row_differences(order: Mapping[str, Any], tables: Tables) -> Iterator[str]:
 
 
 def _rows_of(stream: str) -> Iterator[tuple[tuple[str, str], bool]]:
-    """Return the rows that an ordered stream has in each step, by stream and operation, and whether it has a rate."""
+    """Return, for each row (stream and operation) that an order expects in each step, whether it has a rate."""
     keys = dict(each.partition("=")[::2] for each in stream.split(","))
     share = keys.get("read", "0%")
     for operation, none in (("read", "0%"), ("write", "100%")):

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The outcome of a run, for pipelines: a verdict, wrong usage, or an internal error.
-Every failed task leads to the same exit status."""
+"""The outcome of a run, for pipelines: a verdict, incorrect usage, or an internal error. The exit status cannot
+distinguish them, because it is the same for every failed task."""
 
 from __future__ import annotations
 
@@ -22,36 +22,37 @@ SCHEMA = 1
 FILE_NAME = "outcome.json"
 SHOWN_REASONS = 20
 MOST_REASON_BYTES = 20_000
-"""The largest size of the sentences in artifacts, in bytes: every later job of a workflow carries them, and so does
-every list of jobs."""
+"""The largest total size of the sentences in artifacts, in bytes. They are copied to every later job of a workflow, and
+appear in every list of jobs."""
 
 VERDICT = "verdict"
 """The gate judged the fleet: the exit status is the verdict."""
 USAGE = "usage"
 """Variables or the inventory are wrong; nothing was measured."""
 INTERNAL = "internal"
-"""The run did not reach its verdict, its report cannot be written, its certificates cannot be stored, its
-hosts were not compared with their baseline, it cannot be signed, kept or uploaded, or a run that belongs to
-a merged one cannot be read."""
+"""An internal error. For example, the run did not reach its verdict, its report cannot be written, its certificates
+cannot be stored, its hosts were not compared with their baseline, it cannot be signed, kept or uploaded, or one of the
+runs to be merged cannot be read."""
 
 STATUS, COMPARED, DRIFT = "status", "comparison", "drift"
-"""The states of the certificates were reported, or their changes. This is only in artifacts, because these commands
-are not runs."""
+"""The states of certificates, or their changes, were reported. This outcome appears only in artifacts, because these
+commands are not runs."""
 
 
 def shortened(reasons: list[str], complete: str = "") -> list[str]:
-    """Return the first reasons, how many more there are, and which file lists all of them, if one does."""
+    """Return the first few reasons, how many more there are, and the file (if any) that lists all of them."""
     more = len(reasons) - SHOWN_REASONS
     return reasons[:SHOWN_REASONS] + ([f"and {more} more{complete and ', see ' + complete}"] if more > 0 else [])
 
 
 def one_message(reasons: list[str], complete: str = "the report") -> str:
-    """Return the first reasons as one message."""
+    """Return the first few reasons as one message."""
     return " | ".join(shortened(reasons, complete))
 
 
 def make_outcome(kind: str, message: str, **more: Any) -> dict[str, Any]:
-    """Return the content of outcome.json: ``outcome`` (one of the three above), ``message``, and what else is known."""
+    """Return the content of outcome.json: ``outcome`` (one of the three above), ``message``, and any other known
+    data."""
     return {"schema": SCHEMA, "outcome": kind, "message": message, "written_at": utc_now(), **more}
 
 
@@ -63,8 +64,8 @@ def write_outcome(report_dir: str, content: dict[str, Any]) -> None:
 
 @dataclass(frozen=True)
 class Place:
-    """Where the report of a run is: its directory and, if known, the URL of its archive and whether the history keeps
-    it."""
+    """The location of the report of a run: its directory and, if known, the URL of its archive and whether the history
+    keeps it."""
 
     path: str
     url: str = ""
@@ -106,8 +107,8 @@ def told_to_workflows(outcome: Mapping[str, Any], verdict: Mapping[str, Any], pl
 
 
 def _bounded(texts: Iterable[str], most: int) -> list[str]:
-    """Return the first texts, each shortened, and how many more there are; as JSON they have at most that many
-    bytes."""
+    """Return the first texts, each shortened, and how many more there are. Encoded as JSON, they have at most the given
+    number of bytes."""
     texts, shown, room = list(texts), [], most - 100
     for text in texts:
         short = _cut(text, most // 10)
@@ -119,7 +120,7 @@ def _bounded(texts: Iterable[str], most: int) -> list[str]:
 
 
 def _cut(text: str, most: int) -> str:
-    """Return the beginning of a text that has at most that many bytes as JSON."""
+    """Return the beginning of a text that has at most the given number of bytes when encoded as JSON."""
     while _size(text) > most:
         text = text[: min(len(text) * most // _size(text), len(text) - 10)] + "..."
     return text

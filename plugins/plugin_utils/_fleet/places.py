@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Where the places of a workload are on a volume: in directories, which may be on several mounts,
+"""Determines where the places of a workload are on a volume. They are in directories, which may be on several mounts,
 or on block devices, which are overwritten."""
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ def is_device(path: str) -> bool:
 
 
 def directories_of(places: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the directories that are named for places, each once."""
+    """Return the directories that are named for places, without duplicates."""
     return [path for path in dict.fromkeys(itertools.chain.from_iterable(places.values())) if not is_device(path)]
 
 
 def placed(places: Mapping[str, Sequence[str]], path: str, workload: Workload) -> dict[str, list[str]]:
-    """Return the paths of each place of a workload: the paths that are named for it, and otherwise the volume's paths.
-    Raises OptionError."""
+    """Return the paths of each place of a workload: the paths that are named for it, or else the volume's paths. Raises
+    OptionError."""
     names = [place.name for place in workload.places]
     unknown = [name for name in places if name not in names]
     if unknown:
@@ -88,13 +88,13 @@ def devices_of(paths: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
 
 
 def on_devices(workload: Workload, devices: Mapping[str, Sequence[str]]) -> Workload:
-    """Return the workload with these places on devices."""
+    """Return the workload with some of its places on devices."""
     return replace(workload, places=tuple(_on_device(place, devices.get(place.name)) for place in workload.places))
 
 
 def check_erasure(erase: Any, devices: Iterable[str]) -> None:
     """Raise OptionError unless all devices of places are named as devices that may be overwritten, by exactly the same
-    paths, and no other device is."""
+    paths, and no other device is named."""
     allowed = [] if erase is None else erase
     if not isinstance(allowed, (list, tuple)) or not all(isinstance(path, str) for path in allowed):
         raise OptionError(f"{ERASE} must be a list of devices, each by the path of its place, not {erase!r}")

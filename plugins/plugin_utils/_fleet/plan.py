@@ -43,17 +43,17 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.workload i
 FILE_PREFIX = "logdisk"
 LOG_PAGE_BYTES = 4096
 STEP_GAP_S = 2
-"""The pause that the tester leaves between two steps that have their own absolute starts (its STEP_GAP_S)."""
+"""The pause between two steps with planned start times (STEP_GAP_S in the tester)."""
 VERIFY_BYTES_PER_S = 32 << 20
-"""How fast the files are assumed to be read back after each step (the tester's PASS_BYTES_PER_S)."""
+"""The rate at which the files are assumed to be read back after each step (PASS_BYTES_PER_S in the tester)."""
 ASSUMED_FORMAT_BYTES_PER_S = 100e6
-"""How fast the files are assumed to be written in full before the common start."""
+"""The rate at which the files are assumed to be written in full before the common start."""
 LONGEST_DEADLINE_S = 31536000
 """The longest deadline that the tester accepts."""
 DEFAULT_DURATION_S = 60
-"""How long a row is measured if neither the role's variable nor the profile specifies it."""
+"""How long each row is measured if neither the role's variable nor the profile specifies it."""
 ANY_RUN = "20260101T000000Z-000000"
-"""The ID of a run, if only its form matters."""
+"""A run ID for cases in which only its format matters."""
 VOLUME_GAP_S = 2
 """The pause between two volumes that are measured in turn."""
 
@@ -66,7 +66,7 @@ OF_TESTER = {
     "tester_mqs_ini": "workspace_mqs_ini",
     "tester_planned_queue_managers": "workspace_planned_queue_managers",
 }
-"""The options of the role ``tester`` to which a run gives the values of other options."""
+"""The options of the role ``tester`` whose values come from other options of the run."""
 
 TOGETHER = "together"
 IN_TURN = "in_turn"
@@ -88,9 +88,9 @@ def plan_host(
     """Return the plan of a host: ``volumes``, each with its own plan (see make_plan) and ``start_offset_s``,
     and the figures of the host.
 
-    If measured together, all volumes start at the same time, and the longest determines the duration. If measured in
-    turn, each starts after the planned end of the previous one. The files of all volumes are written before the first
-    start, so that none are written during a measurement. Raises OptionError.
+    If measured together, all volumes start at the same time, and the longest one determines the duration. If measured
+    in turn, each starts after the planned end of the previous one. The files of all volumes are written before the
+    first start, so that none are written during a measurement. Raises OptionError.
     """
     planned = [_plan_volume(volume, variables, options, min_duration_s, workload) for volume in volumes]
     check_erasure(variables.get(ERASE), [device["path"] for volume in planned for device in volume["devices"]])
@@ -111,8 +111,8 @@ def plan_host(
 
 
 def of_tester(asked: Mapping[str, Any], discover: bool = False) -> dict[str, Any]:
-    """Return the options of the role ``tester`` for a run, from the values of all options. ``discover`` says whether
-    the host's queue managers are to be found.
+    """Return the options of the role ``tester`` for a run, from the values of all options. ``discover``: whether the
+    host's queue managers are to be discovered.
 
     They are computed once, because Ansible evaluates a template again wherever it is used.
     """
@@ -175,9 +175,9 @@ def make_plan(
     """Return the plan of a sweep from the role's ``variables`` by name, its ``sweep_options``, the requirements of the
     profile, and the workload.
 
-    If no load points are given, a workload of streams uses its own; otherwise all queue managers write together.
-    If no duration is given, each row is measured for ``min_duration_s``. The plan holds ``told`` (the options of the
-    tester by option, without directories), ``places`` (the names of those of the workload, if it has any), ``streams``
+    If no load points are given, a workload of streams uses its own; otherwise, all queue managers write together. If no
+    duration is given, each row is measured for ``min_duration_s``. The plan contains ``told`` (the options of the
+    tester by option, without directories), ``places`` (the names of the workload's places, if it has any), ``streams``
     (their operations by name), ``queue_manager_bytes`` and ``footprint_bytes`` (the files of one queue manager or of
     all places, and of all queue managers), ``search`` (the parameters of a search for the capacity, None if there is
     none; everything else is for one round), ``steps``, ``sweep_duration`` (seconds per row), ``planned_s`` (the steps
@@ -242,7 +242,7 @@ def _climb_of(values: Mapping[str, Any], workload: Workload, queue_managers: int
 
 
 Steps = tuple[list[int], list[int], list[int]]
-"""The sizes and load points of the steps, and the sizes of the writes."""
+"""The sizes and load points of the steps, and the sizes of writes."""
 
 
 def _steps_of_the_log(values: dict[str, Any], queue_managers: int, loads: list[int]) -> Steps:

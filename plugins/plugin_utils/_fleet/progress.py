@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The output on the screen: one line about the progress of a fleet, from the last statuses of its hosts.
-Nothing is printed if standard output is JSON."""
+"""Shows the progress of a fleet in one line on the screen, from the last statuses of its hosts. Nothing is printed if
+standard output is JSON."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import h
 LINE_INTERVAL_S = 30.0
 """Plain lines are printed at most this often."""
 MOST_LINES = 8
-"""How many plain lines a run prints until its expected end. A long one prints them less often."""
+"""How many plain lines a run prints until its expected end. Long runs print them less often."""
 WIDEST = 200
 """The largest number of characters of a line of text."""
 
@@ -35,11 +35,11 @@ MOST_HOST_LINES = 40
 LINES_OF_ONE = 1000
 
 AUTO, LINES, NONE = "auto", "lines", "none"
-"""How the progress is shown: as one line that is rewritten on a terminal, as plain lines, or not at all."""
+"""The ways to show progress: as one line that is rewritten on a terminal, as plain lines, or not at all."""
 
 watched = False
-"""Whether a person watches a terminal. The callback sets it in the main process, and Ansible's workers,
-which have no terminal, inherit it."""
+"""Whether a person is watching a terminal. The callback sets this in the main process, and Ansible's workers, which
+have no terminal, inherit it."""
 shown_as = AUTO
 """How the progress is to be shown. It is set and inherited in the same way."""
 reasons_follow = False
@@ -52,18 +52,19 @@ JOB_VARIABLE = "AWX_ISOLATED_DATA_DIR"
 recognized."""
 
 ANSIBLE_DISPLAY = "ansible.utils.display"
-"""The module that defines what prints."""
+"""The module that defines the printing method."""
 
 JSON_CALLBACKS = ("json", "jsonl", "ndjson")
-"""Stdout callbacks, by the last part of their names, whose output is read by programs: nothing else may be printed."""
+"""Stdout callbacks, by the last part of their names, whose output is read by programs, so nothing else may be
+printed."""
 
 
 _said: set[str] = set()
 
 
 def first_to_say(what: str) -> bool:
-    """Return True once for each ``what``: the callback can be loaded twice in one process, by the configuration and by
-    the shim in the playbooks' folder."""
+    """Return True only for the first call with each ``what``, because the callback can be loaded twice in one process,
+    by the configuration and by the shim in the playbooks' folder."""
     first = what not in _said
     _said.add(what)
     return first
@@ -78,8 +79,8 @@ def say(display: Any, text: str, color: str | None = None) -> None:
 
 
 def _wrapped(line: str) -> str:
-    """Return a line in lines that are not too wide, such that a command can still be copied. Words, such as paths, are
-    never broken."""
+    """Return a line, wrapped into lines that are not too wide. Commands can still be copied, and words such as paths
+    are never broken."""
     if len(line) <= WIDEST:
         return line
     text = line.lstrip()
@@ -91,11 +92,11 @@ def _wrapped(line: str) -> str:
 
 
 def _printer(display: Any) -> Callable[..., None]:
-    """Return the method that prints. In a worker of Ansible it is the one of ansible-core,
-    which sends the text to the main process.
+    """Return the method that prints. In a worker of Ansible, this is the method of ansible-core, which sends the text
+    to the main process.
 
-    ansible-runner before 2.4.2 wraps it, and its wrapper also writes to the standard output of the worker, which newer
-    versions of ansible-core report.
+    ansible-runner before 2.4.2 wraps this method. Its wrapper also writes to the standard output of the worker, and
+    newer versions of ansible-core complain about that.
     """
     method = inner = display.display
     while (
@@ -108,22 +109,21 @@ def _printer(display: Any) -> Callable[..., None]:
 
 
 def is_json(stdout_callback: str | None) -> bool:
-    """True if the stdout callback of this name prints JSON."""
+    """True if the stdout callback with this name prints JSON."""
     return str(stdout_callback).rpartition(".")[2] in JSON_CALLBACKS
 
 
 def is_watched(stdout: Any, environment: Mapping[str, str]) -> bool:
-    """True if the output is a terminal with a user. The standard output of a job is also a terminal, but every
-    rewritten line becomes events that are stored."""
+    """True if the output is a terminal with a user. The standard output of a job is also a terminal, but each rewritten
+    line would be stored as events."""
     in_job = JOB_VARIABLE in environment or str(constants.DEFAULT_STDOUT_CALLBACK).rpartition(".")[2] == JOB_CALLBACK
     return stdout.isatty() and not in_job and not is_json(constants.DEFAULT_STDOUT_CALLBACK)
 
 
 def fleet_line(statuses: Mapping[str, Mapping[str, Any]], left_s: float, passed_share: float = 0.0) -> str:
-    """Return the fleet's progress as one line. ``statuses`` holds the last status of each host,
-    which is untrusted and may be old;
-    ``left_s`` is the time to the expected end, and ``passed_share`` the share of the planned time that has passed. If a
-    host has several volumes, the volumes are counted instead of the hosts."""
+    """Return the fleet's progress as one line. ``statuses`` holds the last status of each host, which is untrusted and
+    may be old; ``left_s`` is the time to the expected end, and ``passed_share`` is the share of the planned time that
+    has passed. If a host has several volumes, the volumes are counted instead of the hosts."""
     volumes = {(host, name): volume for host, status in statuses.items() for name, volume in status["volumes"].items()}
     several = len(volumes) > len(statuses)
     done = sum(volume["state"] in ENDED for volume in volumes.values())
@@ -154,16 +154,16 @@ def fleet_line(statuses: Mapping[str, Mapping[str, Any]], left_s: float, passed_
 
 
 def room_of(hosts: int) -> int:
-    """Return how many lines of its own a host may print at each poll, given the number of hosts: none if the fleet is
-    large, because nobody could read them."""
+    """Return how many separate lines each host may print at each poll. There are none if the number of hosts is large,
+    because nobody could read them."""
     if shown_as == NONE:
         return 0
     return LINES_OF_ONE if hosts == 1 else MOST_HOST_LINES // hosts
 
 
 def line_times(now: float, wake: float, start: float, end: float, first: bool) -> list[float]:
-    """Return when plain lines are due until ``wake``: at once for the first wait of a sweep,
-    and then at equal intervals after its start."""
+    """Return the times until ``wake`` at which plain lines are due: at once for the first wait of a sweep, and then at
+    equal intervals after its start."""
     interval = max(LINE_INTERVAL_S, (end - start) / MOST_LINES)
     number = max(1, math.ceil(((now + interval if first else now) - start) / interval))
     due = [now] if first else []
@@ -184,7 +184,7 @@ def show(
     """Sleep for ``sleep_s`` seconds and show the fleet's progress: one line that is rewritten every second if a person
     is watching, otherwise plain lines.
 
-    Return early if the controller was killed, because this worker has its own session and would continue to sleep.
+    Returns early if the controller was killed. This worker has its own session and would otherwise continue to sleep.
     """
     now, wake, controller = time.time(), time.monotonic() + sleep_s, os.getppid()
     rewritten = watched and shown_as == AUTO

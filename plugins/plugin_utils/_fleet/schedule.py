@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""When each host starts, and when the controller polls it again.
+"""Determines when each host starts, and when the controller polls it again.
 
 All times are seconds of the controller's clock.
 """
@@ -15,26 +15,27 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 
 ROUND_MARGIN = 1.5
-"""The assumed duration of the round of calls that starts the hosts, as a multiple of the first round's."""
+"""The assumed duration of the round of calls that starts the hosts, as a multiple of the duration of the first
+round."""
 LEAD_MIN_S = 2.0
 ISOLATED_GAP_S = 2.0
 COLLECT_SLACK_S = 2.0
-"""After its last step a tester still has to write its tables."""
+"""The time that a tester needs to write its tables after the last step."""
 MAX_POLLS = 60
 """The largest number of polls of one sweep. Each poll is two levels of nested includes, and every ansible-core from
 2.16 to 2.21 aborts the whole playbook at about 220 levels."""
 LATE_SHARE = 0.25
 """The wait before an overdue host is polled again, as a share of the time by which it is overdue. For a host that may
-end early, it is a share of the time that it has measured."""
+end early, the wait is a share of the time for which it has measured."""
 EARLY_POLLS = 20
 GRACE_S = 30.0
-"""How long after its deadline the controller still waits for a host that does not answer."""
+"""How long the controller waits after the deadline for a host that does not answer."""
 
 LEASE_MIN_S = 120.0
 LEASE_INTERVALS = 6
 LEASE_POLLS = 3
-"""How long an observation continues without a poll: the longest of this many seconds, intervals, and times between two
-polls."""
+"""How long an observation continues without a poll: the longest of this number of seconds, of intervals, and of times
+between two polls."""
 HOST_CALL_S = 1.0
 """How long a call of one host is assumed to take if all hosts share one fork."""
 
@@ -42,14 +43,14 @@ ENDED = ("finished", "dead", "absent")
 
 
 def lead_s(round_s: float, format_s: float) -> float:
-    """Return how far in the future the common instant must be. Before it, every host must be started in one
-    round of calls (the first round took ``round_s``), and its files must be written in full (``format_s``
-    on the slowest host)."""
+    """Return how far in the future the common start time must be. Before that time, every host must be started in one
+    round of calls (the first round took ``round_s``), and its files must be written in full (``format_s`` on the
+    slowest host)."""
     return LEAD_MIN_S + ROUND_MARGIN * round_s + format_s
 
 
 def least_s(hosts: Mapping[str, Mapping[str, Any]]) -> float:
-    """Return how long the hosts need until all of them can start. ``hosts`` is as for start_times."""
+    """Return how long the hosts need until all of them can start. ``hosts`` is the same as for start_times."""
     if not hosts:
         return 0.0
     round_s = max(host["called_s"][1] for host in hosts.values()) - min(host["called_s"][0] for host in hosts.values())
@@ -57,11 +58,11 @@ def least_s(hosts: Mapping[str, Mapping[str, Any]]) -> float:
 
 
 def start_times(mode: str, first: float, hosts: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
-    """Return each host's start, of which ``first`` is the earliest. ``hosts`` holds for each its ``planned_s``,
+    """Return the start time of each host. ``first`` is the earliest start. ``hosts`` holds for each its ``planned_s``,
     ``format_s``, ``pool``, and ``called_s``: when its first call began and ended.
 
-    ``together``: one instant for all. ``isolated``: the hosts of a pool one after the other,
-    all pools at the same time.
+    ``together``: the same time for all hosts. ``isolated``: the hosts of a pool one after the other, all pools at the
+    same time.
     """
     if mode == "together":
         return dict.fromkeys(hosts, first)
@@ -77,10 +78,10 @@ def start_times(mode: str, first: float, hosts: Mapping[str, Mapping[str, Any]])
 def time_table(
     mode: str, now: float, hosts: Mapping[str, Mapping[str, Any]], start_at: float = 0.0
 ) -> dict[str, dict[str, float]]:
-    """Return when each host starts, when it is expected to end, and when it is given up. ``hosts`` is as for
-    start_times, with each host's ``deadline_s``, and ``ends_early`` if its sweep may end before its time.
+    """Return when each host starts, when it is expected to end, and when it is no longer waited for. ``hosts`` is the
+    same as for start_times, with the ``deadline_s`` of each host, and ``ends_early`` if its sweep may end early.
 
-    The first host starts at the instant ``start_at``, or, if it is not set, as soon as all hosts can.
+    The first host starts at the time ``start_at`` or, if this is not set, as soon as all hosts can start.
     """
     return {
         name: {
@@ -94,15 +95,14 @@ def time_table(
 
 
 def whole_s(mode: str, plans: Mapping[str, Mapping[str, Any]], steps_key: str) -> float:
-    """Return approximately how long measuring all hosts takes according to their plans. ``steps_key`` names the
+    """Return approximately how long it takes to measure all hosts according to their plans. ``steps_key`` names the
     duration of their steps: planned_s or certify_s."""
     hosts = {name: {**plan, "planned_s": plan[steps_key], "called_s": (0, 0)} for name, plan in plans.items()}
     return max(times["end_epoch_s"] for times in time_table(mode, 0, hosts).values())
 
 
 def duration_text(mode: str, plans: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return a sentence that says how long measuring all hosts takes as planned, and how long it takes in a run that
-    certifies."""
+    """Return a sentence about how long it takes to measure all hosts as planned, and in a run that certifies."""
     measuring, certifying = (
         _units.format_duration(whole_s(mode, plans, key) * 1e9, 2) for key in ("planned_s", "certify_s")
     )
@@ -128,9 +128,9 @@ def next_poll_s(
     """Return how long to wait before the next poll: ``interval_s`` until the expected end, then shorter, and longer
     again as time passes.
 
-    Half of MAX_POLLS are used until the expected end, and the other half after it; then the wait lasts until the last
-    host is given up. If a sweep that began at ``began_epoch_s`` may end early, the first EARLY_POLLS are used for that,
-    because most broken limits show within the first minutes.
+    Half of MAX_POLLS are used until the expected end, and the other half after it; then there is a single wait until
+    the last host's time is over. If a sweep that began at ``began_epoch_s`` may end early, the first EARLY_POLLS are
+    used for that, because most broken limits show within the first minutes.
     """
     late_s = now - expected_end_epoch_s - COLLECT_SLACK_S
     if polls_left <= 1:

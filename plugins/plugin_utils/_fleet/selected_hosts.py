@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which hosts a command is for: read once, at the level of the play.
-Plays do not see the variables of hosts and groups, but their tasks do."""
+"""Checks the hosts that a command is for. They are read once, at the level of the play. Plays do not see the variables
+of hosts and groups, but their tasks do."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WAY_OUT = (
 
 def other_selections(asked: Any, said: Mapping[str, Any]) -> list[str]:
     """Return a sentence for each pattern that differs from the one in ``asked``, which the play was started with.
-    ``said`` holds the value of each host's variable. An empty value means that none is set. Raises ValueError if a
+    ``said`` holds the value of the variable on each host; empty means that it is not set. Raises ValueError if a
     pattern cannot be read.
     """
     pattern = read_option(SELECTING, asked)
@@ -38,6 +38,6 @@ def other_selections(asked: Any, said: Mapping[str, Any]) -> list[str]:
 
 
 def of_the_play(seen: Any, own: Any) -> Any:
-    """Return the value that a play itself sets for a variable, None if it sets none: the value ``seen`` by a task on a
-    host, if it differs from the host's ``own``."""
+    """Return the value that a play itself sets for a variable, or None. This is the value ``seen`` by a task on a host,
+    if it differs from the host's ``own`` value."""
     return None if seen == own else seen

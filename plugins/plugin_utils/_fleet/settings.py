@@ -19,7 +19,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.comparison impo
 SHOWN_HOSTS = 5
 MOST_DAYS = 3650
 MOST_CHARACTERS = 500
-"""The longest text that a host's variable may contain about its storage array."""
+"""The longest text that a host's variable about its storage array may contain."""
 LEAST_MARGIN = 0.01
 MOST_MARGIN = 1.0
 NO_BASELINE = "none"
@@ -27,11 +27,11 @@ _Read = TypeVar("_Read")
 
 
 class SettingsError(Exception):
-    """Settings that cannot be used; the message names the variable, the hosts and the values."""
+    """Some settings cannot be used. The message names the variable, the hosts and the values."""
 
 
 def _baseline(value: Any) -> list[str]:
-    """Return what hosts are compared with: nothing, LAST alone, or certificates and runs by name."""
+    """Return the baselines of the hosts: none, only LAST, or certificates and runs by name."""
     names = [str(name) for name in read_list(value)]
     if len(names) > 1 and {NO_BASELINE, LAST} & set(names):
         raise ValueError(f"{NO_BASELINE} and {LAST} cannot be combined with anything else")
@@ -60,19 +60,19 @@ _ONE_RUN = (
 
 
 def agreed(name: str, values: Mapping[str, Any], remedy: str = _ONE_RUN) -> Any:
-    """Return the one value of an option that applies to all hosts; ``values`` holds each host's. Raises SettingsError
-    if they differ or cannot be read."""
+    """Return the single value of an option that applies to all hosts. ``values`` holds the value of each host. Raises
+    SettingsError if they differ or cannot be read."""
     return one_value(name, values, lambda given: MEANINGS.get(name, _as_it_is)(read_option(name, given)), remedy)
 
 
 def agreed_value(name: str, values: Mapping[str, Any]) -> Any:
-    """Return the one value from those that were already read. Raises SettingsError."""
+    """Return the single value, from values that have already been read. Raises SettingsError."""
     return one_value(name, values, MEANINGS.get(name, _as_it_is), _ONE_RUN)
 
 
 def one_value(name: str, values: Mapping[str, Any], read: Callable[[Any], Any], remedy: str) -> Any:
-    """Return the one value of a variable; ``read`` reads the value of each host. Raises SettingsError,
-    which names the remedy, if they differ.
+    """Return the single value of a variable. ``read`` parses the value of each host. Raises SettingsError, which
+    contains the remedy, if the values differ.
 
     Inventories, surveys and templates may write the same value in different ways.
     """
@@ -104,7 +104,7 @@ def check_days(name: str, days: int) -> int:
 
 
 def array_settings(values: Mapping[str, Any]) -> dict[str, str]:
-    """Return the settings of the storage array behind each host that names any, in one line. Raises SettingsError."""
+    """Return the settings of the storage array behind each host that has any, in one line. Raises SettingsError."""
     return {host: text for host, text in _of_each_host("gate_array_settings", values, _one_line).items() if text}
 
 
@@ -116,8 +116,8 @@ def targets(values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def _of_each_host(name: str, values: Mapping[str, Any], read: Callable[[Any], _Read]) -> dict[str, _Read]:
-    """Return the value of a variable for each host. read raises ValueError with the problem. Raises SettingsError with
-    all problems."""
+    """Return the value of a variable for each host. ``read`` raises ValueError with the problem. Raises SettingsError
+    with all problems."""
     found: dict[str, _Read] = {}
     problems: dict[str, list[str]] = {}
     for host, value in values.items():
@@ -146,7 +146,7 @@ def _one_line(value: Any) -> str:
 
 
 def same_problem_once(problems: Mapping[str, Iterable[str]]) -> list[str]:
-    """Return each problem once, with the hosts that have it."""
+    """Return the problems without duplicates, with the hosts that have them."""
     hosts_by_problem: dict[str, list[str]] = {}
     for host in sorted(problems):
         for problem in problems[host]:
@@ -159,6 +159,6 @@ def _groups(hosts_by_value: Mapping[str, list[str]]) -> str:
 
 
 def shown(hosts: list[str]) -> str:
-    """Return the names of hosts, or of the first ones and how many more there are."""
+    """Return the names of hosts, or the first few names and how many more there are."""
     more = f" and {len(hosts) - SHOWN_HOSTS} more" if len(hosts) > SHOWN_HOSTS else ""
     return ", ".join(hosts[:SHOWN_HOSTS]) + more

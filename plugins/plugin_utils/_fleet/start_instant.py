@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The instant at which the hosts of several runs start together (sweep_start_at): how it is read, and whether the
-hosts can meet it."""
+"""The time at which the hosts of several runs start together (sweep_start_at). Parses it, and checks whether the hosts
+can be ready by then."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import MOMENT
 
 PREPARATION_S = 20.0
-"""The shortest time from opening a run until the slowest host is ready to write its files: connecting and installing
-the tester take this long."""
+"""The shortest time from opening a run until the slowest host is ready to write its files: this is needed to connect
+and to install the tester."""
 MOST_AHEAD_S = 24 * 3600.0
-"""A later instant is a wrong date."""
+"""A time further ahead must be a wrong date."""
 OPTION = "sweep_start_at"
 _UTC = datetime.timezone.utc
 _LATEST_EPOCH_S = 4102444800.0  # the year 2100, as for the tester
 
 
 def read_start_at(value: Any) -> float:
-    """Return an instant in seconds since the epoch, 0 if none is given. Raises ValueError."""
+    """Return a time in seconds since the epoch, or 0 if none is given. Raises ValueError."""
     text = str("" if value is None else value).strip()
     if not text:
         return 0.0
@@ -48,8 +48,8 @@ def _of_iso_8601(text: str) -> float:
 
 
 def start_problem(start_at: float, now: float, least_s: float) -> str:
-    """Return why hosts that need ``least_s`` from now on cannot all start at an instant (0 if none is requested),
-    empty if they can."""
+    """Return the reason if hosts that need ``least_s`` from now on cannot all start at a time (0 if none is requested);
+    otherwise empty."""
     earliest = now + least_s
     if not start_at or earliest <= start_at <= now + MOST_AHEAD_S:
         return ""
@@ -67,7 +67,7 @@ def start_problem(start_at: float, now: float, least_s: float) -> str:
 
 
 def shown(epoch_s: float) -> str:
-    """Return an instant as run directories write it, with its fraction of a second if it has one."""
+    """Return a time in the format of run directories, with its fraction of a second, if any."""
     moment = datetime.datetime.fromtimestamp(epoch_s, _UTC)
     fraction = f"{moment.microsecond / 1e6:.3f}"[1:] if moment.microsecond else ""
     return moment.strftime(MOMENT).replace("Z", f"{fraction}Z")

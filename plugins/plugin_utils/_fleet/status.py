@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The last status of a host in a sweep, in plain values."""
+"""The last status of a host in a sweep, as plain values."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import as_dict
 
 COLLECTED = "collected"
-"""The key that the status of a host has once its tables were collected: the names of the volumes that sent some."""
+"""The key that the status of a host has after its tables were collected. Its value contains the names of the volumes
+that sent tables."""
 FINISHED, UNKNOWN, RUNNING = "finished", "unknown", "running"
 
 
 def host_status(host: str, run_id: str, answer: Mapping[str, Any]) -> dict[str, Any]:
     """Return the status of a host from its answer, which is untrusted.
 
-    A template collects the statuses of all hosts. Only text is kept, so that no value from a host can break the list.
+    A template collects the statuses of all hosts. Only text is kept, so that a value from a host cannot make this fail.
     """
     volumes = as_dict(answer.get("volumes"))
     status = {
@@ -31,13 +32,13 @@ def host_status(host: str, run_id: str, answer: Mapping[str, Any]) -> dict[str, 
         "reason": str(answer.get("reason") or ""),
     }
     status["state"] = _state([volume["state"] for volume in status["volumes"].values()])
-    if "ansible_facts" in answer:  # the interpreter that Ansible itself found on the host
+    if "ansible_facts" in answer:  # the interpreter that Ansible itself discovered on the host
         status["ansible_facts"] = answer["ansible_facts"]
     return status
 
 
 def unanswered(known: Mapping[str, Any], reason: str) -> dict[str, Any]:
-    """Return the status of a host that did not answer: the state of volumes that have not ended is unknown."""
+    """Return the status of a host that did not answer: volumes that have not ended become unknown."""
     volumes = {
         name: volume if volume["state"] in ENDED else {**volume, "state": UNKNOWN}
         for name, volume in known["volumes"].items()
@@ -56,7 +57,7 @@ def _volume_status(volume: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _state(states: list[str]) -> str:
-    """Return the state of a host: running until all of its volumes have ended."""
+    """Return the state of a host, which is running until all of its volumes have ended."""
     going_on = [state for state in states if state not in ENDED]
     if going_on or not states:
         return UNKNOWN if UNKNOWN in going_on or not states else RUNNING

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Sends the archive of a run directory to a file server: one PUT over TLS."""
+"""Sends the archive of a run directory to a file server: a single PUT over TLS."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader im
 TOKEN_VARIABLE = "LOGDISK_UPLOAD_TOKEN"
 _URL = re.compile(r"https://(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+)(:[0-9]{1,5})?(/[!\"$->@-~]*)?\Z")
 TIMEOUT_S = 120
-"""The time limit for each step: connecting, sending everything, waiting for the answer."""
+"""The time limit for each step: connecting, sending everything, and waiting for the answer."""
 
 
 class UploadError(OSError):
-    """An archive that was not uploaded; the message is one sentence without a full stop."""
+    """The archive was not uploaded. The message is one sentence without a full stop."""
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """The token is for the server that was named, so it is not sent on to another one."""
+    """The token is only for the named server, so redirects are not followed."""
 
     def redirect_request(self, *_: Any) -> None:
         return None
 
 
 def check_url(text: str) -> str:
-    """Return the URL that gate_upload_url contains, empty if there is none. Raises UploadError, whose message does not
-    show it: it may contain a secret."""
+    """Return the URL that gate_upload_url contains, or empty if there is none. Raises UploadError, whose message does
+    not show the URL because it may contain a secret."""
     url = text.strip()
     if url and not _URL.match(url):
         raise UploadError(
@@ -47,7 +47,7 @@ def check_url(text: str) -> str:
 
 
 def target(url: str, run_id: str) -> str:
-    """Return the URL of the archive of a run: the configured URL or, if that ends with a slash, a separate file below
+    """Return the URL of the archive of a run: the configured URL or, if it ends with a slash, a separate file below
     it."""
     return f"{url}{urllib.parse.quote(run_id)}.tar.gz" if url.endswith("/") else url
 

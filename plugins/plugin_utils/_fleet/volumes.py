@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The volumes of a host as data: what ``workspace_volumes`` says, completed with the variables that are used for a host
-with one volume."""
+"""The volumes of a host as data: the elements of ``workspace_volumes``, completed with the variables that are used for
+a host with one volume."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options 
 
 VARIABLE = "workspace_volumes"
 OF_THE_WORKSPACE = ("name", "path", "places", "queue_managers", "owner", "expect_mount")
-"""The keys that every volume has after completion. The fallbacks of the other keys belong to the sweep."""
+"""The keys that every volume has after completion. The defaults of the other keys belong to the sweep."""
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}\Z")
 
 
 def read_volumes(given: Any, defaults: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the volumes of a host, at least one. Each has the keys OF_THE_WORKSPACE, any other keys that it sets, and
-    in ``sets`` the names of the keys that it sets itself.
+    """Return the volumes of a host, at least one. Each has the keys OF_THE_WORKSPACE and any other keys that it sets.
+    ``sets`` contains the names of the keys that it sets itself.
 
     ``given`` is the value of ``workspace_volumes``. If it is empty, there is the one volume of ``defaults``, which
     holds the defaults for the keys OF_THE_WORKSPACE. Raises OptionError, which names the volume and the key.
