@@ -35,16 +35,16 @@ CHANGE = {"figure": {"type": "str", "default": "latency_mean"}, "margin": {"type
 
 
 STATUS_PAGE = "Status of the fleet", "status.html"
-"""The name and the address of the page that the pages beside it link to."""
+"""The title and the file name of the page to which the other pages link."""
 
 
 def pages_beside(folder: str, pages: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return those of some pages, each with its name and its address from a directory, that exist."""
+    """Return those of the given pages that exist. Each has its title, and its address relative to a directory."""
     return [(name, address) for name, address in pages if os.path.isfile(os.path.join(folder, address))]
 
 
 def versions_here() -> list[str]:
-    """Return the versions that make a page from the history."""
+    """Return the versions of the software that makes a page from the history."""
     return versions(collection_version(), ansible_version)
 
 
@@ -61,12 +61,11 @@ class HistoryAction(ControllerAction):
             return self.unanswered(error, options, task_vars)
 
     def unanswered(self, error: Exception, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        """Return the result if there is no answer."""
+        """Return the result for a failed task."""
         return {"failed": True, "msg": str(error)}
 
     def consult(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        """Return the keys of the task's result. The report directory is absolute, and place is the place of the
-        history."""
+        """Return the task's result. The report directory is absolute, and place is the place of the history."""
         raise NotImplementedError
 
     def history(self, options: dict[str, Any], create: bool = False) -> History:
@@ -74,8 +73,8 @@ class HistoryAction(ControllerAction):
         return open_history(options["place"], create)
 
     def write_to(self, folder: str) -> bool:
-        """Whether files are to be written. Creates the folder for them, which does not exist in a project that was just
-        cloned. Raises OSError."""
+        """Whether files are to be written. Creates the folder for them, because a newly cloned project does not have
+        one. Raises OSError."""
         if not self._task.check_mode:
             os.makedirs(folder, exist_ok=True)
         return not self._task.check_mode
@@ -86,8 +85,8 @@ class HistoryAction(ControllerAction):
 
 
 class FleetAction(HistoryAction):
-    """Answers for a fleet: ``failures`` holds the message of each host that is to fail; tasks then fail these hosts.
-    ``artifacts`` are for workflows."""
+    """Base class of actions that judge a fleet. ``failures`` holds the message of each host that is to fail; later
+    tasks fail these hosts. ``artifacts`` are for workflows."""
 
     kind = ""
     """The name that the artifact contains."""

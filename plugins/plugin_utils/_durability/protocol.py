@@ -25,7 +25,7 @@ MOST_DELAYS = 100_000
 TICK_NS = 1_000_000
 """How often the tester looks for writes that returned."""
 LARGEST_COUNT = 1 << 48
-"""The limit of writes of a queue manager that the stamps can distinguish."""
+"""The stamps cannot distinguish more writes of a queue manager than this."""
 
 END_OF_TIME, SIGNAL, DEADLINE = "time", "signal", "deadline"
 """The ways in which the tester ends if no write failed. Otherwise, it sends the name of the error."""

@@ -39,7 +39,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import re
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 
 STARTED, READY, WRITING, OVER, GONE = "started", "ready", "writing", "over", "gone"
-"""The progress of a witness. It is DISAPPEARED if the witness was killed or could not write its file."""
+"""The progress of a witness. It is GONE if the witness was killed or could not write its file."""
 
 LOOK_S = 1.0
 """How often the witness checks whether Ansible is still running."""

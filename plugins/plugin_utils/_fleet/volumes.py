@@ -28,8 +28,8 @@ def read_volumes(given: Any, defaults: Mapping[str, Any]) -> list[dict[str, Any]
     """Return the volumes of a host, at least one. Each has the keys OF_THE_WORKSPACE and any other keys that it sets.
     ``sets`` contains the names of the keys that it sets itself.
 
-    ``given`` is the value of ``workspace_volumes``. If it is empty, there is the one volume of ``defaults``, which
-    holds the defaults for the keys OF_THE_WORKSPACE. Raises OptionError, which names the volume and the key.
+    ``given`` is the value of ``workspace_volumes``. If it is empty, there is a single volume, made from ``defaults``,
+    which holds the defaults for the keys OF_THE_WORKSPACE. Raises OptionError, which names the volume and the key.
     """
     items = _items(given)
     if not items:
@@ -45,17 +45,17 @@ def default_volume(asked: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def volume_names(given: Any) -> list[str]:
-    """Return the names that ``workspace_volumes`` holds; none if it is empty. Raises OptionError."""
+    """Return the names of the volumes in ``workspace_volumes``; none if it is empty. Raises OptionError."""
     return [_name(item, number) for number, item in enumerate(_items(given), start=1)]
 
 
 def sweep_variables(volume: Mapping[str, Any], variables: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the sweep's ``variables`` by name. Values that a volume sets itself replace them."""
+    """Return the sweep's ``variables`` by name, with the values that a volume itself sets."""
     return {**variables, **{KEYS_OF_VOLUMES[key]: volume[key] for key in volume["sets"] if key not in OF_THE_WORKSPACE}}
 
 
 def noted_of(volumes: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return what the run directory stores about the planned volumes of a host."""
+    """Return the data about the planned volumes of a host that the run directory stores."""
     return [
         {
             **{key: volume[key] for key in ("name", "path", "queue_managers")},
@@ -79,8 +79,8 @@ def in_terms_of(volume: Mapping[str, Any], message: str) -> str:
 
 
 def sharing_facts(layouts: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, str]]:
-    """Return, for each volume that shares a disk with others, the fact that names them. ``layouts`` holds the ``name``
-    and the ``disks`` of each."""
+    """Return, for each volume that shares a disk with others, a fact that names the others. ``layouts`` holds the
+    ``name`` and the ``disks`` of each."""
     facts = {}
     for volume in layouts:
         others = [
@@ -121,8 +121,8 @@ def _volume(item: Any, number: int, defaults: Mapping[str, Any]) -> dict[str, An
 
 
 def _checked(volume: dict[str, Any]) -> dict[str, Any]:
-    """Return a volume of the list. Values from the roles' variables are checked on the host,
-    as for a host with one volume."""
+    """Return a volume of the list. Values that come from variables of the roles are checked on the host, as they are
+    for a host with one volume."""
     if not isinstance(volume["path"], str) or not volume["path"].startswith("/"):
         raise OptionError(f"{VARIABLE}: {volume['name']}: path must be an absolute path, not {volume['path']!r}")
     if "queue_managers" in volume["sets"] and not volume["queue_managers"]:
@@ -169,7 +169,7 @@ def _check_together(volumes: list[dict[str, Any]], host_owner: str) -> None:
 
 
 def _own_paths(volume: Mapping[str, Any]) -> list[str]:
-    """Return the paths of a volume in the list. A volume with places but no path may consist of its places alone."""
+    """Return the paths of a volume in the list. A volume that has places may have no other path."""
     own = [] if volume["places"] and "path" not in volume["sets"] else [volume["path"]]
     return [*own, *(path for paths in volume["places"].values() for path in paths)]
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Checks of the options of an observation before its run is opened."""
+"""Checks the options of an observation before its run is opened."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _CALL = re.compile(r"MQ[A-Z0-9]{1,20}\Z")
 _VOLUME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,79}\Z")
 _SECRET = re.compile(r"[@?#]")
 _OF_ONE = ("queue_manager", "volume", "log_path", "url")
-"""The settings that differ between the queue managers of a host."""
+"""The settings that can differ between the queue managers of a host."""
 
 
 def split(command: str) -> list[str]:
-    """Return a program and its arguments as a shell reads them. Raises SettingsError."""
+    """Return a program and its arguments, split as a shell does. Raises SettingsError."""
     try:
         return shlex.split(command)
     except ValueError as error:
@@ -32,8 +32,8 @@ def split(command: str) -> list[str]:
 
 
 def observed_of(settings: Mapping[str, Any]) -> list[dict[str, str]]:
-    """Return what is observed on a host: name (empty if it is the only one), volume, log path and endpoint of each
-    queue manager. Raises SettingsError."""
+    """Return the queue managers to observe on a host, each with its name (empty if there is only one), volume, log path
+    and endpoint. Raises SettingsError."""
     several = settings["observe_queue_managers"]
     if not several:
         return [{key: str(settings[f"observe_{key}"]) for key in _OF_ONE}]
@@ -101,8 +101,8 @@ def _problem(settings: Mapping[str, Any]) -> str:
 
 
 def check_endpoint(url: str) -> None:
-    """Raise SettingsError, whose message does not show the URL, if observe_url may contain a secret:
-    run.json and the report show it."""
+    """Raise SettingsError, whose message does not show the URL, if observe_url may contain a secret. This is refused
+    because run.json and the report show the URL."""
     if _SECRET.search(url):
         raise SettingsError(
             "observe_url must not contain a user, a password or a query, because every report shows it: name an "

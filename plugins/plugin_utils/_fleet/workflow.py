@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The runs of a workflow of AWX, from the artifacts of its jobs and the job that each run names.
+"""Finds the runs of a workflow of AWX, from the artifacts of its jobs and from the job that each run names.
 
-The slices of a job have a workflow job of their own, which they share. The node that merges them knows the enclosing
-workflow job, and learns the other one from the runs that the artifacts name. Artifacts of jobs are untrusted.
+The slices of a job share a separate workflow job. The node that merges them knows only the enclosing workflow job, and
+finds the separate one in the runs that the artifacts name. Artifacts of jobs are untrusted.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _ARTIFACT = re.compile(r"logdisk_([0-9]{1,18})\Z")
 _MOST_CHARACTERS = 300
 _NEVER = datetime.datetime.min
 MOST_APART = datetime.timedelta(days=7)
-"""Between the first and the last run of a workflow job."""
+"""The longest time between the first and the last run of a workflow job."""
 
 
 @dataclass(frozen=True)
@@ -58,13 +58,13 @@ def _artifact(job_id: str, reported: Mapping[str, Any]) -> JobArtifact:
 
 
 def workflow_job_of(directory: RunDirectory) -> str:
-    """Return the ID of the workflow job that a run belongs to, empty if it belongs to none."""
+    """Return the ID of the workflow job that a run belongs to; empty if there is none."""
     return str(_job_of(directory).get("workflow_job_id") or "")
 
 
 def of_one_time(runs: list[RunDirectory]) -> tuple[list[RunDirectory], list[RunDirectory]]:
-    """Return the runs that can belong to one workflow job, and those that are too old: another AWX can have had a
-    workflow job with the same number."""
+    """Return the runs that can belong to one workflow job, and those that are too old. The old runs may be those of
+    another AWX that had a workflow job with the same number."""
     newest = max(map(_opened, runs), default=_NEVER)
     recent, older = (
         [run for run in runs if (newest - _opened(run) > MOST_APART) is is_older] for is_older in (False, True)
@@ -80,7 +80,7 @@ def _opened(directory: RunDirectory) -> datetime.datetime:
 
 
 def described(directory: RunDirectory) -> str:
-    """Return a description of the run, in a few words."""
+    """Return a short description of the run."""
     hosts, job = len(directory.expected_hosts), _job_of(directory).get("id")
     of_job = f"job {printable(str(job))}, " if job else ""
     return f"{directory.run['run_id']} ({of_job}{hosts} host{'' if hosts == 1 else 's'})"

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The workspaces of a host's volumes: the options of the modules, and the parts of their answers that later tasks
-need."""
+"""Prepares the options of the modules that handle the workspaces of a host's volumes, and extracts the parts of the
+answers that later tasks need."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ PATIENCE_S = 30
 
 
 def inspected_with_host(plan: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the planned volumes whose workspaces ``probe`` inspects and ``start`` creates: none if root creates them,
-    or if they are yet to be discovered."""
+    """Return the planned volumes whose workspaces ``probe`` inspects and ``start`` creates: none if root creates them
+    or if they still have to be discovered."""
     by_root = plan.get("volumes") and plan["options"]["workspace_become"] == BY_ROOT
     return [] if by_root or plan.get("discover") else plan.get("volumes", [])
 
@@ -30,7 +30,7 @@ def asked(
     options: Mapping[str, Any], volumes: Sequence[dict[str, Any]], privileged: bool = False, owner: str = ""
 ) -> dict[str, Any]:
     """Return the options of the module ``workspace`` for planned ``volumes``, except those about the run, from the
-    values of all ``options``. What is created if ``privileged`` belongs to the ``owner``. Raises ValueError."""
+    values of all ``options``. With ``privileged``, the directories belong to ``owner``. Raises ValueError."""
     try:
         reserve = reserve_option(str(options["workspace_reserve"]))
     except ValueError as error:
@@ -48,7 +48,7 @@ def asked(
 
 
 def layout(ready: list[dict[str, Any]], options: Mapping[str, Any], wanting: Sequence[str] = ()) -> dict[str, Any]:
-    """Return what later tasks need to know, from the values of all ``options``: the volumes that are ``ready`` (see
+    """Return the data that later tasks need, from the values of all ``options``: the volumes that are ``ready`` (see
     volume_layout), and the names of those that are ``wanting`` privilege."""
     return {
         "volumes": ready,
@@ -73,7 +73,7 @@ def for_module(volume: dict[str, Any]) -> dict[str, Any]:
 
 
 def volume_layout(planned: dict[str, Any], answer: dict[str, Any], privileged: bool) -> dict[str, Any]:
-    """Return what later roles need to know about a volume that is ready."""
+    """Return the data that later roles need about a volume that is ready."""
     found = {
         "facts": as_dict(answer.get("facts")),
         **{key: answer.get(key) or [] for key in ("unknown", "disks", "volume_counters")},
@@ -88,8 +88,8 @@ def volume_layout(planned: dict[str, Any], answer: dict[str, Any], privileged: b
 
 
 def paths_of(planned: dict[str, Any], made: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return what was created on the paths of a volume: ``directories`` are listed as the tester lists them, including
-    devices, and ``given`` is the value of its --dir."""
+    """Return what was created on the paths of a volume. ``directories`` is the list as the tester has it, including
+    devices. ``given`` is the value of the tester's --dir."""
     devices: dict[str, list[str]] = {}
     for device in planned["devices"]:
         devices.setdefault(device["place"], []).append(device["path"])

@@ -2,4 +2,4 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The history of certificates: what was judged, where it is stored, and the states today."""
+"""The history of certificates: their contents, where they are stored, and their states today."""

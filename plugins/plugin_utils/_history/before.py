@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Before a run is judged, looks up in the history which facts count against its volumes, and which volumes the previous
-run measured that this run did not."""
+"""Before a run is judged, looks up in the history the facts that count against its volumes, and the volumes that the
+previous run measured but this run did not."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_identity
 
 
 def note_what_was_known(directory: RunDirectory) -> None:
-    """Note in each record of a run what the history contains about its volume. Raises RunDirectoryError. A history that
-    cannot be read is reported elsewhere."""
+    """Note in each record of a run what the history contains about its volume. Raises RunDirectoryError. If the history
+    cannot be read, this is reported elsewhere."""
     run = directory.run
     if not directory.is_test or run.get("merged_from") or run.get("history") is None:
         return
@@ -59,8 +59,8 @@ def note_what_was_known(directory: RunDirectory) -> None:
 
 
 def _standing(directory: RunDirectory, folder: str, record: HostRecord, history: History) -> str:
-    """Return the fact that counts against a volume although this run passes, empty if there is none. This is wrong
-    data, if the run did not read everything back."""
+    """Return the fact that counts against a volume although this run passes, empty if there is none. The only such fact
+    is wrong data, and only if this run did not read everything back."""
     identity = identity_of_record(record)
     if identity is None or record.verdict not in GOOD:
         return ""
@@ -90,8 +90,8 @@ def _is_of(entries: tuple[Entry, ...], hosts: set[str], boot_id: object) -> bool
 
 
 def _last_places(directory: RunDirectory, records: list[HostRecord], history: History) -> dict[tuple[str, str], str]:
-    """For hosts without a known plan, return the name and mount point of each volume that the last runs before this one
-    measured, with that run."""
+    """For hosts without a known plan, return the name and mount point of each volume that the host's last run before
+    this one measured, and that run."""
     found = {}
     for record in records:
         entries = [
@@ -105,8 +105,8 @@ def _last_places(directory: RunDirectory, records: list[HostRecord], history: Hi
 
 
 def _notes(records: list[HostRecord], last: dict[tuple[str, str], str]) -> list[tuple[HostRecord, Finding]]:
-    """Return the volumes of a host that the last run measured and this one did not: a note for each, with the record to
-    which it must be added."""
+    """Return a note for each volume of a host that the last run measured and this one did not, with the record to which
+    the note must be added."""
     by_name = {printable(record.volume): record for record in records}
     notes = []
     for (volume, mount_point), run_id in last.items():

@@ -4,8 +4,8 @@
 
 """The certificate of one judged volume of one run. docs/files.md describes every field.
 
-A certificate depends only on the run directory, so it is the same whenever it is made again. Its text is
-canonical, and the SHA-256 of the text is its identity.
+A certificate depends only on the run directory, so making it again gives the same result. Its text is canonical, and
+the SHA-256 of the text is its identity.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ SCHEMA_VERSION = 1
 CERTIFIES = "certifies"
 FAILS = "fails"
 ATTEMPT = "attempt"
-"""The effect of a judgement on the volume's validity: it begins, ends, or does not change."""
+"""The effect of a judgement on the validity of the volume: validity begins, ends, or does not change."""
 EFFECTS = (CERTIFIES, FAILS, ATTEMPT)
 
 ENVIRONMENT = (
@@ -68,10 +68,11 @@ ENVIRONMENT = (
     "device_stack",
     "array_settings",
 )
-"""Facts that are shown if they changed from one certificate to the next. They are not part of the volume's identity."""
+"""Facts that are not part of a volume's identity. Changes from one certificate to the next are shown."""
 
 PARAMETERS = tuple(each.key for each in tester_options.ALL if each.compared)
-"""Keys of run.csv that say how the volume was measured: figures of other parameters are not comparable."""
+"""Keys of run.csv that say how the volume was measured. Figures that were measured with other parameters are not
+comparable."""
 
 OF_STREAMS = re.compile(r"(?:place|stream)_[0-9]+\Z")
 """The same keys for a run of streams."""
@@ -92,15 +93,15 @@ FIGURES = (
     "latency_max_ns",
     "latency_time_weighted_p99_ns",
 )
-"""Columns of results.csv that a row holds."""
+"""The columns of results.csv that a row contains."""
 
 _LARGEST_FIGURE = (1 << 64) - 1
 _LARGEST_VERSION = (1 << 31) - 1
 """The types that a database column can hold."""
 
 ROW_KEYS = KEY_COLUMNS[1:-1]
-"""Keys that identify a row: those of results.csv without the number of the step, and without the worker,
-because a row is that of all workers."""
+"""Keys that identify a row: those of results.csv, without the number of the step and without the worker, because each
+row is the row of all workers."""
 
 TAKEN_AS_THEY_STAND = "none"
 """The confidence of a profile that never certifies."""
@@ -173,12 +174,12 @@ _COMPARED = Keys(
 
 
 class CertificateError(ValueError):
-    """A certificate that cannot be made or used; the message is one sentence."""
+    """A certificate cannot be made or used. The message is one sentence."""
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """A certificate as its canonical text."""
+    """A certificate, represented by its canonical text."""
 
     text: str
 
@@ -189,14 +190,14 @@ class Certificate:
 
     @property
     def content(self) -> dict[str, Any]:
-        """The content as plain data: read again each time, because the contents of a whole fleet would not fit into
-        memory."""
+        """The content as plain data. It is parsed again each time, because the contents of a whole fleet would not fit
+        into memory."""
         return json.loads(self.text)
 
     @classmethod
     def of_content(cls, content: Mapping[str, Any]) -> Certificate:
-        """Return the certificate with this content, some of which comes from hosts.
-        Raises CertificateError if the history cannot use it."""
+        """Return the certificate with this content, part of which comes from hosts. Raises CertificateError if the
+        history cannot use it."""
         _check(content)
         try:
             return cls(canonical(content))
@@ -254,16 +255,16 @@ class Certificate:
 
 @dataclass(frozen=True)
 class Entry:
-    """What the history needs to find a certificate: the fields that decide its state and which other certificates it
-    belongs to.
+    """The data that the history needs to find a certificate: the fields that determine its state and the other
+    certificates of the same volume.
 
-    volume_id is None if it is not known which volume it was. valid_from and valid_until (the last day) are None unless
-    it certifies. parameters identifies the parameters of the sweep. limits_verdict is the verdict without a comparison.
-    outcome is the result of the comparison, and baseline identifies the certificates that it was compared with;
-    baseline is None if no comparison was requested, and outcome is also None if none could be made. accepted says
-    whether it begins a baseline. disk_id identifies the content of the volume. volume_facts are the facts that hold for
-    the volume under every profile, separated by blanks. verified says whether all data was read back, and can_certify
-    whether the profile ever certifies.
+    volume_id is None if the volume is unknown. valid_from and valid_until (the last day) are None unless it certifies.
+    parameters identifies the parameters of the sweep. limits_verdict is the verdict without a comparison. outcome is
+    the result of the comparison, and baseline identifies the certificates that it was compared with; baseline is None
+    if no comparison was requested, and outcome is also None if none could be made. accepted: whether it begins a
+    baseline. disk_id identifies the content of the volume. volume_facts are the facts that hold for the volume under
+    every profile, separated by blanks. verified: whether all data was read back. can_certify: whether the profile can
+    ever certify.
     """
 
     sha256: str
@@ -298,19 +299,19 @@ class Entry:
 
     @property
     def order(self) -> tuple[str, str, str]:
-        """The sort key of certificates, oldest first; it is the same in every history that holds them."""
+        """The sort key of certificates, oldest first; it is the same in every history."""
         return self.judged_at, self.run_id, self.sha256
 
     @property
     def place(self) -> tuple[str, str, str]:
-        """The place of the volume, as people know it: the host's name in the inventory, the name of the volume, and its
-        mount point, empty if that is not known."""
+        """The place of the volume as people know it: the host's name in the inventory, the name of the volume, and its
+        mount point (empty if unknown)."""
         return self.host, self.volume, self.mount_point or ""
 
 
 def newest_of_each_run(entries: Iterable[Entry]) -> list[Entry]:
-    """Return the last entry of each run among some entries of one volume, oldest first: a run that was collected and
-    judged again is still one observation."""
+    """Return the last entry of each run among some entries of one volume, oldest first. A run that was collected and
+    judged again is still only one observation."""
     by_run: dict[str, Entry] = {}
     for entry in sorted(entries, key=lambda entry: entry.order):
         by_run.pop(entry.run_id, None)
@@ -319,8 +320,8 @@ def newest_of_each_run(entries: Iterable[Entry]) -> list[Entry]:
 
 
 def certificate_of(run: Mapping[str, Any], record: HostRecord, tables: Tables | None) -> Certificate | None:
-    """Return the certificate of a record, None if it was not judged. tables are None if nothing was measured.
-    Raises CertificateError."""
+    """Return the certificate of a record, or None if it was not judged. tables is None if nothing was measured. Raises
+    CertificateError."""
     if record.verdict not in WORST_FIRST:
         return None
     judged_at = record.created_at or str(run.get("created_at") or "")
@@ -377,7 +378,7 @@ def effect_of(record: HostRecord) -> str:
 
 
 def can_certify(profile: Mapping[str, Any]) -> bool:
-    """Whether a profile ever certifies: a quick look, which takes figures as they stand, does not."""
+    """Whether a profile can certify. A quick look, which uses figures without confidence bounds, cannot."""
     return (profile.get("qualifies") or {}).get("confidence") != TAKEN_AS_THEY_STAND
 
 
@@ -395,15 +396,15 @@ def _validity(judged_at: str, effect: str, valid_days: Any) -> dict[str, str | N
 
 
 def _method_version(tables: Tables | None) -> int | None:
-    """Return the version of the tester's method, None if the tester does not name one. Its figures then cannot be
-    compared."""
+    """Return the version of the tester's measuring method, or None if the tester does not state one. In that case, its
+    figures cannot be compared."""
     text = tables.run.get("method_version", "") if tables else ""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
 
 
 def _parameters(run: Mapping[str, Any], record: HostRecord, tables: Tables | None) -> dict[str, str]:
     measured = {key: tables.run.get(key, "") for key in PARAMETERS} if tables else {}
-    # The names of directories differ from run to run, and the load points differ from search to search.
+    # The names of directories are different in each run, and the load points are different in each search.
     streams = (
         {key: _DIRECTORIES.sub("", text) for key, text in tables.run.items() if OF_STREAMS.match(key)} if tables else {}
     )
@@ -425,7 +426,7 @@ def _parameters(run: Mapping[str, Any], record: HostRecord, tables: Tables | Non
 
 
 def _rows(record: HostRecord, tables: Tables) -> list[dict[str, Any]]:
-    """Return, for each step, the figures of all workers together, and what the limits say about them."""
+    """Return, for each step, the figures of all workers together, and the judgements of the limits about them."""
     judged: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for judgement in record.judgements:
         if judgement.get("worker") == ALL_WORKERS:
@@ -443,7 +444,7 @@ def _row_key(row: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def _check(content: Any) -> None:
-    """Raise CertificateError if content lacks anything that the history needs from a certificate."""
+    """Raise CertificateError if content lacks any data that the history needs."""
     if not isinstance(content, dict) or content.get("schema") != SCHEMA_VERSION:
         raise CertificateError(f"it is not a certificate of schema {SCHEMA_VERSION}")
     lacking = misfit(content, _SHAPE)
@@ -472,7 +473,7 @@ def _check(content: Any) -> None:
 
 
 def _is_time(text: str | None, form: str) -> bool:
-    """Whether a time is written in full, so that times sort correctly as text."""
+    """Whether a time is complete, so that times sort correctly as text."""
     try:
         return text is None or datetime.datetime.strptime(text, form).strftime(form) == text
     except ValueError:

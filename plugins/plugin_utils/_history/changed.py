@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What changed at a host's volume since it was certified before: its kernel, its firmware, its disk,
-the settings of its array."""
+"""Finds what has changed at a host's volume since it was last certified: the kernel, the firmware, the disk, the
+settings of the array."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ MOST_LINES = 100
 """In a large fleet, only the most urgent lines are examined, because each needs two complete certificates."""
 
 Line = tuple[str, str, str, str]
-"""Host, volume, mount point and profile of a status."""
+"""The host, volume, mount point and profile of a line in a status."""
 
 
 @dataclass(frozen=True)
 class Since:
-    """The changes since a certificate. If nothing changed, that is also worth knowing."""
+    """The changes since a certificate. It is also useful to know that nothing changed."""
 
     certificate: Entry
     changes: tuple[Change, ...]
@@ -48,8 +48,8 @@ def changed_since(history: History, lines: Sequence[Status]) -> dict[Line, Since
 
 
 def _pair(history: History, line: Status) -> tuple[Entry, Entry] | None:
-    """Return the newest entry that says which volume it is about, and the last earlier certificate of the same place;
-    None if there are not two."""
+    """Return the newest entry that identifies its volume, and the last earlier certificate of the same place; None if
+    there is no such pair."""
     after = line.attempt if line.attempt and line.attempt.volume_id else line.entry
     if after is None:
         return None

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The result of a run of power cuts, how long a loss counts, and how long cuts without a loss count."""
+"""The result of a run of power cuts, and how long a loss, or cuts without a loss, remain valid."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import
 
 @dataclass(frozen=True)
 class CutResult:
-    """The result of the power cuts of a volume in one run. ``cuts`` is the number of cuts; if the verdict is pass, no
-    writes were lost in any of them. Texts are untrusted.
+    """The result of the power cuts of a volume in one run. ``cuts`` is the number of cuts; if the verdict is pass, none
+    of them lost any writes. Texts are untrusted.
 
-    ``volume_id``, ``disk_id`` and ``mount_point`` are None if it is not known which volume it was: a loss then counts
+    ``volume_id``, ``disk_id`` and ``mount_point`` are None if the volume is unknown. In that case, a loss counts
     against each volume of that host and name.
     """
 
@@ -42,13 +42,13 @@ class CutResult:
         return self.judged_at, self.run_id, self.sha256
 
     def valid_until(self, valid_days: int) -> datetime.date:
-        """The last day on which cuts without a loss count. A loss has none."""
+        """The last day on which cuts without a loss are valid. A loss has no such day."""
         return datetime.date.fromisoformat(self.judged_at[:10]) + datetime.timedelta(days=valid_days)
 
 
 def newest_kept(results: Iterable[CutResult], valid_days: int, day: datetime.date) -> CutResult | None:
-    """Among the runs that kept everything, return the one with the most cuts among those that count on a day, or else
-    the newest one; None if there is none."""
+    """Return, from the runs that kept everything and are valid on a day, the one with the most cuts. If none is valid,
+    return the newest run that kept everything; None if there is none."""
     kept = sorted(
         (result for result in results if result.verdict == PASS and result.volume_id), key=lambda result: result.order
     )
@@ -79,8 +79,8 @@ class CutResults:
             self._by_volume.setdefault(_key(result), []).append(result)
 
     def of(self, host: str, volume: str, volume_id: str | None, disk_id: str | None) -> list[CutResult]:
-        """Return the results of a volume, oldest first, and losses for which only its name is known.
-        A clone has a different host."""
+        """Return the results of a volume, oldest first, including losses for which only the name of the volume is
+        known. A clone has a different host."""
         placed = self._by_volume.get((host, volume_id, disk_id), []) if volume_id else []
         losses = [result for result in self._by_volume.get((host, None, volume), []) if result.verdict == FAIL]
         return sorted([*placed, *losses], key=lambda result: result.order)
@@ -95,8 +95,8 @@ def _key(result: CutResult) -> tuple[str | None, ...]:
 
 
 def told_once(results: Sequence[CutResult]) -> list[CutResult]:
-    """Return results without those of an unknown volume if the same run is also stored with its volume, as after
-    importing it again."""
+    """Return the results without those of an unknown volume if the same run is also stored with its volume, for example
+    after importing it again."""
     known = {(result.run_id, result.host, result.volume) for result in results if result.volume_id}
     return [
         result for result in results if result.volume_id or (result.run_id, result.host, result.volume) not in known

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """Derives the facts about the volume, and whether it was to be certified, for certificates of earlier versions that do
-not contain them. Those certificates cannot be changed, so the facts follow from their sentences and rows.
+not contain this. These certificates cannot be changed, so the facts are derived from their sentences and rows.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SENTENCES = (
     ),
     (STALL, re.compile(r"(a write|an operation)\b.* had not returned after ")),
 )
-"""How the sentence about such a fact began."""
+"""The beginnings of sentences about such facts."""
 _STALL_LIMIT_NS = 10e9
 _QUICK_LOOK = "look"
 _AS_THEY_STAND = "(confidence: none)"
@@ -43,7 +43,7 @@ def volume_facts_of(content: Mapping[str, Any]) -> list[str]:
 
 
 def can_certify(content: Mapping[str, Any]) -> bool:
-    """Whether the profile ever certifies: a quick look takes figures as they stand."""
+    """Whether the profile can certify. A quick look, which uses figures without confidence bounds, cannot."""
     return content["profile"]["name"] != _QUICK_LOOK and _AS_THEY_STAND not in str(content.get("qualification") or "")
 
 

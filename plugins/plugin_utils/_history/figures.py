@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The data that comparisons and drift read from certificates: figures by row, the class of the volume,
-and which certificates can be compared."""
+"""Reads the data for comparisons and drift from certificates: figures by row, the class of the volume, and which
+certificates can be compared."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ IMPORTED = "mqldt"
 """The source of certificates that were imported from tables of IBM's mqldt."""
 
 OF_IMPORTED = (THROUGHPUT, "latency_min_ns", "latency_max_ns")
-"""The figures of mqldt that count."""
+"""The figures of mqldt that can be used."""
 
 _LATENCIES = tuple(name for name in FIGURES if name.startswith("latency_"))
 RATES = (THROUGHPUT, "operations_per_s")
@@ -37,7 +37,7 @@ _IDENTITY = ("device_ids", "filesystem_uuid", "filesystem_size_bytes", "mount_po
 
 @dataclass(frozen=True)
 class Change:
-    """A fact that differs between two certificates."""
+    """A fact that differs between two certificates, with both values."""
 
     name: str
     before: str | int
@@ -54,7 +54,8 @@ def figure_named(name: str) -> str:
 
 
 def rows_of(content: Content, figure: str = LATENCY_MEAN) -> dict[RowKey, float]:
-    """Return a figure of each row that has it, as a value for which higher is worse: for a rate, its reciprocal."""
+    """Return a figure of each row that has it, as a value for which higher means worse. For a rate, this is the
+    reciprocal."""
     found = {}
     for row in content["rows"]:
         value = row.get(figure)
@@ -71,20 +72,20 @@ def row_order(row: RowKey) -> tuple[Any, ...]:
 
 
 def is_imported(content: Content) -> bool:
-    """Whether a certificate was imported from tables of IBM's mqldt, from which few figures can be used, because its
+    """Whether a certificate was imported from tables of IBM's mqldt, from which few figures can be used because the
     mean latency is biased."""
     return content.get("source") == IMPORTED
 
 
 def class_of(content: Content) -> str:
-    """Return the class of a volume: the class that it was given, or otherwise the device's model with the file system's
-    size and type."""
+    """Return the class of a volume: the class assigned to it, or else the model of the device with the size and type of
+    the file system."""
     return volume_class(content.get("class"), {**(content.get("environment") or {}), **(content.get("identity") or {})})
 
 
 def why_unusable(content: Content, figure: str = LATENCY_MEAN) -> str:
-    """Return why a certificate cannot be compared with any other, "" if it can.
-    Only the verdict of the limits matters, not the verdict of a comparison."""
+    """Return the reason why a certificate cannot be compared with any other, or "" if it can. Only the verdict of the
+    limits matters, not the verdict of a comparison."""
     if is_imported(content):
         if figure not in OF_IMPORTED:
             return (
@@ -101,10 +102,10 @@ def why_unusable(content: Content, figure: str = LATENCY_MEAN) -> str:
 
 
 def why_incomparable(content: Content, other: Content, figure: str = LATENCY_MEAN) -> str:
-    """Return why a certificate cannot be compared with another one that can be compared, "" if it can.
+    """Return the reason why a certificate cannot be compared with a given comparable one, or "" if it can.
 
-    Certificates need the same version of the method and the same parameters of the sweep. Those imported from mqldt
-    name neither: the rows that both have can be compared, regardless of the version of the method.
+    Certificates need the same version of the method and the same parameters of the sweep. Certificates imported from
+    mqldt contain neither. For these, the common rows can be compared regardless of the version of the method.
     """
     reason = why_unusable(content, figure)
     if reason:
@@ -125,8 +126,8 @@ def why_incomparable(content: Content, other: Content, figure: str = LATENCY_MEA
 
 
 def changes(before: Content, after: Content) -> list[Change]:
-    """Return what is known to have changed from one certificate of a host's volume to another: the volume, its
-    environment, and the tester and profile that measured and judged it."""
+    """Return the known changes from one certificate of a host's volume to another: in the volume, its environment, the
+    tester and the profile."""
     facts = (
         (name, _fact(before, name), _fact(after, name)) for name in (_CAPACITY, *_IDENTITY, *ENVIRONMENT, *_VERSIONS)
     )

@@ -49,15 +49,15 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import me
 SLOWER, ALIKE, FASTER, UNKNOWN = "slower", "alike", "faster", "unknown"
 
 NOISE = 1.5
-"""Below this factor, no change is reported: runs of one volume differ, a live load is not that of a test,
+"""Below this factor, no change is reported, because runs of one volume differ, a live load differs from that of a test,
 and MQ's averages lag behind."""
 STRONG = 2.0
-"""From this factor on a cause is named."""
+"""From this factor on, a cause is named."""
 FEWEST_WRITES = 30
 _SLACK = 0.05
 """How far a write may be outside the certified sizes without a remark."""
 _MOST_READ = 10
-"""How many certificates are searched for one that has the means of log writes."""
+"""How many certificates are searched for one that contains the means of log writes."""
 
 _STATES = {
     VALID: "valid until {until}",
@@ -80,8 +80,8 @@ class Live:
 
 @dataclass(frozen=True)
 class Certified:
-    """A certificate that has means of log writes: its entry, its state in words,
-    and the means by size for each number of queue managers that wrote."""
+    """A certificate with the means of log writes: its entry, a text about its state, and the means by size for each
+    number of queue managers that wrote."""
 
     entry: Entry
     state: str
@@ -93,8 +93,8 @@ class Certified:
 
 
 def hold_against_certificates(directory: RunDirectory) -> None:
-    """Note in each record of a run of observations how it relates to the certificate of its volume.
-    Raises RunDirectoryError."""
+    """Store in each record of a run of observations how it compares with the certificate of its volume. Raises
+    RunDirectoryError."""
     folders = [
         folder for folder in directory.records.folders() if directory.records.read(folder).kind == directory.kind.name
     ]
@@ -109,7 +109,7 @@ def hold_against_certificates(directory: RunDirectory) -> None:
 
 
 def unknown(why: str) -> dict[str, Any]:
-    """Return the note for a record that cannot be compared, with the reason."""
+    """Return the note with the reason why a record cannot be compared."""
     return {"outcome": UNKNOWN, "text": why, "caveats": []}
 
 
@@ -132,8 +132,8 @@ def _held(directory: RunDirectory, folder: str, history: History) -> dict[str, A
 
 
 def live_of(rows: Iterable[Row]) -> Live | None:
-    """Return the figures of the log in the rows of an observation, None if it did not write or its source does not
-    report them."""
+    """Return the figures of the log in the rows of an observation, or None if the log was not written to or the source
+    does not report them."""
     for row in rows:
         if (row["stream"], row["operation"], row["worker"]) == ("log", "write", ALL_WORKERS):
             size = row.get("write_size_mean_bytes") or row["block_size_bytes"]
@@ -143,8 +143,8 @@ def live_of(rows: Iterable[Row]) -> Live | None:
 
 
 def find(record: HostRecord, history: History, today: datetime.date) -> Certified | None:
-    """Return the most informative certificate for the volume of a record: one that is valid today, otherwise the newest
-    one, otherwise a test that did not certify."""
+    """Return the most informative certificate for the volume of a record: one that is valid today, or else the newest
+    one, or else a test that did not certify."""
     identity = identity_of_record(record)
     entries = _of_machine(record, history.of_volume(identity.volume_id)) if identity else []
     entries = [entry for entry in entries if identity and entry.disk_id == identity.disk_id]
@@ -202,8 +202,8 @@ def _may_be_at(identity: VolumeIdentity | None, entry: Entry) -> bool:
 
 
 def _state_of(entry: Entry, state: str, fact: Entry | None, loss: CutResult | None) -> tuple[str, str]:
-    """Return the state of an entry and its words. state is the state under the profile alone; a fact about the volume,
-    or writes lost in a power cut, override it."""
+    """Return the state of an entry and a text about it. state is the state under the profile alone. A fact about the
+    volume, or writes lost in a power cut, override this state."""
     if entry.effect == CERTIFIES and state != REVOKED and fact:
         return FAILED, f"the certificate of a volume that {standing_facts_text(fact)}"
     if entry.effect == CERTIFIES and state != REVOKED and loss:
@@ -223,7 +223,7 @@ def _state_words(entry: Entry, state: str) -> str:
 
 
 def compared(live: Live, certified: Certified) -> dict[str, Any]:
-    """Return how an observation relates to a certificate: figures, words, and the reservations about them."""
+    """Return how an observation compares with a certificate: figures, a text, and reservations."""
     loads = sorted(certified.means)
     expected = {load: _expected(certified.means[load], live.size_bytes) for load in loads}
     main = expected[loads[0]]
@@ -269,8 +269,8 @@ def compared(live: Live, certified: Certified) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class _Expected:
-    """The mean to expect according to a certificate, its uncertainty as a share, and why it does not come from a line
-    (empty if it does or is measured)."""
+    """The expected mean according to a certificate, its uncertainty as a share, and why it does not come from a line
+    (empty if it does, or if it was measured)."""
 
     mean_ns: float
     error: float
@@ -296,7 +296,7 @@ def _between(means: Sequence[tuple[float, float]], size: float) -> float:
 
 
 def _words(live: Live, outcome: str, ratio: float, explained: int | None) -> str:
-    """Return the verdict in words."""
+    """Return a text about the verdict."""
     if outcome == UNKNOWN:
         return (
             f"Only {_units.format_count(live.writes)} log writes were observed, which is too few to "

@@ -38,18 +38,18 @@ SCHEMA_VERSION = 1
 SHOWN_LINES = 100
 SHOWN_CHANGES = 5
 SHOWN_NEXT = 10
-"""How many hosts are named in the command that certifies again."""
+"""The maximum number of hosts named in the command that certifies them again."""
 CERTIFY, POWER_CUT = "certify", "power_cut"
 """Playbooks that can clear a problem."""
 _URGENCY = (FAILED, EXPIRED, MISSING)
 SHOWN_CHARACTERS = 60
-"""How many characters of a changed fact are shown."""
+"""The maximum number of characters of a changed fact that are shown."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Why a volume or host is not certified: the name that is shown, its state, a sentence with dates and runs, the
-    reason alone, by which problems are grouped, what to do about it, and the playbook that can clear it."""
+    """The reason why a volume or host is not certified: the displayed name, its state, a sentence with dates and runs,
+    the plain reason (by which problems are grouped), what to do, and the playbook that can clear the problem."""
 
     label: str
     state: str
@@ -60,7 +60,7 @@ class Problem:
 
     @property
     def text(self) -> str:
-        """The problem for people and programs."""
+        """Return the problem in sentences for people and programs."""
         prefix = "missing: " if self.state == MISSING else ""
         return f"{self.label}: {prefix}{self.sentence}"
 
@@ -71,12 +71,12 @@ def problems_by_host(
     plans: Mapping[str, Sequence[Planned]],
     named: Mapping[str, Sequence[str]] | None = None,
 ) -> dict[str, list[Problem]]:
-    """Return, by host, why hosts are not certified under the requested profiles: one problem for each volume of an
-    expected host that failed or expired, for each that must be certified and is not, and for each host that has no
-    certified volume.
+    """Return, by host, why hosts are not certified under the requested profiles: one problem for each failed or expired
+    volume of an expected host, for each volume that must be certified but is not, and for each host without a certified
+    volume.
 
-    The newest plan of the host must be certified (plans, by its printable name). named holds the names of volumes that
-    the inventory requires.
+    The newest plan of the host must be certified (plans, by its printable name). ``named`` holds the names of volumes
+    that the inventory requires.
     """
     by_host: dict[str, list[Status]] = {}
     for line in lines:
@@ -103,7 +103,7 @@ def problems_by_host(
 
 def host_states(lines: Sequence[Status], expected: Iterable[str], problems: Collection[str]) -> dict[str, str]:
     """Return the state of each expected host: the most urgent state of its volumes under the requested profile, or
-    MISSING if a volume that should have a state has none. problems names the hosts that are not certified."""
+    MISSING if a required volume has no state. problems names the hosts that are not certified."""
     by_host: dict[str, list[str]] = {}
     for line in lines:
         if line.is_asked:
@@ -115,8 +115,8 @@ def host_states(lines: Sequence[Status], expected: Iterable[str], problems: Coll
 
 
 def _wanted(plan: Iterable[Planned], named: Iterable[str]) -> list[tuple[str, str]]:
-    """Return the names of the volumes that must be certified, each with its mount point, empty if any mount point is
-    accepted."""
+    """Return the names of the volumes that must be certified, each with its mount point (empty if any mount point is
+    accepted)."""
     planned = [(each.volume, each.mount_point) for each in plan]
     known = {volume for volume, dummy in planned}
     return [*planned, *((printable(volume), "") for volume in named if printable(volume) not in known)]
@@ -139,8 +139,8 @@ def _problem(label: str, state: str, line: Status) -> Problem:
 
 
 def _reason(line: Status) -> tuple[str, ...]:
-    """Return why a volume is not certified, without dates and runs, what to do about it, and the playbook that does it
-    if it is not the one that certifies."""
+    """Return why a volume is not certified (without dates and runs), what to do about it, and the playbook to use if it
+    is not the one that certifies."""
     certify = "certify again"
     if line.loss:
         return (
@@ -170,15 +170,16 @@ def _reason(line: Status) -> tuple[str, ...]:
 
 
 def _not_yet(line: Status) -> str:
-    """Return that nothing has certified a volume. A profile that never certifies is not one to certify against."""
+    """Return a text that says that a volume was never certified. It does not suggest to certify it against a profile
+    that can never certify."""
     if line.attempt and not line.attempt.can_certify:
         return f"nothing has certified it yet, and {line.profile} never certifies"
     return f"nothing has certified it against {line.profile} yet" if line.profile else "nothing has certified it yet"
 
 
 def grouped(problems: Iterable[tuple[str, Problem]]) -> list[dict[str, Any]]:
-    """Return each reason once, the most frequent of each state first, with the hosts and the names of the volumes that
-    it concerns. The items are hosts with a problem of theirs."""
+    """Return the reasons without duplicates, the most frequent of each state first, each with the hosts and volumes
+    that it concerns. The items are pairs of a host and one of its problems."""
     found: dict[tuple[str, ...], list[tuple[str, str]]] = {}
     for host, problem in problems:
         key = (problem.state, problem.reason, problem.next_step, problem.playbook)
@@ -206,8 +207,8 @@ def status_text(
     place: str = "",
 ) -> str:
     """Return the status for a screen: whether the expected hosts are certified, how many volumes are in each state, the
-    most urgent ones with their changes, the history at place, and what to do next. problems names the hosts that are
-    not certified."""
+    most urgent ones with their changes, the history at ``place``, and what to do next. problems names the hosts that
+    are not certified."""
     counts = Counter(line.state for line in lines)
     states = ", ".join(f"{counts[state]} {state}" for state in MOST_URGENT_FIRST if counts[state]) or "no certificates"
     width = max((len(line.label) for line in lines[:SHOWN_LINES]), default=0)
@@ -231,7 +232,7 @@ def status_text(
 
 
 def _next_step(hosts: Sequence[str]) -> list[str]:
-    """Return a line on what to do about hosts that are not certified."""
+    """Return a line that says what to do about hosts that are not certified."""
     if not hosts:
         return []
     limit = f" --limit {','.join(hosts)}" if len(hosts) <= SHOWN_NEXT else ""
@@ -247,7 +248,7 @@ def status_json(
     revocations: Mapping[str, Revocation],
     changed: Mapping[Line, Since],
 ) -> dict[str, Any]:
-    """Return the content of status.json. problems holds those of each host that is not certified."""
+    """Return the content of status.json. ``problems`` holds the problems of each host that is not certified."""
     found = [(host, problem) for host, own in problems.items() for problem in own]
     hosts = {printable(host) for host in expected}
     return {
@@ -272,7 +273,7 @@ def status_json(
 
 
 def _never_measured(lines: Iterable[Status], expected: Iterable[str]) -> list[str]:
-    """Return the expected hosts of which the history knows no volume."""
+    """Return the expected hosts that have no volume in the history."""
     known = {line.host for line in lines}
     return [host for host in expected if printable(host) not in known]
 
@@ -303,7 +304,7 @@ def status_prom(lines: Sequence[Status], expected: Sequence[str], problems: Sequ
 
 
 def _cut_metrics(lines: Sequence[Status]) -> Iterator[str]:
-    """Yield the power cuts without a loss and the losses that count, each with its day."""
+    """Yield the valid power cuts without a loss, and the losses that still count, each with its day."""
     kept = [(_labels(line), line.kept) for line in lines if line.kept]
     losses = [(_labels(line), line.loss) for line in lines if line.loss]
     yield om.family("logdisk_power_cuts_kept", "Power cuts of the volume that lost no acknowledged write.")
@@ -319,7 +320,7 @@ def _cut_metrics(lines: Sequence[Status]) -> Iterator[str]:
 
 
 def _changes(changed: Mapping[Line, Since], line: Status) -> list[str]:
-    """Return a line for the screen with what changed at a volume, none if nothing changed."""
+    """Return a line for the screen about the changes at a volume; none if nothing changed."""
     since = changed.get(key_of(line))
     if not since or not since.changes:
         return []
@@ -409,8 +410,8 @@ def _age_days(kept: CutResult, today: Today) -> int:
 
 
 def _kept_text(kept: CutResult, today: Today) -> str:
-    """Return how many power cuts lost no write, the bound that they prove, how old they are and until when they
-    count."""
+    """Return a text that says how many power cuts lost no write, the bound that they prove, how old they are, and until
+    when they are valid."""
     cuts, age, until = (
         f"{kept.cuts} power {'cut' if kept.cuts == 1 else 'cuts'} kept",
         _age_days(kept, today),

@@ -2,10 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The volumes planned by runs that measure to certify: the volumes in the newest plan of a host must be certified.
+"""The volumes planned by runs that measure in order to certify. The volumes in the newest plan of a host must be
+certified.
 
-A preflight, a quick look, an observation and a run of power cuts plan nothing,
-and a merged run has the plans of the runs that it was merged from.
+A preflight, a quick look, an observation or a run of power cuts has no such plan. A merged run has the plans of the
+runs from which it was merged.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class Planned:
 
 
 def planned_by(directory: RunDirectory) -> list[Planned]:
-    """Return what a run planned to certify. Raises RunDirectoryError."""
+    """Return the volumes that a run planned to certify. Raises RunDirectoryError."""
     if directory.run.get("merged_from") or not directory.is_test:
         return []
     hosts = [host for host in directory.expected_hosts if can_certify(profile_data(directory.run, host))]
@@ -46,8 +47,8 @@ def planned_by(directory: RunDirectory) -> list[Planned]:
 
 
 def _volumes(directory: RunDirectory, host: str) -> Iterator[str]:
-    """Yield the names of the volumes of a host; none if they had to be discovered and have not been. The volumes that
-    a passive node skips are not among them."""
+    """Yield the names of the volumes of a host; none if they had to be discovered and have not been. Volumes that a
+    passive node skips are not included."""
     noted = directory.volumes.noted(host)
     if noted is not None:
         yield from (volume["name"] for volume in noted if not volume.get(SKIPPED))

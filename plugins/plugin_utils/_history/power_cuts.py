@@ -57,8 +57,8 @@ def _result(directory: RunDirectory, record: HostRecord) -> CutResult:
 
 
 def look_up(directory: RunDirectory) -> None:
-    """Store beside each measured record what the history contains about power cuts of its volume.
-    Raises RunDirectoryError."""
+    """Store, beside each measured record, the data in the history about power cuts of its volume. Raises
+    RunDirectoryError."""
     run = directory.run
     if not directory.is_test or run.get("merged_from") or run.get("history") is None:
         return
@@ -84,8 +84,8 @@ def look_up(directory: RunDirectory) -> None:
 
 @dataclass(frozen=True)
 class Current:
-    """The results of a volume, oldest first. The results in ``expired`` are too old to count on the day of a run, by
-    its ``valid_days``."""
+    """The results of a volume, oldest first. The results in ``expired`` are too old to be valid on the day of a run,
+    according to its ``valid_days``."""
 
     results: Sequence[CutResult]
     expired: Sequence[CutResult] = ()
@@ -93,8 +93,8 @@ class Current:
 
 
 def current(results: Sequence[CutResult], run: Mapping[str, Any]) -> Current:
-    """Return results with those that have expired, as certificates do. Neither a loss nor the result that cleared it
-    ever expires."""
+    """Return the results, together with those that have expired. They expire as certificates do, except for a loss and
+    the result that cleared it."""
     valid_days, day = (run.get("policy") or {}).get("valid_days"), str(run.get("created_at") or "")[:10]
     if not isinstance(valid_days, int) or not day:
         return Current(results)
@@ -106,8 +106,8 @@ def current(results: Sequence[CutResult], run: Mapping[str, Any]) -> Current:
 
 
 def said_of(known: Current, wanted: int) -> dict[str, Any] | None:
-    """Return the conclusion from the results of a volume if that many cuts without a loss are required;
-    None if there is nothing to say.
+    """Return the conclusion from the results of a volume if the given number of cuts without a loss is required; None
+    if there is no conclusion.
 
     If there is a loss that counts, it decides. Otherwise, the newest run that kept everything in enough cuts and has
     not expired decides.

@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which fact about a volume still stands: an I/O error, a stall or wrong data,
-regardless of the profile that judged the volume.
+"""Determines which fact about a volume still holds: an I/O error, a stall or wrong data. The profile that judged the
+volume does not matter.
 
 Such a fact is cleared by a later run that can find it and that certified the volume, under any profile. Wrong data is
-only cleared by a run that read everything back.
+cleared only by a run that read everything back.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_facts im
 
 
 def standing_fact(entries: Iterable[Entry], revoked: Collection[str]) -> Entry | None:
-    """Return the newest of the entries of a volume that states a fact which no later one cleared; None if there is
-    none. Revoked entries do not count."""
+    """Return the newest entry of a volume with a fact that no later entry cleared; None if there is none. Revoked
+    entries are ignored."""
     passed = verified = False
     for entry in sorted(entries, key=lambda entry: entry.order, reverse=True):
         if entry.sha256 in revoked:
@@ -33,7 +33,7 @@ def standing_fact(entries: Iterable[Entry], revoked: Collection[str]) -> Entry |
 
 
 def standing_facts_text(entry: Entry) -> str:
-    """Return the fact about a volume in words, with the day and the run; docs/certificates.md says how it is
+    """Return a text about a fact about a volume, with the day and the run. docs/certificates.md says how it is
     cleared."""
     words = " and ".join(WORDS[fact] for fact in entry.volume_facts.split())
     return f"{words} on {entry.judged_at[:10]} (run {entry.run_id})"

@@ -2,13 +2,13 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The states of certificates on a given day: which ones belong to the same volume, and in which state each of them is.
+"""Determines the states of certificates on a given day: which ones belong to the same volume, and the state of each.
 
-The states follow from the entries alone, regardless of the order in which these were stored. There is one chain for
-each combination of a volume, its content and the name of a profile. In a chain, a certificate supersedes the one
-before, a fail ends its validity, and attempts change nothing. The newest entry of each effect decides the state of a
-chain, so that a store need not read the others. One chain of a volume is that of the requested profile. A fact about
-the volume fails all of its chains.
+The states depend only on the entries, and not on the order in which they were stored. There is one chain of entries for
+each combination of a volume, its content and the name of a profile. In a chain, each certificate supersedes the
+previous one, a failed test ends the validity, and attempts change nothing. The newest entry of each effect decides the
+state of a chain, so a store need not read the others. One of the chains of a volume belongs to the requested profile. A
+fact about the volume makes all of its chains failed.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ VALID = "valid"
 SUPERSEDED = "superseded"
 
 MOST_URGENT_FIRST = (FAILED, EXPIRED, NONE, REVOKED, EXPIRING, VALID)
-"""States of a volume. none is that of a volume that was never certified."""
+"""States of a volume. The state "none" means that the volume was never certified."""
 
 CURRENT = (EXPIRING, VALID)
 """States of a volume that is certified today."""
@@ -46,8 +46,8 @@ CURRENT = (EXPIRING, VALID)
 
 @dataclass(frozen=True)
 class Today:
-    """The day for which states are requested, the number of days before its end (including its last day) during which a
-    certificate counts as expiring, and the number of days for which power cuts without a loss count."""
+    """The day for which states are requested, the number of days (including the last day of a certificate) during which
+    a certificate is expiring, and the number of days for which power cuts without a loss are valid."""
 
     date: datetime.date
     expiring_days: int
@@ -65,8 +65,8 @@ def day_of(text: str | None) -> datetime.date:
 
 
 def entry_states(entries: Iterable[Entry], revoked: Collection[str], today: Today) -> dict[str, str]:
-    """Return the state of each certificate and each fail of one chain by its SHA-256; attempts have none. revoked holds
-    the SHA-256 of each revoked certificate."""
+    """Return the states of the certificates and failed tests of one chain, by SHA-256. Attempts have no state.
+    ``revoked`` holds the SHA-256 of each revoked certificate."""
     found: dict[str, str] = {}
     later: set[str] = set()
     for entry in sorted(entries, key=lambda entry: entry.order, reverse=True):
@@ -78,7 +78,7 @@ def entry_states(entries: Iterable[Entry], revoked: Collection[str], today: Toda
 
 
 def _state(entry: Entry, later: Collection[str], revoked: Collection[str], today: Today) -> str:
-    """Return the state of an entry that was followed by entries of some effects."""
+    """Return the state of an entry, given the effects of the entries that followed it."""
     if entry.sha256 in revoked:
         return REVOKED
     if CERTIFIES in later:
@@ -100,7 +100,8 @@ class Chain:
 
     @property
     def deciding(self) -> Entry | None:
-        """The entry that decides the state: the newest certificate or fail; None if there are only attempts."""
+        """The entry that determines the state: the newest certificate or failed test; None if there are only
+        attempts."""
         return next((entry for entry in reversed(self.entries) if entry.effect != ATTEMPT), None)
 
     @property
@@ -115,7 +116,7 @@ class Chain:
 
 @dataclass(frozen=True)
 class Volume:
-    """A volume with one content: its entries, oldest first, and the inventory names of other machines that have
+    """A volume with one particular content: its entries, oldest first, and the inventory names of other machines with
     the same identity."""
 
     volume_id: str
@@ -125,7 +126,7 @@ class Volume:
 
     @property
     def newest(self) -> Entry:
-        """The newest entry, whose names the volume has today."""
+        """The newest entry. It contains the present names of the volume."""
         return self.entries[-1]
 
     @cached_property
@@ -138,11 +139,11 @@ class Volume:
 
 
 def volumes(entries: Iterable[Entry]) -> list[Volume]:
-    """Return the volumes that entries are about, each with its entries; entries that name no volume are left out. A
-    replaced volume counts as a separate one.
+    """Return the volumes of the entries, each with its own entries. Entries without a volume are left out. A replaced
+    volume is a separate volume.
 
-    Machines that share an identity are distinguished by their boot IDs: the same identity under another inventory name
-    is the same machine if a boot ID is shared, and a clone otherwise.
+    Machines that share an identity are distinguished by their boot IDs: if the same identity appears under another
+    inventory name, it is the same machine if they share a boot ID, and otherwise a clone.
     """
     by_id: dict[tuple[str, str | None], list[Entry]] = {}
     for entry in sorted(entries, key=lambda entry: entry.order):
@@ -169,7 +170,7 @@ def _machines(volume_id: str, disk_id: str | None, entries: list[Entry]) -> Iter
 
 
 def _boots_by_host(entries: Iterable[Entry]) -> dict[str, set[str]]:
-    """Return the boot IDs seen under each inventory name; an empty boot ID is ignored."""
+    """Return the boot IDs that were seen under each inventory name. Empty boot IDs are ignored."""
     found: dict[str, set[str]] = {}
     for entry in entries:
         found.setdefault(entry.host, set()).update({entry.boot_id} - {""})
@@ -180,11 +181,11 @@ def _boots_by_host(entries: Iterable[Entry]) -> dict[str, set[str]]:
 class Status:
     """The present state of a host's volume under one profile.
 
-    entry decides the state (None if nothing does), unless a fact about the volume (fact) or lost writes in a power cut
-    (loss) do. attempt is a newer entry that changed nothing, kept are the power cuts without a loss (None if there are
-    none, or if a loss counts), and replaced is its previous content. is_asked says that this is the requested profile,
-    and is_one_of_several says that the host has had volumes of this name at other mount points. The profile is empty if
-    nothing was ever judged.
+    entry determines the state (None if there is no such entry), unless a fact about the volume (fact) or lost writes in
+    a power cut (loss) do. attempt is a newer entry that changed nothing. kept are the power cuts without a loss (None
+    if there are none, or if a loss counts). replaced is the previous content of the volume. is_asked: whether this is
+    the requested profile. is_one_of_several: whether the host has had volumes of this name at other mount points. The
+    profile is empty if nothing was ever judged.
     """
 
     host: str
@@ -219,10 +220,11 @@ def fleet_status(
     """Return the states of the fleet on a day, the most urgent first: for each host's volume, the states of its present
     content under each relevant profile.
 
-    profiles holds the name of the requested profile by host; for a host without one, it is the profile of the newest
-    run that measured the volume to certify it. Other profiles are included if they certified the volume, unless their
-    certificate is expired or revoked and there is a newer one. cuts are the results of all power cuts. A volume against
-    which a fact or a loss counts is failed under every profile, unless the entry that decided its state was revoked.
+    ``profiles`` holds the name of the requested profile by host. For other hosts, the requested profile is that of the
+    newest run that measured the volume in order to certify it. Other profiles are included if they certified the
+    volume, unless their certificate has expired or was revoked and there is a newer one. cuts are the results of all
+    power cuts. If a fact or a loss counts against a volume, the volume is failed under every profile, unless the entry
+    that determined its state was revoked.
     """
     entries, results = list(entries), CutResults(cuts)
     fleet = _Fleet(revoked, today, results, {printable(host): profile for host, profile in (profiles or {}).items()})
@@ -261,7 +263,7 @@ class _Fleet:
         valid = [entry for entry in volume.entries if entry.sha256 not in self.revoked]
         loss, fact = self._loss(volume), standing_fact(volume.entries, self.revoked)
         if not (valid or loss or any(chain.deciding for chain in volume.chains)):
-            return  # all of its entries were withdrawn
+            return  # all entries of the volume were withdrawn
         asked = self.profiles.get(volume.newest.host) or _profile_of(valid or volume.entries)
         for chain in _relevant(volume, asked):
             state = chain.state(self.revoked, self.today)
@@ -292,15 +294,15 @@ class _Fleet:
             )
 
     def state_of_unplaced(self, host: str, volume: str, attempt: Entry) -> Status:
-        """Return the state of a name whose volume was never identified: failed if writes were lost on a volume that was
-        also not identified."""
+        """Return the state of a name whose volume was never identified. It is failed if writes were lost on a volume of
+        this name that was not identified either."""
         loss = standing_loss(self.cuts.of(host, volume, None, None))
         return Status(host, volume, attempt.profile, FAILED if loss else NONE, None, attempt, loss=loss)
 
     def of_cuts_alone(
         self, names: Collection[tuple[str, str]], places: Collection[tuple[str, str, str]]
     ) -> Iterator[Status]:
-        """Yield the states of volumes whose power was cut, and that were never judged."""
+        """Yield the states of volumes whose power was cut but that were never judged."""
         for results in self.cuts.groups():
             newest, loss = results[-1], standing_loss(results)
             kept = None if loss else newest_kept(results, self.today.valid_days, self.today.date)
@@ -338,7 +340,7 @@ class _Fleet:
 
 
 def _told_apart(lines: Iterable[Status]) -> list[Status]:
-    """Return states that say whether the host has other volumes of the same name."""
+    """Return the states, completed with whether the host has other volumes of the same name."""
     lines = list(lines)
     mount_points: dict[tuple[str, str], set[str]] = {}
     for line in lines:
@@ -347,8 +349,8 @@ def _told_apart(lines: Iterable[Status]) -> list[Status]:
 
 
 def _profile_of(entries: Collection[Entry]) -> str:
-    """Return the profile of the newest run that measured to certify; if the volume was only inspected, the profile of
-    the newest judgement that was not an attempt."""
+    """Return the profile of the newest run that measured in order to certify. If there is no such run, return the
+    profile of the newest judgement that was not an attempt."""
     to_certify = [entry for entry in entries if entry.can_certify]
     deciding = [entry for entry in entries if entry.effect != ATTEMPT]
     return max(to_certify or deciding or entries, key=lambda entry: entry.order).profile

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Queue managers that hosts left out because their logs are not there: each must be on at least one host of the run."""
+"""Finds queue managers that all hosts left out because their logs are not there. Each must be tested on at least one
+host of the run."""
 
 from __future__ import annotations
 

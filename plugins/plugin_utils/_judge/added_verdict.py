@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """An additional verdict on a host besides the verdict of its limits, for example from a comparison with its baseline.
-The worse of the two counts."""
+The worse of the two verdicts applies."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import
 
 
 def is_usable(said: Mapping[str, Any]) -> bool:
-    """Whether something that was read from a file has a verdict and a reason."""
+    """Whether data that was read from a file contains a verdict and a reason."""
     return said.get("verdict") in (FAIL, INCONCLUSIVE, PASS) and isinstance(said.get("reason"), str)
 
 
@@ -30,8 +30,8 @@ def noted(record: HostRecord, said: Mapping[str, Any], kind: str) -> HostRecord:
 
 
 def judged_also(record: HostRecord, said: Mapping[str, Any], kind: str) -> HostRecord:
-    """Return a measured record with the worse of its verdict and another one,
-    and with the findings and reasons of both. A pass only becomes a note.
+    """Return a measured record with the worse of its verdict and another one, and with the findings and reasons of
+    both. A pass is only added as a note.
 
     ``kind`` is the kind of the finding, which quotes the reason.
     """

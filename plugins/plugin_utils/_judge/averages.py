@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Limits on figures that MQ's own statistics do not contain, because these statistics are rolling averages."""
+"""Handles limits on figures that MQ's own statistics do not contain because they are rolling averages."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _SLOWEST = "slowest_write_since_restart_ns"
 
 
 def slowest_since_restart_ns(limit: Limit, record: HostRecord) -> int | None:
-    """Return the slowest write since the queue manager started if it keeps a limit on the slowest write, because then
-    no observed write breaks the limit."""
+    """Return the slowest write since the queue manager started, if it keeps a limit on the slowest write. In that case,
+    no observed write can break the limit."""
     slowest = _slowest(record)
     return None if limit.metric.name != "latency_max" or slowest is None or limit.broken_by(slowest) else slowest
 

@@ -2,8 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How the seconds of a run are merged into blocks that are independent of each other.
-Sums of integers stay exact."""
+"""Merges the seconds of a run into blocks that are independent of each other. Sums of integers remain exact."""
 
 from __future__ import annotations
 
@@ -15,13 +14,13 @@ from operator import mul, sub
 
 _FEWEST = 20
 _INDEPENDENT = 0.3
-"""Autocorrelation up to which neighbouring blocks count as independent."""
+"""The autocorrelation up to which neighbouring blocks are considered independent."""
 
 
 @dataclass(frozen=True)
 class Blocks:
-    """How to cut the seconds into blocks: the offsets, and the length of a block. The blocks are not resolved if even
-    the longest ones are not independent."""
+    """How the seconds are divided into blocks: the offsets, and the length of a block. If even the longest blocks are
+    not independent, they are not resolved."""
 
     cuts: list[int]
     block_s: int
@@ -29,12 +28,12 @@ class Blocks:
 
 
 def choose_blocks(spare: Sequence[int]) -> Blocks:
-    """Return the shortest blocks such that the excesses of neighbours are not correlated for these blocks or for any
-    longer ones.
+    """Return the shortest blocks for which the excesses of neighbouring blocks are uncorrelated, both for this length
+    and for all greater lengths.
 
-    spare says how far each second is below the allowed value; it is negative if the second is above. Only excesses
-    count: a slow drift far below the limit must not lengthen the blocks. All longer blocks are also checked, so that
-    isolated peaks that occur in clusters do not count as independent.
+    ``spare`` says how far each second is below the allowed value; it is negative if the second is above. Only excesses
+    are considered, because a slow drift far below the limit must not lengthen the blocks. All longer blocks are also
+    checked, so that single peaks that occur in clusters are not considered independent.
     """
     seconds, running = len(spare), running_sums(spare)
     if min(spare) >= 0:
@@ -53,7 +52,7 @@ def choose_blocks(spare: Sequence[int]) -> Blocks:
 
 
 def _longest(seconds: int) -> int:
-    """Return the longest block, a power of two, that fits often enough into that many seconds."""
+    """Return the longest block, a power of two, that fits often enough into the given number of seconds."""
     block_s = 1
     while -(-seconds // (2 * block_s)) >= _FEWEST:
         block_s *= 2
@@ -61,12 +60,12 @@ def _longest(seconds: int) -> int:
 
 
 def cut(seconds: int, block_s: int, first: int) -> list[int]:
-    """Return the offsets of blocks of that many seconds; the first one may be shorter."""
+    """Return the offsets of blocks with the given number of seconds. The first block may be shorter."""
     return [0, *range(first or block_s, seconds, block_s), seconds]
 
 
 def running_sums(values: Iterable[int]) -> list[int]:
-    """Return the sums of the first values, from none to all."""
+    """Return the running sums of the values, beginning with 0."""
     return list(accumulate(values, initial=0))
 
 
@@ -77,8 +76,8 @@ def sums_between(cuts: Sequence[int], running: Sequence[int]) -> list[int]:
 
 
 def lag_1(values: Sequence[int]) -> float:
-    """Return the autocorrelation of neighbours; 0 if all are equal. Integers give the exact value,
-    so that equal values tie."""
+    """Return the autocorrelation of neighbouring values; 0 if all are equal. For integers, the result is exact, so that
+    equal correlations compare as equal."""
     count, total, squares = len(values), sum(values), sum(map(mul, values, values))
     variation = count * squares - total * total
     if not variation:

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The capacity of a volume: the highest load that passes, the lowest one that does not, and the load to try next.
+"""Determines the capacity of a volume: the highest load that passes, the lowest load that does not, and the load to try
+next.
 
 A load point passes if all judgements of its rows do. The capacity is the highest load point that passes and below which
 no load point fails. An inconclusive load point has not passed.

@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which certificates a volume is compared with, and which ones are counted together with this run.
+"""Determines which certificates a volume is compared with, and which ones are counted together with this run.
 
 A baseline consists of the certificates that count as normal: those made without a comparison, and those accepted by
 hand. A certificate that was compared with a baseline never becomes part of a baseline, so that neither a slow decline
-nor an improvement moves it. An inconclusive run is counted together with the next runs, until one of them is decided.
+nor an improvement moves it. An inconclusive run is counted together with the next runs, until a result is decided.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import
 MOST_BEFORE = 10
 MOST_AFTER = 5
 MOST_EARLIER = 20
-"""How many of the newest certificates count: for the baseline, together with this run (itself included), and for
-estimating how much runs differ."""
+"""How many of the newest certificates are used: for the baseline, together with this run (including it), and to
+estimate how much runs differ."""
 
 
 def named_certificates(history: History, names: Iterable[str]) -> list[str]:
@@ -40,8 +40,8 @@ def named_certificates(history: History, names: Iterable[str]) -> list[str]:
 
 
 def own_entries(own: Entry, entries: Iterable[Entry]) -> list[Entry]:
-    """Return an entry for each earlier run that is about the same volume of the same machine, oldest first;
-    a clone's are not among them."""
+    """Return an entry for each earlier run that is about the same volume of the same machine, oldest first. Entries of
+    clones are not included."""
     (volume,) = (volume for volume in volumes([*entries, own]) if own in volume.entries)
     return newest_of_each_run(
         entry for entry in volume.entries if entry.run_id != own.run_id and entry.order < own.order
@@ -49,7 +49,7 @@ def own_entries(own: Entry, entries: Iterable[Entry]) -> list[Entry]:
 
 
 def comparable_with(own: Entry, entries: Iterable[Entry], revoked: Iterable[str]) -> list[Entry]:
-    """Return the entries that can be compared with the given one, as far as the history's index tells: undisturbed,
+    """Return the entries that can be compared with the given one, according to the index of the history: undisturbed,
     within their limits, and measured in the same way."""
     withdrawn = set(revoked)
     return [
@@ -64,8 +64,8 @@ def comparable_with(own: Entry, entries: Iterable[Entry], revoked: Iterable[str]
 
 
 def last_baseline(comparable: Sequence[Entry]) -> list[Entry]:
-    """Return the newest entries that were made without a comparison or were accepted;
-    those before the last accepted one are left out."""
+    """Return the newest entries that were made without a comparison or that were accepted. Entries before the last
+    accepted one are left out."""
     kept: list[Entry] = []
     for entry in comparable:
         if entry.accepted:
@@ -92,8 +92,8 @@ def baseline_of(before: Sequence[Entry]) -> str:
 
 
 def earlier_periods(comparable: Sequence[Entry], used: Iterable[Entry]) -> list[list[Entry]]:
-    """Return the other entries, in periods within which nothing was decided or accepted, and nothing was compared with
-    a different baseline."""
+    """Return the other entries, grouped into periods. Within a period, no entry was decided or accepted, and all were
+    compared with the same baseline."""
     taken = set(used)
     left = [entry for entry in comparable if entry not in taken][-MOST_EARLIER:]
     periods: list[list[Entry]] = []

@@ -2,17 +2,17 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which hosts of a class of similar volumes became worse between two sets of runs, by how much, and how certain that
-is.
+"""Determines which hosts of a class of similar volumes became worse between two sets of runs, by how much, and with
+what certainty.
 
-The unit is one run of a host, never a round or a second of the run: the difference between two runs of the same disk is
-the error that a change is compared with. A change that all hosts of a class have in common, for example during one
-night, is not a single host's fault, so a host is named as worse only by its change beyond the median of its class.
-Non-inferiority is shown by its unadjusted change, because a change that slows all hosts alike must not vanish.
-Everything is computed from logarithms.
+The unit of observation is one run of a host, never a round or a second of the run. A change is compared with the
+differences between runs of the same disk. If all hosts of a class change in the same way, for example during one night,
+this is not a single host's fault. Therefore, a host is named as worse only because of its change beyond the median of
+its class. Non-inferiority must be shown by the unadjusted change, so that a change that slows all hosts equally is not
+ignored. Everything is computed from logarithms.
 
-Some hosts are noisier than others. The noise estimated from the few runs of a host is drawn towards the noise of
-its class (moderation.py).
+Some hosts are noisier than others. A host has few runs, so the estimate of its noise is moved towards the noise of its
+class (moderation.py).
 """
 
 from __future__ import annotations
@@ -32,27 +32,27 @@ WORSE = "worse"
 NON_INFERIOR = "non-inferior"
 
 Row = Hashable
-"""What identifies a row in every run: block size and load point."""
+"""The block size and load point, which identify a row in every run."""
 Run = Mapping[str, Mapping[Row, float]]
-"""The figures of each host's rows, the higher the worse. For a rate, use the reciprocal."""
+"""The figures of each host's rows. Higher means worse, so the reciprocal must be used for a rate."""
 Vector = list[float]
 """A logarithm for each row."""
 
 _LEAST_DEVIATION = 0.005
 """The smallest difference assumed between two runs of the same disk, even if a few runs differ less."""
 _FEWEST_DEGREES = 4
-"""The degrees of freedom from which a host's own runs show how much its runs differ."""
+"""The degrees of freedom that are needed to estimate from a host's own runs how much they differ."""
 _FEWEST_EARLIER = 5
-"""The number of earlier runs of a host from which they are used to estimate its noise."""
+"""The number of earlier runs of a host that are needed to use them for estimating its noise."""
 _MOST_DEGREES_OF_SINGLE_RUNS = 4
 _MOST_DEGREES_OF_A_SINGLE_RUN = 8
-"""The upper bound of the degrees of freedom for naming a host if one or both sides have a single run: there is no
-second run to show that a single one is an outlier."""
+"""The upper bound of the degrees of freedom for naming a host if one or both sides have only a single run. Without a
+second run, an outlier cannot be recognized."""
 _DEGREES_OF_ONE_CHANGE = 3
 _POWER = 0.8
 _MOST_RUNS = 20
-"""If a host would need more than this many runs before and after, it is too close to the margin for any number of runs
-to decide."""
+"""If a host would need more than this many runs before and after, its change is too close to the margin to be decided
+by any number of runs."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Deviation:
 
 @dataclass(frozen=True)
 class Error:
-    """The standard errors of a host's change, for the mean over its rows and for each row."""
+    """The standard errors of a host's change: of the mean over its rows, and of each row."""
 
     host: Deviation
     rows: tuple[Deviation, ...]
@@ -74,15 +74,15 @@ class Error:
 
 @dataclass(frozen=True)
 class HostChange:
-    """What the comparison says about a host. Changes are shares: 0.1 is 10 % more.
+    """The result of the comparison for a host. Changes are shares: 0.1 is 10 % more.
 
-    change is the mean over the rows, bound is its upper confidence bound, beyond_class is the rest after the change of
-    the class is subtracted, and worst_row is the row with the largest change beyond its class. smallest_named is the
-    smallest change that would have been named with a probability of 80 %. error, bound, p_value and smallest_named are
-    None if it is not known how much the host's runs differ. runs_needed is the number of runs that each side needs for
-    a decision if the change stays as it is; after_needed is the number that is needed after the change if none are
-    added before it. Both are None if the result of the host is decided, or if no number of runs can decide it. reason
-    says why nothing is known.
+    change is the mean over the rows, bound is its upper confidence bound, beyond_class is the change minus that of the
+    class, and worst_row is the row with the largest change beyond its class. smallest_named is the smallest change that
+    would have been named with a probability of 80 %. error, bound, p_value and smallest_named are None if it is unknown
+    how much the host's runs differ. runs_needed is the number of runs that each side needs for a decision if the change
+    remains the same. after_needed is the number of runs that are needed after the change if none are added before it.
+    Both are None if the result of the host is decided, or if no number of runs can decide it. reason says why there is
+    no result.
     """
 
     host: str
@@ -103,19 +103,19 @@ class HostChange:
 
     @property
     def lower_bound(self) -> float | None:
-        """The lower confidence bound of the change. On the logarithmic scale, it is as far below the change as the
-        upper bound is above it."""
+        """The lower confidence bound of the change. On the logarithmic scale, its distance from the change is the same
+        as that of the upper bound."""
         return None if self.bound is None or self.change is None else (1 + self.change) ** 2 / (1 + self.bound) - 1
 
 
 @dataclass(frozen=True)
 class ClassChange:
-    """What the comparison says about a class: its hosts, and the mean change of those that are not worse, with its
-    confidence bounds on both sides.
+    """The result of the comparison for a class: its hosts, and the mean change of the hosts that are not worse, with
+    lower and upper confidence bounds.
 
-    It compares these two sets of nights: only several nights on each side, in alternation, can tell the change from the
-    effect of a single night. shift is the median change of each row, which hosts are compared with; it is empty if
-    there are too few hosts to tell. The bounds are None if fewer than two hosts are left.
+    The result is about these two sets of nights only. To distinguish the change from the effect of a single night,
+    several nights are needed on each side, in alternation. shift is the median change of each row, with which hosts are
+    compared. It is empty if there are too few hosts. The bounds are None if fewer than two hosts are left.
     """
 
     hosts: tuple[HostChange, ...]
@@ -135,15 +135,15 @@ def compare_class(
     share: float = 1.0,
     earlier: Sequence[Sequence[Run]] = (),
 ) -> ClassChange:
-    """For the hosts of one class, compare the runs after a change with the runs before it.
+    """Compare the runs after a change with the runs before it, for the hosts of one class.
 
     All runs must be undisturbed, keep their limits, and have the same method version and sweep parameters. If at least
-    eight hosts are in every run, these hosts show how much runs differ, and the other hosts are not compared.
-    Otherwise, the own runs of each host show it. Runs of earlier periods, which are in neither set, add to this
-    estimate; only runs of the same period are compared with each other. margin is the change that matters: 0.1 is 10 %.
-    If no host changed, one is named with a probability of at most alpha times share: the share of a class is its
-    fraction of all hosts that are compared at the same time, so that alpha holds for the whole fleet. Raises ValueError
-    if a host or run has different rows, or if a figure is not above 0.
+    eight hosts are in every run, the variation between runs is estimated from these hosts, and other hosts are not
+    compared. Otherwise, it is estimated from each host's own runs. Runs of earlier periods, which are in neither set,
+    improve this estimate. Only runs of the same period are compared with each other. margin is the change that matters:
+    0.1 is 10 %. If no host has changed, the probability that any host is named is at most alpha times share. The share
+    of a class is its fraction of all hosts that are compared at the same time, so that alpha holds for the whole fleet.
+    Raises ValueError if a host or run has different rows, or if a figure is not above 0.
     """
     rows = _common_rows([*before, *after, *(run for period in earlier for run in period)])
     hosts = [
@@ -165,8 +165,8 @@ def compare_class(
 
 
 def holm(p_values: Sequence[float], alpha: float) -> list[bool]:
-    """Return which of several hypotheses are rejected if a wrong rejection among them may have a probability of at most
-    alpha (Holm)."""
+    """Return which of several hypotheses are rejected so that the probability of any wrong rejection is at most alpha
+    (Holm)."""
     rejected = [False] * len(p_values)
     for rank, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
         if p_values[place] > alpha / (len(p_values) - rank):
@@ -191,8 +191,8 @@ class _Host:
 
 @dataclass(frozen=True)
 class _Doubt:
-    """The accepted probability that chance shows a host to be non-inferior (bound), or names any host of a class
-    (naming)."""
+    """The accepted probability that a host is shown to be non-inferior by chance (bound), or that any host of a class
+    is named by chance (naming)."""
 
     bound: float
     naming: float
@@ -201,11 +201,11 @@ class _Doubt:
 
 @dataclass(frozen=True)
 class _Noise:
-    """How much runs of a host differ: the standard deviations of the mean over the rows (host) and of each row,
+    """The variation between runs of a host: the standard deviations of the mean over the rows (host) and of each row,
     and their degrees of freedom.
 
     common_degrees are the degrees of freedom that do not come from the compared runs; None if only one change of each
-    host is known. alike is then the number of these hosts.
+    host is known. In that case, alike is the number of these hosts.
     """
 
     host: float
@@ -214,7 +214,8 @@ class _Noise:
     alike: int = 1
 
     def error(self, before: int, after: int) -> Error | None:
-        """Return the error of a change between that many runs, None if there are too few to determine it."""
+        """Return the error of a change between the given numbers of runs, or None if there are too few runs to
+        determine it."""
         scale = math.sqrt(1 / before + 1 / after)
         most = (
             {1: _MOST_DEGREES_OF_A_SINGLE_RUN, 2: _MOST_DEGREES_OF_SINGLE_RUNS}.get((before, after).count(1), math.inf)
@@ -245,7 +246,7 @@ class _Question:
     noise: _Noise
 
     def p_value(self, error: Error | None) -> float:
-        """Return the probability of such a change by chance. Half of the error probability is used for the mean,
+        """Return the probability of such a change by chance. Half of the error probability is used for the mean, and
         half for the rows."""
         if error is None:
             return 1.0
@@ -257,7 +258,8 @@ class _Question:
         return max(self.beyond, *self.beyond_rows) >= delta
 
     def bound(self, error: Error, alpha: float) -> float:
-        """Return the upper bound of the change as it stands: a change that slows all hosts alike must not vanish."""
+        """Return the upper bound of the unadjusted change, so that a change that slows all hosts equally is not
+        ignored."""
         return fmean(self.host.change) + student_t.quantile(1 - alpha, error.host.degrees) * error.host.size
 
 
@@ -292,8 +294,8 @@ def _read(
 
 
 def _nights(earlier: Sequence[Sequence[Run]]) -> list[list[dict[str, Vector]]]:
-    """Return the earlier runs by period: for each run, the deviation of each host from what the class has in common.
-    Runs of too few hosts are left out, because what they have in common is not known.
+    """Return the earlier runs by period: for each run, the deviation of each host from the common value of the class.
+    Runs with too few hosts are left out, because their common value cannot be determined.
     """
     return [[_off_the_class(run) for run in period if len(run) >= FEWEST_ALIKE] for period in earlier]
 
@@ -307,7 +309,8 @@ def _off_the_class(run: Run) -> dict[str, Vector]:
 def _hold_against_class(
     hosts: Sequence[_Host], nights: Sequence[Sequence[Mapping[str, Vector]]]
 ) -> tuple[Vector, list[_Question]]:
-    """Return the shift of the class, and for each host its change beyond that and how much its runs differ."""
+    """Return the shift of the class, and for each host, its change beyond the shift and the variation between its
+    runs."""
     changes = [host.change for host in hosts]
     shift = [median(column) for column in zip(*changes)]
     beyond_rows = [[change - common for change, common in zip(row, shift)] for row in changes]
@@ -319,8 +322,8 @@ def _hold_against_class(
 
 
 def _noise_of_one_change(beyond: Sequence[float], beyond_rows: Sequence[Vector]) -> _Noise:
-    """Return how much runs differ, estimated from how much the changes of the hosts differ, because most of those have
-    no specific cause."""
+    """Return the variation between runs, estimated from the variation between the changes of hosts. Most of these
+    changes have no specific cause."""
     alike = len(beyond)
     scale = MAD_TO_DEVIATION * alike / (alike - 0.8) / math.sqrt(2)  # a change is the difference between two runs
     row = scale * median(abs(value) for values in beyond_rows for value in values)
@@ -328,11 +331,11 @@ def _noise_of_one_change(beyond: Sequence[float], beyond_rows: Sequence[Vector])
 
 
 def _noises_of_class(hosts: Sequence[_Host], nights: Sequence[Sequence[Mapping[str, Vector]]]) -> list[_Noise]:
-    """Return how much the runs of each host differ from one another, after subtracting what the class has in common in
+    """Return how much the runs of each host differ from one another, after subtracting the common value of the class in
     each run.
 
-    This is the estimate from its own runs, drawn towards the estimate of its class.
-    It is empty if no host has two runs of one set.
+    This is the estimate from the host's own runs, moved towards the estimate of its class. It is empty if no host has
+    two runs of one set.
     """
     sets: list[list[list[Vector]]] = [[] for host in hosts]
     for runs_of_hosts in ([host.before for host in hosts], [host.after for host in hosts]):
@@ -346,7 +349,7 @@ def _noises_of_class(hosts: Sequence[_Host], nights: Sequence[Sequence[Mapping[s
     degrees = [sum(len(runs) - 1 for runs in own) for own in sets]
     if not any(degrees):
         return []
-    bias = len(hosts) / (len(hosts) - 1)  # because each host contributes to the median that is subtracted
+    bias = len(hosts) / (len(hosts) - 1)  # because each host contributes to the subtracted median
     squares = [[math.fsum(column) for column in zip(*map(_squares, own))] for own in sets]
     spreads = [[Spread(bias * square / max(1, count), count) for square in row] for row, count in zip(squares, degrees)]
     means = moderated([row[0] for row in spreads], len(hosts))
@@ -366,7 +369,7 @@ def _noises_of_class(hosts: Sequence[_Host], nights: Sequence[Sequence[Mapping[s
 
 
 def _hold_against_itself(host: _Host) -> _Question:
-    """Return the host's change as it stands, and how much its own runs differ."""
+    """Return the host's unadjusted change, and how much its own runs differ."""
     sets = [runs for runs in (host.before, host.after, *host.earlier) if runs]
     degrees, rows = sum(len(runs) - 1 for runs in sets), len(host.before[0])
     earlier_degrees = degrees - (len(host.before) + len(host.after) - 2)
@@ -445,8 +448,9 @@ def _smallest_named(error: Error, doubt: _Doubt) -> float:
 
 
 def _runs_needed(question: _Question, error: Error | None, delta: float, doubt: _Doubt, most_before: int) -> int | None:
-    """Return how many runs each side needs for a decision if the changes and the noise stay as they are, or to estimate
-    the noise if it is not known. At most ``most_before`` runs are added up to before the change."""
+    """Return how many runs each side needs for a decision if the changes and the noise remain the same. If the noise is
+    unknown, return how many runs are needed to estimate it. There can be at most ``most_before`` runs before the
+    change."""
     before, after = len(question.host.before), len(question.host.after)
     for runs in range(1 + min(before, after), 1 + _MOST_RUNS):
         then = question.noise.error(max(before, min(runs, most_before)), max(after, runs))
@@ -459,7 +463,7 @@ def _runs_needed(question: _Question, error: Error | None, delta: float, doubt: 
 
 
 def _too_few_runs(host: _Host, delta: float, needed: int | None) -> str:
-    """Return why a change of a host cannot be distinguished from the difference between its runs."""
+    """Return the reason why a change of a host cannot be distinguished from the differences between its runs."""
     before, after = len(host.before), len(host.after)
     margin = format_ratio(math.expm1(delta))
     enough = f"; {max(before, needed)} before and {max(after, needed)} after can" if needed else ""
@@ -475,7 +479,7 @@ def _too_few_runs(host: _Host, delta: float, needed: int | None) -> str:
 
 
 def count_runs(count: int) -> str:
-    """Return a number of runs in words."""
+    """Return a number of runs as text."""
     return "1 run" if count == 1 else f"{count} runs"
 
 
@@ -485,7 +489,7 @@ def _not_compared(host: _Host, before: int, after: int) -> HostChange:
 
 
 def _of_the_class(hosts: Sequence[HostChange], shift: Mapping[Row, float], margin: float, alpha: float) -> ClassChange:
-    """Return the results of the hosts with the mean change of those that are not worse."""
+    """Return the results of the hosts, together with the mean change of those that are not worse."""
     changes = [math.log1p(host.change) for host in hosts if host.change is not None and host.outcome != WORSE]
     if len(changes) < 2:
         return ClassChange(tuple(hosts), shift, math.expm1(changes[0]) if changes else None)

@@ -6,9 +6,9 @@
 
 Figures are given in the order of their certificates, and higher means worse (a rate is given as its reciprocal). Their
 logarithms are compared. A margin is the change that matters: 0.1 is 10 %. If there are at least ten certificates,
-change points say when the figures moved (E-divisive, Matteson and James, arXiv 1306.4933; with a t-test in place of
-permutations, arXiv 2301.03034). They are only shown and never judged: if neighbouring certificates are correlated, up
-to a third of histories have false ones. The part that can fail the gate is in nights.py.
+change points are calculated, which say when the figures moved (E-divisive, Matteson and James, arXiv 1306.4933; with a
+t-test in place of permutations, arXiv 2301.03034). They are only shown and never judged: if neighbouring certificates
+are correlated, up to a third of histories have false ones. The part that can fail the gate is in nights.py.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics import stu
 
 FEWEST_FOR_CHANGE_POINTS = 10
 MOST_FOR_CHANGE_POINTS = 200
-"""Only the last ones are searched."""
+"""Only the newest certificates are searched."""
 CONFIRMED_BY = 6
-"""Certificates from a change point on that confirm it. One spike among the last three of 40 certificates shows as a
-change point in up to a sixth of histories, as long as four or five of them come after it; from six on it is in at most
-1 %."""
+"""The number of certificates from a change point on that confirm it. A single spike among the last three of 40
+certificates appears as a change point in up to a sixth of histories while only four or five certificates follow it.
+With at least six, it appears in at most 1 %."""
 _FEWEST_ON_A_SIDE = 3
 _SIGNIFICANT = 0.001
 
 
 @dataclass(frozen=True)
 class ChangePoint:
-    """Where the figures moved: the place of the first certificate after the change, the change as a share, and the
-    probability of such a change by chance.
+    """A point at which the figures moved: the index of the first certificate after the change, the change as a share,
+    and the probability of such a change by chance.
 
     It is preliminary if so few certificates follow that it may be a spike.
     """
@@ -47,14 +47,13 @@ class ChangePoint:
 
 
 def change_points(figures: Sequence[float], *, margin: float) -> list[ChangePoint]:
-    """Return where the figures moved by at least the margin, up or down, in order;
-    none if there are too few certificates to tell."""
+    """Return, in order, where the figures moved by at least the margin, up or down; none if there are too few
+    certificates."""
     first = max(0, len(figures) - MOST_FOR_CHANGE_POINTS)
     values = [math.log(figure) for figure in figures[first:]]
     if len(values) < FEWEST_FOR_CHANGE_POINTS:
         return []
-    # Running sums of the distances from each value to the first ones; the sum of every segment can be computed from
-    # them.
+    # Running sums of the distances between values, from which the sum for any segment can be computed.
     distances = [list(accumulate((abs(value - other) for other in values), initial=0.0)) for value in values]
     delta, open_segments, found = math.log1p(margin), [(0, len(values))], []
     while open_segments:
@@ -97,8 +96,8 @@ def _best_cut(distances: Sequence[Sequence[float]], start: int, end: int) -> int
 
 
 def _t_test(before: Sequence[float], after: Sequence[float]) -> tuple[float, float]:
-    """Return the difference of the means and how probable one as large is by chance, in either direction (pooled
-    t-test)."""
+    """Return the difference of the means, and the probability of a difference of this size by chance, in either
+    direction (pooled t-test)."""
     change = fmean(after) - fmean(before)
     degrees = len(before) + len(after) - 2
     squares = math.fsum(

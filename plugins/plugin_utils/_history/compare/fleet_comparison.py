@@ -58,8 +58,8 @@ Rows = dict[RowKey, float]
 
 @dataclass
 class _Volume:
-    """A host's volume: the figures of its comparable certificates by run, on either side,
-    and facts about the last of them."""
+    """A host's volume: the figures of its comparable certificates by run, on both sides, and facts about the last
+    certificate."""
 
     label: str
     kind: tuple[str, ...]
@@ -74,7 +74,7 @@ class _Volume:
 
 @dataclass
 class _Reading:
-    """Everything that is read from the certificates of a fleet.
+    """The data that is read from the certificates of a fleet.
 
     left_out are certificates that cannot be compared, as plain data, and missing are the hosts without a selected
     certificate.
@@ -150,7 +150,7 @@ def compare_fleet(
 
 
 def _worst(outcomes: Iterable[str]) -> str:
-    """Return the worst outcome; inconclusive if nothing was compared."""
+    """Return the worst outcome, or inconclusive if nothing was compared."""
     return min(outcomes, key=OUTCOMES.index, default=INCONCLUSIVE)
 
 
@@ -174,8 +174,8 @@ def _read(history: History, before: Selection, after: Selection, hosts: Collecti
 def _by_volume(
     before: Selection, after: Selection, hosts: Collection[str]
 ) -> dict[str, tuple[list[Entry], list[Entry]]]:
-    """Return the selected certificates of each volume before and after, oldest first, by the name that people use for
-    the volume.
+    """Return the selected certificates of each volume before and after, oldest first, by the displayed name of the
+    volume.
 
     Imported results do not name their mount point, so they belong to every volume of their name.
     """
@@ -200,7 +200,7 @@ def _by_volume(
 def _read_volume(
     reading: _Reading, label: str, before: Sequence[tuple[Entry, Content]], after: Sequence[tuple[Entry, Content]]
 ) -> None:
-    """Add a volume to what was read, with all certificates that can be compared with the newest comparable one."""
+    """Add a volume with all certificates that can be compared with the newest comparable one."""
     reference = next(
         (
             (entry, content)
@@ -239,7 +239,7 @@ def _classes(volumes: Iterable[_Volume]) -> list[tuple[str, list[_Volume]]]:
 
 
 def _add_earlier_runs(reading: _Reading, volumes: Sequence[_Volume]) -> None:
-    """Read the earlier runs, which tell how much runs of a volume differ."""
+    """Read the earlier runs. They are needed to determine how much runs of a volume differ."""
     for volume in volumes:
         own = volume.entry
         same = [
@@ -269,7 +269,7 @@ def _compare(
     if too_few or 1 in (
         len(before),
         len(after),
-    ):  # several runs on both sides are enough, and a large fleet has many earlier ones
+    ):  # several runs on both sides are enough, and reading the earlier runs of a large fleet takes long
         _add_earlier_runs(reading, volumes)
     common = set.intersection(*(set(rows) for run in runs for rows in run.values()))
     rows = sorted(common, key=row_order)
@@ -299,11 +299,11 @@ def _compare(
 
 
 def _runs_of(volumes: Sequence[_Volume], side: str) -> list[dict[str, Rows]]:
-    """Return the runs of one side of a class. Runs without a host in common count as one:
-    a fleet is often measured in parts, or a host is measured once more.
+    """Return the runs of one side of a class. Runs without a common host are combined into one, because a fleet is
+    often measured in parts, or a host is measured again.
 
-    A run of few hosts, for example of a single host that was measured twice, would leave no host that took part in
-    every run, so it is not used.
+    A run with few hosts, for example of a single host that was measured again, is not used. Otherwise, no host would
+    have taken part in every run.
     """
     by_run: dict[str, dict[str, Rows]] = {}
     for volume in volumes:
@@ -330,7 +330,7 @@ def _without_run(volume: _Volume) -> HostChange:
 
 
 def _with_its_class(change: HostChange, margin: float) -> HostChange:
-    """If a host became worse together with its class, note that more runs of its own cannot decide anything."""
+    """If a host became worse together with its class, note that more runs of this host alone cannot decide anything."""
     if change.outcome != INCONCLUSIVE or change.lower_bound is None or change.lower_bound <= margin:
         return change
     return replace(change, reason="it became worse, but no more than its class", runs_needed=None, after_needed=None)
@@ -351,7 +351,7 @@ def _uncompared(reading: _Reading, compared: Collection[str]) -> list[dict[str, 
     return [{**_host_data(change, None), "class": None} for change in changes]
 
 
-# Plain data.
+# Conversion to plain data.
 
 
 def _class_data(
@@ -374,7 +374,7 @@ def _class_data(
 
 
 def _class_outcome(change: ClassChange, margin: float) -> str:
-    """Return the result for a class; below eight hosts, only each host's own runs are used."""
+    """Return the result for a class; with fewer than eight hosts, only each host's own runs are used."""
     outcomes = [host.outcome for host in change.hosts]
     if WORSE in outcomes or _is_worse_together(change, margin):
         return WORSE
@@ -383,7 +383,7 @@ def _class_outcome(change: ClassChange, margin: float) -> str:
 
 
 def _moved(change: ClassChange) -> bool:
-    """Whether the hosts of a class that are not worse, taken together, moved by more than chance explains."""
+    """Whether the hosts of a class that are not worse have, taken together, changed more than chance explains."""
     return (
         bool(change.shift)
         and change.lower_bound is not None
@@ -431,7 +431,7 @@ def _common_changes(hosts: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _side(selection: Selection, hosts: Collection[str]) -> dict[str, Any]:
-    """Return what was requested for one side, and the runs that it selects, oldest first."""
+    """Return the terms that were requested for one side, and the runs that they select, oldest first."""
     runs: dict[str, list[Entry]] = {}
     for entry in sorted(selection.entries.values(), key=lambda entry: entry.order):
         if entry.host in hosts:

@@ -2,10 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The drift of the volumes of a fleet over their certificates, as the plain data of drift.json.
+"""Determines the drift of the volumes of a fleet over their certificates, as the plain data of drift.json.
 
-figures.py decides which certificates can be compared, nights.py which are conspicuous, and change_points.py when
-figures changed. This module groups certificates into series and nights, and adds the changes of the environment.
+figures.py decides which certificates can be compared, nights.py finds conspicuous certificates, and change_points.py
+finds out when figures changed. This module groups certificates into series and nights, and adds the changes of the
+environment.
 """
 
 from __future__ import annotations
@@ -61,18 +62,18 @@ CHANGED = "changed"
 STEADY = "steady"
 SHORT = "short"
 STATES = (DRIFTING, CONSPICUOUS, CHANGED, STEADY, SHORT)
-"""Worst first: the newest two certificates are beyond the control limit, only the newest one is, the figures changed
-at some time, they did not, or there are too few certificates."""
+"""The results, worst first: the newest two certificates are beyond the control limit, only the newest one is, the
+figures changed at some time, they did not change, or there are too few certificates."""
 
 _Kind = tuple[str, str, str, str]
-"""The class, the figure, the version of the method and the parameters:
-what series must have in common to be compared with one another."""
+"""The class, the figure, the version of the method and the parameters: series are compared only if they have all of
+these in common."""
 
 
 @dataclass
 class _Series:
-    """One figure of a volume: for each row, its value in each certificate, scaled so that higher is worse,
-    and the reasons why some certificates do not count."""
+    """One figure of a volume: for each row, its value in each certificate, scaled so that higher is worse, and the
+    reasons why some certificates are not used."""
 
     figure: str
     kind: _Kind
@@ -81,20 +82,20 @@ class _Series:
     points: dict[RowKey, list[ChangePoint]] = field(default_factory=dict)
 
     def judged(self, row: RowKey) -> list[int]:
-        """Return the places of the certificates that count."""
+        """Return the indexes of the certificates that are used."""
         return [place for place, value in enumerate(self.rows[row]) if value is not None and place not in self.left_out]
 
     def figures(self, row: RowKey) -> list[float]:
         return [value for place, value in enumerate(self.rows[row]) if value is not None and place not in self.left_out]
 
     def moved(self, row: RowKey, margin: float) -> list[ChangePoint]:
-        """Return the change points of a row, which are computed only once."""
+        """Return the change points of a row. They are computed only once."""
         if row not in self.points:
             self.points[row] = change_points(self.figures(row), margin=margin)
         return self.points[row]
 
     def newest(self) -> dict[RowKey, float]:
-        """Return the figures of the newest certificate that counts."""
+        """Return the figures of the newest certificate that is used."""
         last = max((place for row in self.rows for place in self.judged(row)), default=None)
         return (
             {}
@@ -124,7 +125,7 @@ def fleet_drift(
 ) -> dict[str, Any]:
     """Return the drift of the volumes of some hosts. Raises HistoryError.
 
-    Certificates are ignored if they were revoked, or if they were judged before the host's day in since.
+    Certificates are ignored if they were revoked, or if they were judged before the day in ``since`` for the host.
     """
     read = [
         _read(history, entries, figure)
@@ -154,7 +155,8 @@ def fleet_drift(
 def _series_of_entries(
     history: History, hosts: Collection[str], since: Mapping[str, datetime.date]
 ) -> Iterator[list[Entry]]:
-    """For each volume name, yield the entries of the volume that bears it today, and the results imported under it."""
+    """For each volume name, yield the entries of the volume that has this name today, and the results imported under
+    it."""
     revoked = history.revocations()
     entries = [entry for entry in history.between() if entry.sha256 not in revoked]
     imported: dict[tuple[str, str], list[Entry]] = {}
@@ -172,8 +174,8 @@ def _series_of_entries(
 
 
 def _read(history: History, entries: Sequence[Entry], figure: str) -> _Volume:
-    """Return a volume with its series: one of the figure, and if something was imported, one of the throughput, because
-    no other imported figure counts."""
+    """Return a volume with its series: one for the figure and, if results were imported, one for the throughput,
+    because no other imported figure can be used."""
     contents = history.contents([entry.sha256 for entry in entries])
     with_rows = [(entry, content) for entry, content in zip(entries, contents) if content["rows"]]
     if not with_rows:
@@ -205,7 +207,7 @@ def _certificate_data(entry: Entry, content: Content, before: Content | None) ->
 
 
 def _series(group: str, contents: Sequence[Content], figure: str) -> _Series:
-    """Return a figure of all certificates. A certificate counts if it can be compared with the newest one that can be
+    """Return a figure of all certificates. A certificate is used if it can be compared with the newest one that can be
     compared at all."""
     reference = next(
         (content for content in reversed(contents) if not why_incomparable(content, content, figure)), None
@@ -225,7 +227,7 @@ def _series(group: str, contents: Sequence[Content], figure: str) -> _Series:
 @dataclass
 class _ClassNights:
     """The nights of a class, oldest first: for each certified volume the index of its certificate, and the result for
-    all."""
+    all of them together."""
 
     days: list[str]
     places: list[dict[str, int]]
@@ -245,7 +247,7 @@ def _by_kind(found: Iterable[_Volume]) -> dict[_Kind, dict[str, tuple[_Volume, _
 
 
 def _watch(members: Mapping[str, tuple[_Volume, _Series]], margin: float) -> _ClassNights:
-    """Judge a class night by night. A night is a run; runs of one day without a volume in common count as one night,
+    """Judge a class night by night. A night is a run; runs on the same day without a common volume are one night,
     because a fleet is often measured in parts."""
     runs: dict[str, dict[str, int]] = {}
     began: dict[str, str] = {}
@@ -283,7 +285,7 @@ def _figures_at(series: _Series, place: int, margin: float) -> dict[RowKey, Figu
 
 
 def _nights_data(kind: _Kind, class_nights: _ClassNights) -> Iterator[dict[str, Any]]:
-    """Yield the nights that were slow for a whole class, and whether the newest of them fail the gate."""
+    """Yield the nights that were slow for a whole class, and whether the newest ones fail the gate."""
     slow = [(number, night) for number, night in class_nights.watched.fleet.items() if night.slow]
     last = sorted(class_nights.watched.fleet)[-IN_A_ROW:]
     for number, night in slow:
@@ -358,8 +360,8 @@ def _state(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _events(series: Mapping[str, Any], certificates: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield when the figures moved, with everything else that changed then. Rows that moved at about the same time are
-    combined."""
+    """Yield the times at which the figures moved, with everything else that changed then. Rows that moved at about the
+    same time are combined."""
     points = sorted(
         ((point["place"], place, point) for place, row in enumerate(series["rows"]) for point in row["change_points"]),
         key=lambda each: each[:2],
@@ -388,11 +390,11 @@ def _events(series: Mapping[str, Any], certificates: Sequence[Mapping[str, Any]]
         }
 
 
-# Like devices.
+# Comparisons of similar devices.
 
 
 def _classes(found: Iterable[_Volume], figure: str, margin: float) -> Iterator[dict[str, Any]]:
-    """Yield how similar the newest certificates of each class are, by the rows that all of them have."""
+    """Yield how similar the newest certificates of each class are, using the rows that all of them have."""
     members: dict[_Kind, dict[str, dict[RowKey, float]]] = {}
     for volume in found:
         for series in volume.series:

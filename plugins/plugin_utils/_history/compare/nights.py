@@ -5,10 +5,10 @@
 """The certificates of a class of similar volumes, night by night: which volume was slower than usual, and on which
 nights the whole class was slower.
 
-A night that is slow for all volumes says nothing about a single one. The common change is subtracted before a volume is
-compared with its own usual certificates, and such a night is one finding about the fleet. Figures are logarithms, and
-higher means worse. Later nights do not change the result of a night. Conspicuous certificates never count as usual,
-otherwise the first of two slow nights would hide the second.
+A night that is slow for all volumes says nothing about a single volume. Therefore, the common change is subtracted
+before a volume is compared with its own usual certificates, and a slow night is one finding about the fleet. Figures
+are logarithms, and higher means worse. Later nights do not change the result of a night. Conspicuous certificates are
+never considered usual. Otherwise, the first of two slow nights would hide the second.
 """
 
 from __future__ import annotations
@@ -23,20 +23,21 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics import stu
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics.likeness import FEWEST_ALIKE
 
 FEWEST_EARLIER = 4
-"""Usual certificates, or nights, that must lie before the one that is compared with them."""
+"""The number of usual certificates, or nights, that must precede the one that is compared with them."""
 IN_A_ROW = 2
 """The number of consecutive conspicuous certificates, or slow nights, that stop the gate."""
 
 _CONFIDENCE = 0.998
 _LEAST_DEVIATION = 0.02
-"""Certificates of one volume differ at least this much, whatever a few of them say; so do nights."""
+"""The smallest variation that is assumed between certificates of one volume, or between nights, even if a few of them
+vary less."""
 
 Row = Hashable
 
 
 class Figure(NamedTuple):
-    """The logarithm of a figure, and the change points of its row that it lies between, so that a permanent change is
-    not mistaken for scatter."""
+    """The logarithm of a figure, and the change points of its row before and after it. They prevent a permanent change
+    from being mistaken for scatter."""
 
     value: float
     segment: int = 0
@@ -48,7 +49,7 @@ Night = Mapping[Volume, Mapping[Row, Figure]]
 
 @dataclass
 class Scatter:
-    """How much some values differ from their mean."""
+    """The variation of some values around their mean."""
 
     count: int = 0
     mean: float = 0.0
@@ -66,7 +67,7 @@ class Scatter:
 
 @dataclass
 class Common:
-    """How much the certificates of a row differ from the means of their volumes, over all volumes of the class."""
+    """The variation of the certificates of a row around the means of their volumes, over all volumes of the class."""
 
     squares: float = 0.0
     degrees: int = 0
@@ -74,8 +75,8 @@ class Common:
 
 @dataclass(frozen=True)
 class FleetNight:
-    """By how much the volumes of a class have become slower than usual on a night, taken together, the limit for this,
-    and whether the night is a finding."""
+    """How much slower than usual the volumes of a class, taken together, were on a night, the limit for this, and
+    whether the night is a finding."""
 
     change: float
     limit: float
@@ -85,9 +86,9 @@ class FleetNight:
 @dataclass
 class Watched:
     """The results for a class. conspicuous are the numbers of nights by volume and row, usual and limit are the values
-    that the newest certificate was compared with.
+    with which the newest certificate was compared.
 
-    fleet has the nights on which enough volumes could be compared with their usual certificates.
+    fleet contains the nights on which enough volumes could be compared with their usual certificates.
     """
 
     conspicuous: dict[tuple[Volume, Row], list[int]] = field(default_factory=dict)
@@ -96,7 +97,7 @@ class Watched:
 
     @property
     def gates(self) -> bool:
-        """Whether the newest nights were slow for the whole class, as many in a row as it takes to fail the gate."""
+        """Whether enough of the newest nights in a row were slow for the whole class to fail the gate."""
         newest = [self.fleet[number].slow for number in sorted(self.fleet)[-IN_A_ROW:]]
         return len(newest) == IN_A_ROW and all(newest)
 
@@ -126,7 +127,7 @@ def watch(nights: Sequence[Night], *, margin: float) -> Watched:
                         watched.conspicuous.setdefault((volume, row), []).append(number)
                         continue
                 usual.append((volume, row, figure))
-        # All volumes of a night are compared with the earlier nights.
+        # All volumes of a night are compared with the earlier nights before the night is added to these.
         for each in () if slow else usual:
             state.add(*each)
         if change is not None and not slow:
@@ -146,13 +147,13 @@ def is_slow(change: float, nights: Sequence[float], delta: float) -> tuple[float
 
 
 def control_limit(common: Common, earlier: int, delta: float) -> float:
-    """Return how far above the mean of that many earlier values a new value may be."""
+    """Return how far a new value may be above the mean of the given number of earlier values."""
     deviation = max(_LEAST_DEVIATION, math.sqrt(common.squares / common.degrees))
     return max(delta, student_t.quantile(_CONFIDENCE, common.degrees) * deviation * math.sqrt(1 + 1 / earlier))
 
 
 def _middle(off: Mapping[Volume, Mapping[Row, float]]) -> float | None:
-    """Return the change that the volumes of a night have in common, None if there are too few volumes."""
+    """Return the change that the volumes of a night have in common, or None if there are too few volumes."""
     return median(fmean(rows.values()) for rows in off.values()) if len(off) >= FEWEST_ALIKE else None
 
 
@@ -180,8 +181,8 @@ class _State:
         return found
 
     def common(self, off: Mapping[Volume, Mapping[Row, float]]) -> dict[Row, float]:
-        """Return by how much each row of the class is slower than usual, for the rows that enough volumes have; never
-        below 0."""
+        """Return how much slower than usual each row of the class is, for the rows that enough volumes have. The result
+        is never below 0."""
         by_row: dict[Row, list[float]] = {}
         for rows in off.values():
             for row, value in rows.items():

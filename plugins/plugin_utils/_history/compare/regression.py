@@ -68,13 +68,13 @@ _BEGIN = "certify it with gate_baseline_accept: true to begin a baseline, or wit
 
 
 class _NothingToCompareError(Exception):
-    """Why a volume cannot be compared with its baseline."""
+    """The reason why a volume cannot be compared with its baseline."""
 
 
 @dataclass(eq=False)
 class _Volume:
-    """A volume of the run: its certificate judged only by its limits, and the certificates in the history that it is
-    compared with, by their figures."""
+    """A volume of the run: its certificate, judged only by the limits, and the certificates in the history with which
+    it is compared, with their figures."""
 
     folder: str
     entry: Entry
@@ -98,7 +98,7 @@ class _Volume:
 
     @property
     def question(self) -> tuple[Any, ...]:
-        """What volumes must have in common to be compared together: the class, the runs and the rows."""
+        """The class, runs and rows that volumes must have in common to be compared together."""
         return (
             self.alike,
             self.figure,
@@ -108,9 +108,9 @@ class _Volume:
 
 
 def hold_against_baseline(directory: RunDirectory) -> str:
-    """Compare each measured volume of a run with its baseline and write the result; volumes that were compared before
-    are left unchanged. Returns why the comparison failed, empty if it did not; the hosts are then inconclusive for
-    that reason. Raises RunDirectoryError.
+    """Compare each measured volume of a run with its baseline and write the result. Volumes that were compared before
+    are left unchanged. Returns the reason if the comparison failed, in which case the hosts are inconclusive; otherwise
+    empty. Raises RunDirectoryError.
     """
     if not is_asked(directory.run) or not directory.is_test:
         return ""
@@ -173,8 +173,8 @@ class _Fleet:
     # Reading.
 
     def _read(self, folder: str) -> _Volume:
-        """Return the volume of a record, with the entries of the history that can be compared with it if it can be
-        compared at all."""
+        """Return the volume of a record. If it can be compared at all, include the comparable entries of the
+        history."""
         certificate = make_certificate(self._directory, folder, self._directory.records.read(folder))
         content, entry = certificate.content, certificate.entry
         if entry.volume_id is None:
@@ -186,8 +186,8 @@ class _Fleet:
         return volume
 
     def _find(self, volume: _Volume) -> None:
-        """Find the earlier runs, and the runs that count together with this one. Raises _NothingToCompareError if there
-        are none."""
+        """Find the earlier runs, and the runs that are counted together with this one. Raises _NothingToCompareError if
+        there are none."""
         unusable = why_unusable(volume.content)
         if unusable:
             raise _NothingToCompareError(unusable)
@@ -210,14 +210,14 @@ class _Fleet:
             raise _NothingToCompareError("its runs have no row in common")
 
     def _reasons(self, volume: _Volume, candidates: Iterable[Entry]) -> dict[Entry, str]:
-        """Return why each certificate cannot be compared with the volume's, by its figure; "" if it can."""
+        """Return, for each certificate, why its figure cannot be compared with that of the volume; "" if it can."""
         return {
             entry: why_incomparable(self._figures[entry.sha256], volume.content, volume.figure) for entry in candidates
         }
 
     def _named(self, volume: _Volume) -> list[Entry]:
-        """Return the certificates of the host's volume that gate_baseline names. Its disk may have been replaced since,
-        but its mount point is the same."""
+        """Return the certificates of the host's volume that gate_baseline names. Its disk may have been replaced since
+        then, but its mount point is the same."""
         named = set(self._baseline["certificates"])
         entries = self._history.of_name(volume.entry.host, volume.entry.volume)
         same = [entry for entry in entries if entry.mount_point in (None, volume.entry.mount_point)]
@@ -266,8 +266,8 @@ class _Fleet:
     # Comparing.
 
     def _compare(self, volumes: Sequence[_Volume]) -> dict[str, dict[str, Any]]:
-        """Return the comparison of each volume: together with the volumes of its class that have the same runs if
-        there are enough, otherwise by its own runs alone."""
+        """Return the comparison of each volume: if there are enough volumes of its class with the same runs, together
+        with these, and otherwise by its own runs alone."""
         by_question: dict[tuple[Any, ...], list[_Volume]] = {}
         for volume in volumes:
             by_question.setdefault(volume.question, []).append(volume)
@@ -286,7 +286,7 @@ class _Fleet:
 
     def _members(self, asked: Sequence[_Volume]) -> list[_Volume]:
         """Return the volumes with the same comparison, and the volumes of their class with the same runs, regardless of
-        what the latter are compared with."""
+        the baselines of the latter."""
         example, found, known = asked[0], list(asked), set(asked)
         for volume in self._volumes.values():
             if volume not in known and volume.alike == example.alike and not why_unusable(volume.content):
@@ -332,7 +332,7 @@ class _Fleet:
         }
 
     def _earlier(self, volume: _Volume) -> list[list[dict[str, Rows]]]:
-        """Return the volume's other runs, which tell how much its runs differ."""
+        """Return the volume's other runs, from which the variation between its runs can be determined."""
         periods = earlier_periods(volume.comparable, [*volume.before, *volume.after])
         self._load(entry for period in periods for entry in period)
         runs = [[self._rows(entry, volume.figure) for entry in period] for period in periods]
@@ -342,8 +342,8 @@ class _Fleet:
         ]
 
     def _earlier_of_class(self, members: Sequence[_Volume]) -> list[list[dict[str, Rows]]]:
-        """Return the other runs of a class if one side of the comparison has a single run, in the periods of one of its
-        volumes, because all volumes of the class have the same periods."""
+        """Return the other runs of a class, if one side of the comparison has a single run. They are grouped into the
+        periods of one of its volumes, because all volumes of the class have the same periods."""
         example = members[0]
         if len(example.before) > 1 and example.after:
             return []
@@ -367,7 +367,7 @@ class _Fleet:
             )
         return found
 
-    # Saying.
+    # Sentences and data for the records.
 
     def _said(self, volume: _Volume, change: HostChange) -> dict[str, Any]:
         worst_row = (
@@ -391,7 +391,7 @@ class _Fleet:
         )
 
     def _side_by_side(self, volume: _Volume) -> list[dict[str, Any]]:
-        """Return the figure of each row before and after: geometric means over the runs, because the change is one."""
+        """Return the figure of each row before and after: geometric means over the runs, like the change itself."""
         before = [self._rows(entry, volume.figure) for entry in volume.before]
         after = [*(self._rows(entry, volume.figure) for entry in volume.after), rows_of(volume.content, volume.figure)]
         power = -1 if volume.figure in RATES else 1
@@ -416,7 +416,7 @@ class _Fleet:
 
 
 def _slim(content: Content) -> Content:
-    """Return only the part of a certificate that a comparison needs, because a fleet has many certificates."""
+    """Return only the part of a certificate that a comparison needs, because the certificates of a fleet are many."""
     kept = ("source", "method_version", "disturbances", "limits_verdict", "verdict", "parameters")
     rows = [{name: row.get(name) for name in (*ROW_KEYS, LATENCY_MEAN, THROUGHPUT)} for row in content["rows"]]
     return {**{key: content[key] for key in kept if key in content}, "rows": rows}
@@ -426,7 +426,7 @@ def _only(rows: Iterable[RowKey], figures: Rows) -> Rows:
     return {row: figures[row] for row in rows}
 
 
-# What the verdict says.
+# The text of each verdict.
 
 
 def reason_of(change: HostChange, figure: str, margin: float) -> str:
@@ -468,6 +468,6 @@ def _outlook(change: HostChange) -> str:
 
 
 def _than(change: float, figure: str) -> str:
-    """Return, in words, a change of a figure that is given as a change for the worse."""
+    """Return a text about the change of a figure, given as a change for the worse."""
     higher = change if figure != THROUGHPUT else 1 / (1 + change) - 1
     return f"{format_ratio(abs(higher), 2)} {'lower' if higher < 0 else 'higher'}"

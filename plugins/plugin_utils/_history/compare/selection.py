@@ -25,12 +25,12 @@ _DAYS = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})(?:\.\.([0-9]{4}-[0-9]{2}-[0-9]
 
 
 class SelectionError(ValueError):
-    """A term that does not name a certificate; the message names it and the possible forms."""
+    """A term does not name a certificate. The message contains the term and the possible forms."""
 
 
 @dataclass
 class Selection:
-    """Certificates by their SHA-256. made holds the certificates of run directories that are not in the history."""
+    """Certificates by their SHA-256. ``made`` holds the certificates of run directories that are not in the history."""
 
     terms: tuple[str, ...]
     entries: dict[str, Entry] = field(default_factory=dict)
@@ -44,7 +44,7 @@ class Selection:
 
 
 def select(history: History, terms: Iterable[str]) -> Selection:
-    """Return the certificates that terms name, including those that cannot be compared. Raises SelectionError,
+    """Return the certificates that the terms name, including those that cannot be compared. Raises SelectionError,
     HistoryError and RunDirectoryError."""
     selection = Selection(tuple(term.strip() for term in terms if term.strip()))
     if not selection.terms:

@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The CSV file that IBM's mqldt writes with --csvFile, read strictly from untrusted bytes.
+"""The CSV file that IBM's mqldt writes with --csvFile, parsed strictly from untrusted bytes.
 
-The file is a sequence of runs. mqldt writes a line of titles and then a row for each block size; with several queue
-managers it first writes a line that is not CSV and names their number, and appends to the file. Sizes are in bytes,
-rates in bytes per second, latencies in nanoseconds, all of them whole numbers.
+The file is a sequence of runs. For each run, mqldt writes a line of titles and then a row for each block size. With
+several queue managers, it first writes a line that is not CSV and states their number, and it appends to the file.
+Sizes are in bytes, rates in bytes per second, latencies in nanoseconds, all of them whole numbers.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 
 MAX_BYTES = 4 << 20
-"""The largest file that is read; a run of seven block sizes has about 1 KiB."""
+"""The largest file that is read; a run with seven block sizes has about 1 KiB."""
 
 BLOCK_SIZE = "Blocksize"
 WRITES = "Total writes to files"
@@ -35,7 +35,7 @@ _OF_SEVERAL = {
     "Min bytes/sec written to files by a single qm (over 1 sec interval)": SECOND_MIN,
     "Avg bytes/sec written to files by all queue managers": THROUGHPUT,
 }
-"""Titles of runs with several queue managers, and what they stand for."""
+"""Titles in runs with several queue managers, and the corresponding titles for one queue manager."""
 _OF_FIRST_VERSION = {"Max bytes/sec written to files": SECOND_MAX, "Min bytes/sec written to files": SECOND_MIN}
 _MANDATORY = (BLOCK_SIZE, BYTES, THROUGHPUT, LATENCY_MAX, LATENCY_MIN, LATENCY_MEAN)
 _OPTIONAL = (WRITES, SECOND_MAX, SECOND_MIN, "Min bytes/sec (slowest write)", "Max bytes/sec (fastest write)")
@@ -48,11 +48,11 @@ _INTEGER = re.compile(r"[0-9]{1,19}\Z")
 _LARGEST = (1 << 63) - 1
 
 Row = dict[str, int]
-"""The figures of one block size by their title with one queue manager."""
+"""The figures of one block size, by the titles that are used for one queue manager."""
 
 
 class MqldtError(ValueError):
-    """A file that differs from what mqldt writes; the message names the line and, if known, the column."""
+    """A file is not in the format of mqldt. The message names the line and, if known, the column."""
 
 
 @dataclass
@@ -67,7 +67,7 @@ class MqldtRun:
 
 @dataclass(frozen=True)
 class _Titles:
-    """A line of titles: how many queue managers it is about, and what each column holds."""
+    """A line of titles: the number of queue managers, and the meaning of each column."""
 
     queue_managers: int
     columns: tuple[str, ...]
@@ -77,7 +77,7 @@ class _Titles:
 
 
 def parse_mqldt(content: bytes) -> list[MqldtRun]:
-    """Return the runs of a file in their order, at least one. Raises MqldtError.
+    """Return the runs of a file in their order. There is at least one. Raises MqldtError.
 
     Titles begin a run. A block size that the run already has also begins a new run,
     because runs are also appended without their titles.
@@ -109,7 +109,8 @@ def parse_mqldt(content: bytes) -> list[MqldtRun]:
 
 
 def _lines(content: bytes) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number and the fields of each line that is not blank, without what editors and spreadsheets add.
+    """Yield the number and the fields of each line that is not blank, without characters that editors and spreadsheets
+    add.
 
     Bytes that are not text are replaced, so that their field is refused.
     """
@@ -122,8 +123,8 @@ def _lines(content: bytes) -> Iterator[tuple[int, list[str]]]:
 
 
 def _read_titles(line: int, fields: Sequence[str], announced: int) -> _Titles:
-    """Return what each column holds. announced is the number of queue managers that the line before names,
-    1 if there is none."""
+    """Return the meaning of each column. announced is the number of queue managers in the line before the titles, or 1
+    if there is no such line."""
     columns: list[str] = []
     for column, field in enumerate(fields, start=1):
         title = _COLUMNS.get(field)
@@ -166,8 +167,8 @@ def _read_row(line: int, fields: Sequence[str], titles: _Titles) -> Row:
 
 
 def _check_row(line: int, titles: _Titles, row: Row) -> None:
-    """Refuse a row that contradicts itself: then a digit was lost or added. Fill in the number of writes if the first
-    version of mqldt wrote the row."""
+    """Refuse a row that contradicts itself, because a digit was lost or added. If the first version of mqldt wrote the
+    row, fill in the number of writes."""
     block_size, total = row[BLOCK_SIZE], row[BYTES]
     writes = row.setdefault(WRITES, total // block_size)
     if writes * block_size != total:

@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Imports CSV files of IBM's mqldt into the history. docs/mqldt.md says which figures count.
+"""Imports CSV files of IBM's mqldt into the history. docs/mqldt.md says which figures are used.
 
 An imported entry is an attempt: it was not judged, so it does not change any state. It depends only on the figures, the
-host, the volume and the date, not on the rest of the file, so that a file to which runs were appended can be imported
-again.
+host, the volume and the date, and not on the rest of the file. Therefore, a file to which runs were appended can be
+imported again.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _MOST_LISTED = 10
 
 @dataclass(frozen=True)
 class Origin:
-    """What the user says about files of mqldt, because these name neither host nor date.
+    """Information from the user about files of mqldt, which contain neither host nor date.
 
     host is empty and dates are None if the file's name contains them. hosts are those of the inventory.
     dates are ISO 8601, one for each run of the file.
@@ -59,8 +59,8 @@ def import_mqldt(
 ) -> tuple[list[str], list[str]]:
     """Store the runs of files of mqldt, each file as a whole.
 
-    Returns a sentence for each file that was stored, and one for each that could not be. Raises HistoryError, and
-    MqldtError if dates are given for several files.
+    Returns a sentence for each file that was stored, and one for each file that could not be stored. Raises
+    HistoryError, and MqldtError if dates are given for several files.
     """
     if origin.dates and len(paths) > 1:
         raise MqldtError(
@@ -97,7 +97,7 @@ def certificates_of_file(name: str, content: bytes, origin: Origin, today: datet
 
 
 def _host_at_end(text: str, hosts: Collection[str]) -> str:
-    """Return the longest name of a host in the inventory with which text ends."""
+    """Return the longest name of a host in the inventory that is at the end of the text."""
     for place in range(len(text)):
         if (place == 0 or text[place - 1] in _SEPARATORS) and text[place:] in hosts:
             return text[place:]
@@ -109,7 +109,7 @@ def _host_at_end(text: str, hosts: Collection[str]) -> str:
 def _moments(
     runs: Sequence[MqldtRun], date_of_name: str, dates: Sequence[str] | None, today: datetime.date
 ) -> list[str]:
-    """Return the time at which each run was measured; the date in the file's name can only be used for a single run."""
+    """Return the time at which each run was measured. The date in the file's name can be used only for a single run."""
     if not dates:
         dates = [date_of_name] if date_of_name and len(runs) == 1 else []
     if len(dates) != len(runs):
@@ -124,7 +124,7 @@ def _moments(
 
 
 def _moment(text: str, today: datetime.date) -> str:
-    """Return a date or a moment of ISO 8601 as certificates write it; a date stands for its first second."""
+    """Return an ISO 8601 date or time in the format of certificates. A date stands for its first second."""
     moment = text if "T" in text else f"{text}T00:00:00Z"
     try:
         day = datetime.datetime.strptime(moment, MOMENT).date() if _MOMENT.match(text) else None
@@ -141,7 +141,7 @@ def _moment(text: str, today: datetime.date) -> str:
 
 def _content(run: MqldtRun, host: str, volume: str, moment: str) -> dict[str, Any]:
     """Return the content of the certificate of a run. It contains only what mqldt reports, so that it does not change
-    if certificates get more keys."""
+    if more keys are added to certificates."""
     rows = [_row(row, run.queue_managers) for row in run.rows.values()]
     return {
         "schema": SCHEMA_VERSION,
@@ -174,8 +174,8 @@ def _content(run: MqldtRun, host: str, volume: str, moment: str) -> dict[str, An
 def _row(row: csv_reader.Row, queue_managers: int) -> dict[str, Any]:
     """Return a row of the certificate.
 
-    The mean latency has a separate name, because it is biased and must not be judged. The rates of single seconds
-    belong to a single queue manager, so they are left out if there were several.
+    The mean latency has a separate name, because it is biased and must not be judged. The rates of single seconds are
+    those of a single queue manager, so they are left out if there were several.
     """
     found = {
         "block_size_bytes": row[csv_reader.BLOCK_SIZE],

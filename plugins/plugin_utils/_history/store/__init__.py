@@ -2,4 +2,4 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Where certificates are stored permanently, and how they get there."""
+"""Stores certificates permanently: where they are stored, and how they get there."""

@@ -2,13 +2,13 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Whether a record and the certificate beside it follow from the tables, because a file that was edited must not be
-imported.
+"""Checks whether a record and the certificate beside it follow from the tables, because a file that was edited must not
+be imported.
 
-The tables are judged again. A record with a better verdict than its tables is refused, and so is one that fails a
-volume although its tables pass. Other worse verdicts are accepted, because versions of this collection decide close
-cases differently. For the same reason, a record from a version that did not record facts about the volume may be a pass
-although its tables are inconclusive today, and it keeps its verdict.
+The tables are judged again. A record with a better verdict than its tables is refused, and so is a record that fails a
+volume although its tables pass. Other worse verdicts are accepted, because different versions of this collection decide
+close cases differently. For the same reason, a record from a version that did not record facts about the volume may be
+a pass although its tables would be inconclusive today. Such a record keeps its verdict.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ _STATED = (
     "parameters",
     "tables",
 )
-"""The keys in which a certificate must equal one that is made from the record again. Later versions may extend the
-others."""
+"""The keys in which a certificate must be equal to one that is made from the record again. Later versions may extend
+the other keys."""
 
 
 def refuse_contradiction(directory: RunDirectory, folder: str) -> None:
@@ -68,7 +68,7 @@ def refuse_contradiction(directory: RunDirectory, folder: str) -> None:
     stated, found = str(record.verdict), str(judged["verdict"])
     is_undecided = found == INCONCLUSIVE and _of_earlier_rules(record, tables)
     is_better = rank(stated) > rank(found) and not (stated in GOOD and (found in GOOD or is_undecided))
-    # The volumes of a search are judged together, so a volume alone may pass.
+    # The volumes of a search are judged together, so a volume may pass when judged alone.
     is_worse = stated == FAIL and found in GOOD and not record.facts.get(LOAD_SEARCH)
     reason = f": {judged['reasons'][0]}" if judged["reasons"] else ""
     if is_better or is_worse:
@@ -85,8 +85,7 @@ def refuse_contradiction(directory: RunDirectory, folder: str) -> None:
 
 
 def _of_earlier_rules(record: HostRecord, tables: Tables | None) -> bool:
-    """Whether a volume that was measured to the end was judged by a version whose rules decided close cases
-    differently."""
+    """Whether a volume that was measured to the end was judged by a version with different rules for close cases."""
     return record.volume_facts is None and tables is not None and tables.exit_status == 0
 
 
@@ -109,7 +108,7 @@ def refuse_other_content(written: Certificate, made: Certificate | None) -> None
 
 
 def _same_rows(ours: list[Mapping[str, Any]], theirs: list[Mapping[str, Any]]) -> bool:
-    """Whether rows have the same figures, where both have a figure."""
+    """Whether rows have the same figures, considering only figures that both have."""
     by_key = {tuple(row.get(name) for name in ROW_KEYS): row for row in ours}
     found = [(by_key.get(tuple(row.get(name) for name in ROW_KEYS)), row) for row in theirs]
     return len(ours) == len(theirs) and all(

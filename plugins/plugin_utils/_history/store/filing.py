@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Files the certificates of a run directory in the history: the certificate of each record is made once, written beside
+"""Files the certificates of a run directory in the history. The certificate of each record is made once, written beside
 the record, and stored."""
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _NEEDED_TABLES = ("run.csv", "results.csv")
 def certify(directory: RunDirectory) -> tuple[list[Certificate], list[str]]:
     """Make the certificates of a run that was judged and write each beside its record.
 
-    Returns them, and a sentence for each record that cannot have one. Raises RunDirectoryError.
+    Returns the certificates, and a sentence for each record that cannot have one. Raises RunDirectoryError.
     """
     found, problems = _certificates(directory)
     for folder, certificate in found.items():
@@ -41,15 +41,15 @@ def certify(directory: RunDirectory) -> tuple[list[Certificate], list[str]]:
 
 
 def certificates_of(directory: RunDirectory) -> tuple[list[Certificate], list[str]]:
-    """Return the same as certify, without writing anything. The directory is untrusted, so records that contradict
-    their tables are problems."""
+    """Return the same as certify, but without writing anything. The directory is untrusted, so a record that
+    contradicts its tables is a problem."""
     found, problems = _certificates(directory, check=True)
     return list(found.values()), problems
 
 
 def store(place: str, certificates: list[Certificate], remembered: Remembered | None = None) -> int:
-    """Store certificates, and other results of their run, in the history at a place; return how many
-    certificates it did not have yet.
+    """Store certificates, and other results of their run, in the history at a place. Returns how many certificates were
+    new to the history.
 
     Raises HistoryError.
 
@@ -65,8 +65,8 @@ def store(place: str, certificates: list[Certificate], remembered: Remembered | 
 def _certificates(directory: RunDirectory, check: bool = False) -> tuple[dict[str, Certificate], list[str]]:
     """Return the certificates by the folder of their record, and the problems of the other records.
 
-    A merged run has no certificates, because those of its records belong to the runs that they come from.
-    Only a run of a kind that certifies has certificates.
+    A merged run has no certificates, because the certificates of its records belong to the original runs. Only runs of
+    a kind that certifies have certificates.
     """
     found: dict[str, Certificate] = {}
     problems = []
@@ -89,8 +89,8 @@ def _certificates(directory: RunDirectory, check: bool = False) -> tuple[dict[st
 
 
 def _written(directory: RunDirectory, folder: str, record: HostRecord, check: bool) -> Certificate | None:
-    """Return the certificate that lies beside a record, because one made by a later version of this collection would
-    differ from the one in the history."""
+    """Return the certificate that is stored beside a record. It must not be made again, because a later version of this
+    collection could make a certificate that differs from the one in the history."""
     text = directory.certificates.read(folder)
     if text is None:
         return None
@@ -107,7 +107,7 @@ def _written(directory: RunDirectory, folder: str, record: HostRecord, check: bo
 
 
 def make_certificate(directory: RunDirectory, folder: str, record: HostRecord) -> Certificate | None:
-    """Return the certificate of a record in a folder, None if it was not judged. Raises CertificateError,
+    """Return the certificate of a record in a folder, or None if it was not judged. Raises CertificateError,
     RunDirectoryError and TablesError."""
     tables = (
         parse_tables(directory.records.tables(record, _NEEDED_TABLES))

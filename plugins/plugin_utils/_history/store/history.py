@@ -5,8 +5,7 @@
 """The history: where certificates are stored permanently. Entries are added and, on request, pruned; none is ever
 changed.
 
-It can also keep the run directories themselves, each as one archive.
-A later archive of a run takes the place of the earlier one.
+It can also keep the run directories themselves, each as one archive. A later archive of a run replaces the earlier one.
 
 The SQL is the same for every database. The subclasses contain the differences: how to connect, how a transaction
 begins, and a few words of the schema.
@@ -41,7 +40,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader im
 COLUMNS = tuple(each.name for each in dataclasses.fields(Entry))
 
 PATIENCE_S = 60.0
-"""How long to wait for another writer."""
+"""How long to wait for another process that is writing."""
 APPEND_ONLY = "the history is append-only"
 
 _ALL_COLUMNS = ", ".join(COLUMNS)
@@ -55,8 +54,8 @@ _KEEP = (
 )
 _MOST_VALUES = 500
 """The largest number of values in one statement; databases allow somewhat more."""
-# A state follows from the newest entry of each effect, for each fact about the volume, whether it is revoked or not.
-# Boot IDs distinguish clones, so the newest entry of each boot ID is kept.
+# A state follows from the newest entry with each effect and each fact about the volume, revoked or not. Boot IDs
+# distinguish clones, so the newest entry with each boot ID is kept.
 _NEWEST = f"""
     SELECT {_ALL_COLUMNS} FROM (
         SELECT {_ALL_COLUMNS}, row_number() OVER (
@@ -70,12 +69,12 @@ _NEWEST = f"""
 
 
 class HistoryError(OSError):
-    """A history that cannot be opened, read or written; the message is one sentence with its place and,
-    if it is known, what to do."""
+    """A history cannot be opened, read or written. The message is one sentence with the place of the history and, if
+    known, what to do."""
 
 
 class _UndoneError(Exception):
-    """Ends a trial transaction."""
+    """Raised to end a trial transaction."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +88,8 @@ class Revocation:
 
 
 OPENED, STARTED, JUDGED = range(3)
-"""The stage of a run when it was stored: before its hosts were contacted, while they measured, or with its report."""
+"""The stage of a run when it was stored: before its hosts were contacted, while they were being measured, or with its
+report."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ _INSERT_PLANS = (
     f"INSERT INTO logdisk_plans ({_PLAN_COLUMNS}) VALUES "
     f"({', '.join('?' * len(dataclasses.fields(Planned)))}) ON CONFLICT DO NOTHING"
 )
-# A run that could not determine a mount point does not imply a different mount point.
+# If a run could not determine a mount point, this does not mean that the mount point was different.
 _NEWEST_PLANS = f"""
     SELECT {_PLAN_COLUMNS} FROM (
         SELECT {_PLAN_COLUMNS}, rank() OVER (PARTITION BY host ORDER BY planned_at DESC, run_id DESC) AS age
@@ -143,13 +143,13 @@ class History(abc.ABC):
     """An open history. Used as a context manager, it is closed at the end. Every method raises HistoryError."""
 
     errors: tuple[type[Exception], ...] = ()
-    """The exceptions of the database's library."""
+    """The exception classes of the database's library."""
 
     text_type = "TEXT"
-    """The type of a column of text that sorts by the code points of its characters."""
+    """The type of a text column that sorts by code points."""
 
     bytes_type = "BLOB"
-    """The type of a column of bytes."""
+    """The type of a column with bytes."""
 
     refuse = ""
     """The end of a trigger that refuses the operation."""
@@ -170,7 +170,7 @@ class History(abc.ABC):
 
     @abc.abstractmethod
     def _transaction(self) -> contextlib.AbstractContextManager[None]:
-        """Begin a transaction that writes; it is committed if the block succeeds, and otherwise undone."""
+        """Begin a transaction that writes; it is committed if the block succeeds, and otherwise rolled back."""
 
     @abc.abstractmethod
     def _execute(self, sql: str, values: Sequence[Any] = ()) -> Any:
@@ -186,10 +186,11 @@ class History(abc.ABC):
 
     @abc.abstractmethod
     def _begin_migration(self) -> None:
-        """Keep other writers from migrating until the end of the transaction, and create what :attr:`refuse` needs."""
+        """Prevent other writers from migrating until the end of the transaction, and create the objects that
+        :attr:`refuse` needs."""
 
     def store(self, certificates: Iterable[Certificate]) -> int:
-        """Store certificates, all or none of them; return how many the history did not have yet."""
+        """Store certificates, all or none of them. Returns how many were new to the history."""
         # They are stored in a fixed order, so that two writers of the same certificates cannot deadlock.
         ordered = sorted(certificates, key=lambda certificate: certificate.sha256)
         rows = [dataclasses.astuple(certificate.entry) for certificate in ordered]
@@ -201,14 +202,14 @@ class History(abc.ABC):
         return added
 
     def store_power_cuts(self, results: Iterable[CutResult]) -> int:
-        """Store the results of power cuts; return how many results the history did not have yet."""
+        """Store the results of power cuts; and return how many were new to the history."""
         rows = [dataclasses.astuple(result) for result in sorted(results, key=lambda result: result.sha256)]
         with self._reported("cannot be written"), self._transaction():
             return self._execute_many(_INSERT_CUTS, rows) if rows else 0
 
     def power_cuts(self) -> list[CutResult]:
-        """Return the results of all power cuts, oldest first. They are never pruned: a loss must not be forgotten.
-        Those that were revoked do not count."""
+        """Return the results of all power cuts, oldest first. Results are never pruned, because a loss must not be
+        forgotten. Revoked results are left out."""
         return self._cut_results("TRUE")
 
     def power_cuts_of(self, host: str, volume: str) -> list[CutResult]:
@@ -226,14 +227,14 @@ class History(abc.ABC):
             return told_once([CutResult(*row) for row in self._execute(sql, values).fetchall()])
 
     def store_plans(self, plans: Iterable[Planned]) -> None:
-        """Store what a run planned to certify."""
+        """Store the volumes that a run planned to certify."""
         rows = [dataclasses.astuple(planned) for planned in sorted(plans, key=lambda planned: planned.sha256)]
         with self._reported("cannot be written"), self._transaction():
             if rows:
                 self._execute_many(_INSERT_PLANS, rows)
 
     def plans(self) -> dict[str, list[Planned]]:
-        """Return the newest plan of each host that has one, without volumes that were withdrawn since. If a plan
+        """Return the newest plan of each host that has one, without volumes that were withdrawn since then. If a plan
         contains no mount point, the last known one is used."""
         self._refuse_outdated()
         with self._reported("cannot be read"):
@@ -251,12 +252,12 @@ class History(abc.ABC):
         return found
 
     def newest(self) -> list[Entry]:
-        """Return the entries that decide today's states: for each volume, name, boot and profile, the newest one of
+        """Return the entries that decide today's states: for each volume, name, boot and profile, the newest entry with
         each effect."""
         return self._entries(_NEWEST)
 
     def of_name(self, host: str, volume: str) -> list[Entry]:
-        """Return all entries of a host's volume, oldest first; a replaced volume's are among them."""
+        """Return all entries of a host's volume, oldest first, including those of replaced volumes."""
         sql = (
             f"SELECT {_ALL_COLUMNS} FROM logdisk_certificates WHERE host = ? AND volume = ? ORDER "
             "BY judged_at, run_id, sha256"
@@ -282,7 +283,7 @@ class History(abc.ABC):
             f"SELECT {_ALL_COLUMNS} FROM logdisk_certificates WHERE judged_at >= ? AND judged_at < ? ORDER "
             "BY judged_at, run_id, sha256"
         )
-        return self._entries(sql, (first.isoformat(), f"{last.isoformat()}U"))  # T comes before U
+        return self._entries(sql, (first.isoformat(), f"{last.isoformat()}U"))  # "T" sorts before "U"
 
     def contents(self, wanted: Sequence[str]) -> list[dict[str, Any]]:
         """Return the contents of certificates, in the order of their SHA-256."""
@@ -323,8 +324,8 @@ class History(abc.ABC):
             raise HistoryError(f"the history {self.place} is damaged at {beginning}: {error}") from None
 
     def revoke(self, sha256: str, reason: str, revoked_by: str) -> None:
-        """Withdraw a certificate, a fail, or a result that was imported from mqldt, at the request of a person. The
-        first revocation counts."""
+        """Withdraw a certificate, a fail, or a result that was imported from mqldt, at the request of a person. Only
+        the first revocation is recorded."""
         reason = _reason(reason)
         with self._reported("cannot be written"), self._transaction():
             found = self._execute(
@@ -338,8 +339,8 @@ class History(abc.ABC):
         """Withdraw all entries of a volume, so that it no longer needs to be certified;
         return the number of these entries.
 
-        The label is the host's name, with a slash and the name of the volume unless that is the default one.
-        Later judgements count again.
+        The label is the host's name, followed by a slash and the name of the volume unless it is the default name.
+        Later judgements are valid again.
         """
         names = {(label, DEFAULT_VOLUME), tuple(label.rpartition("/")[::2])}
         with self._reported("cannot be written"), self._transaction():
@@ -364,8 +365,8 @@ class History(abc.ABC):
         return {row[0]: Revocation(*row) for row in rows}
 
     def prune(self, before: datetime.date) -> int:
-        """Remove the entries that were judged before a day, and return how many. Entries that decide a state are kept,
-        so that no state changes."""
+        """Remove the entries that were judged before a day, and return their number. Entries that determine a state are
+        kept, so that no state changes."""
         moment = datetime.datetime.combine(before, datetime.time()).strftime(MOMENT)
         with self._reported("cannot be written"), self._transaction():
             kept = {entry.sha256 for entry in self.newest()}
@@ -376,16 +377,16 @@ class History(abc.ABC):
         return len(removed)
 
     def keep_run(self, run: Mapping[str, Any], archive: bytes, stage: int) -> None:
-        """Keep the archive of a run directory, whose run.json holds run,
-        replacing any archive of this run at this stage or an earlier one."""
+        """Keep the archive of a run directory. ``run`` is the content of its run.json. Any archive of this run at this
+        stage or an earlier one is replaced."""
         job = (run.get("controller") or {}).get("job") or {}
         sha256 = hashlib.sha256(archive).hexdigest()
         texts = (run["run_id"], run.get("created_at"), job.get("id"), job.get("workflow_job_id"))
         run_id, created_at, job_id, workflow_job_id = (printable(str(text or "")) for text in texts)
         with self._reported("cannot be written"), self._transaction():
             self._execute(_KEEP, (sha256, run_id, stage, utc_now(), created_at, job_id, workflow_job_id, archive))
-            # This is done after adding, so that two controllers that keep a run at the same time do not remove each
-            # other's archive.
+            # Earlier archives are removed only after adding, so that two controllers that keep a run at the same time
+            # do not remove each other's archive.
             self._execute(
                 "DELETE FROM logdisk_kept_runs WHERE run_id = ? AND stage <= ? AND sha256 <> ?", (run_id, stage, sha256)
             )
@@ -438,8 +439,8 @@ class History(abc.ABC):
             return [Entry(*row) for row in self._execute(sql, values).fetchall()]
 
     def try_writing(self) -> None:
-        """Write an entry and undo it, unless the schema is an older version:
-        raise HistoryError if it cannot be written."""
+        """Write an entry and roll it back, unless the schema is an older version. Raises HistoryError if it cannot be
+        written."""
         with self._reported("cannot be written"), contextlib.suppress(_UndoneError):
             if self._version() == len(MIGRATIONS):
                 with self._transaction():
@@ -448,8 +449,8 @@ class History(abc.ABC):
                     raise _UndoneError
 
     def _begin(self, migrate: bool) -> None:
-        """Bring the schema to the version of this collection, or only check that it is not a newer one;
-        a history that cannot be used is closed."""
+        """Bring the schema to the version of this collection, or only check that the schema is not newer. A history
+        that cannot be used is closed."""
         try:
             if migrate:
                 self._migrate()
@@ -468,8 +469,8 @@ class History(abc.ABC):
             )
 
     def _migrate(self) -> None:
-        """Bring the schema to the version of this collection. Refuses a newer one,
-        and one that another collection changed."""
+        """Bring the schema to the version of this collection. Refuses a newer schema, and a schema that another program
+        has changed."""
         with self._reported("cannot be opened"):
             if self._version() == len(MIGRATIONS):
                 return
@@ -479,7 +480,7 @@ class History(abc.ABC):
                     self._apply(number)
 
     def _version(self) -> int:
-        """Return the version of the schema, 0 if there is none."""
+        """Return the version of the schema, or 0 if there is none."""
         if not self._has_schema():
             return 0
         version = self._execute("SELECT max(version) FROM logdisk_schema").fetchone()[0] or 0

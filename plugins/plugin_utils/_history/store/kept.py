@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Run directories that the history keeps, for jobs whose own directory is deleted."""
+"""Keeps run directories in the history, for jobs whose own directory is deleted."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files impor
 
 
 def keep_if_asked(path: str, stage: int, place: str = "") -> str:
-    """Keep the directory of a run in its history, or in the history at another place, if the run requests that; return
-    the reason if that failed, otherwise an empty text."""
+    """Keep the directory of a run in its history, or in the history at another place, if the run requests this. Returns
+    the reason if it failed; otherwise an empty text."""
     if not is_kept(path):
         return ""
     try:
@@ -31,7 +31,7 @@ def keep_if_asked(path: str, stage: int, place: str = "") -> str:
 
 
 def is_kept(path: str) -> bool:
-    """Whether the history is to keep the directory of a run. A preflight changes nothing there."""
+    """Whether the history is to keep the directory of a run. A preflight does not change the history."""
     try:
         directory = RunDirectory.open(path)
     except RunDirectoryError:
@@ -46,8 +46,8 @@ def keep(history: History, directory: RunDirectory, stage: int) -> None:
 
 
 def fetch(history: History, run_id: str, report_dir: str) -> RunDirectory:
-    """Return the run with an ID: the one in report_dir if there is one, otherwise the one in the history, which is
-    restored to report_dir. Raises HistoryError, ArchiveError and RunDirectoryError.
+    """Return the run with an ID: from report_dir or, if it is not there, from the history, from which it is restored to
+    report_dir. Raises HistoryError, ArchiveError and RunDirectoryError.
     """
     path = os.path.join(report_dir, run_id)
     if is_run_id(run_id) and os.path.lexists(os.path.join(path, "run.json")):

@@ -21,18 +21,17 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings im
 
 PASSWORD_VARIABLE = "LOGDISK_HISTORY_PASSWORD"
 FILE_NAME = "history.sqlite"
-"""The default history in the directory of reports."""
+"""The name of the default history in the directory of reports."""
 TRY_PATIENCE_S = 30.0
-"""How long to wait for another writer before there is anything to store: as long as it may take to store a large
-fleet."""
+"""How long to wait for another writer before there is anything to store. Storing a large fleet may take this long."""
 
 
 def place_of(history: str, report_dir: str) -> str:
-    """Return the absolute path or the URL that gate_history stands for. Raises HistoryError if it is neither, or
-    contains a password.
+    """Return the absolute path or the URL that gate_history stands for. Raises HistoryError if the value is neither a
+    path nor a URL, or if it contains a password.
 
-    report_dir is what gate_report_dir names. The artifacts of ansible-runner are not a place for a history, because
-    each run has its own.
+    report_dir is the directory in gate_report_dir. The artifacts of ansible-runner are not a place for a history,
+    because each run has its own.
     """
     if history.startswith(SCHEMES):
         refuse_password(history)
@@ -45,10 +44,11 @@ def place_of(history: str, report_dir: str) -> str:
 
 
 def open_history(place: str, create: bool = False, **how: Any) -> History:
-    """Open the history at a place of :func:`place_of`. A file is created only on request. Raises HistoryError.
+    """Open the history at a place that :func:`place_of` returned. A file is created only on request. Raises
+    HistoryError.
 
-    how can contain migrate=False, which leaves an older schema unchanged, and patience_s, the time to wait for another
-    writer.
+    ``how`` can contain migrate=False, which leaves an older schema unchanged, and patience_s, the time to wait for
+    another writer.
     """
     if place.startswith(SCHEMES):
         return PostgresqlHistory(place, os.environ.get(PASSWORD_VARIABLE, ""), **how)
@@ -56,8 +56,8 @@ def open_history(place: str, create: bool = False, **how: Any) -> History:
 
 
 def try_history(place: str, create: bool) -> None:
-    """Raise HistoryError if certificates could not be stored at a place now. Unless it may create the history,
-    nothing is changed there."""
+    """Raise HistoryError if certificates could not be stored at a place now. Nothing is changed, except that the
+    history is created if this is allowed."""
     if not place.startswith(SCHEMES) and not os.path.lexists(place):
         directory = os.path.dirname(place)
         if not os.access(directory, os.W_OK | os.X_OK):

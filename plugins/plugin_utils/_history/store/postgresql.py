@@ -28,10 +28,10 @@ _UNLESS_IN_URL = {
     "keepalives_count": 3,
     "tcp_user_timeout": 60_000,
 }
-"""If the network drops all packets, this causes an error after a minute instead of hours."""
+"""With this option, an error is raised after a minute instead of hours if the network drops all packets."""
 _MIGRATION_LOCK = 0x6C6F676469736B  # any number that no other program locks
 _SERVER = r"(\[[^\]@/?#]*\]|[^\[\]:@/?#,]*)(:[0-9]+)?"
-# Stricter than libpq, which also finds a password in text that looks like a host, a path or options.
+# This is stricter than libpq, which also recognizes a password inside text that looks like a host, a path or options.
 _URL = re.compile(rf"postgres(ql)?://([^:@/?#]*@)?{_SERVER}(,{_SERVER})*(/[^@?#]*)?(\?(?P<options>[^@#]*))?\Z")
 
 
@@ -75,7 +75,7 @@ class PostgresqlHistory(History):
             return cursor.rowcount
 
     def _has_schema(self) -> bool:
-        # to_regclass() may answer from a cache that does not know yet what another writer has just committed.
+        # to_regclass() may use a cache that does not contain what another writer has just committed.
         return bool(
             self._execute(
                 "SELECT 1 FROM pg_tables WHERE schemaname = ANY (current_schemas(false)) AND "
@@ -90,7 +90,7 @@ class PostgresqlHistory(History):
 
 
 def refuse_password(url: str) -> None:
-    """Raise HistoryError if there is or could be a password in a URL; the message does not show it."""
+    """Raise HistoryError if a URL contains, or could contain, a password. The message does not show it."""
     parts = _URL.match(url)
     options = urllib.parse.unquote((parts and parts["options"]) or "").lower()
     if not parts or re.search(r"(^|&)(ssl)?password=", options):

@@ -5,9 +5,9 @@
 """Migrates the history from schema 3 to schema 4: certificates are indexed by their present contents, and power cuts
 by the volume that they tested.
 
-Results of power cuts name their volume by a hash of facts, including its size. A certificate with the same hash says
-which volume that was. If there is no such certificate, only the name is known, and the result counts for every volume
-of that name, so that no loss is forgotten.
+In schema 3, results of power cuts identify their volume by a hash of facts, including its size. A certificate with the
+same hash identifies the volume. If there is no such certificate, only the name of the volume is known. The result then
+applies to every volume of that name, so that no loss is forgotten.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _CUTS_OF_SCHEMA_3 = "sha256, run_id, host, volume, volume_id, judged_at, verdict
 
 
 def read(execute: Callable[[str], Any]) -> tuple[list[Entry], list[CutResult]]:
-    """Return the certificates and the results of power cuts of a history of schema 3, to which execute passes
+    """Return the certificates and the results of power cuts of a history of schema 3, ``execute`` executes its
     statements. Raises CertificateError."""
     known = {sha256 for (sha256,) in execute("SELECT sha256 FROM logdisk_certificates").fetchall()}
     entries: list[Entry] = []

@@ -33,8 +33,8 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         """,
         "CREATE INDEX logdisk_certificates_name ON logdisk_certificates (host, volume, judged_at)",
         "CREATE INDEX logdisk_certificates_volume ON logdisk_certificates (volume_id, judged_at)",
-        # This is separate from the searched columns, so that a search of all certificates reads only a small part of
-        # the history.
+        # The contents are separate from the searched columns, so that a search of all certificates reads only a small
+        # part of the history.
         "CREATE TABLE logdisk_contents (sha256 {text} PRIMARY KEY, content {text} NOT NULL)",
         """
         CREATE TABLE logdisk_revocations (
@@ -44,8 +44,8 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             reason {text} NOT NULL
         )
         """,
-        # Triggers that protect the tables from a faulty program, or from a mistake at an SQL prompt. Entries are
-        # deleted if they are pruned; revocations are never deleted.
+        # Triggers that protect the tables from faulty programs and from mistakes at an SQL prompt. Entries can be
+        # deleted, because they are pruned. Revocations can never be deleted.
         "CREATE TRIGGER logdisk_certificates_kept BEFORE UPDATE ON logdisk_certificates {refuse}",
         "CREATE TRIGGER logdisk_contents_kept BEFORE UPDATE ON logdisk_contents {refuse}",
         "CREATE TRIGGER logdisk_revocations_kept BEFORE UPDATE ON logdisk_revocations {refuse}",
@@ -160,8 +160,8 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE TRIGGER logdisk_plans_left BEFORE DELETE ON logdisk_plans {refuse}",
     ),
 )
-"""The statements that lead from each version of the schema to the next, the first from an empty database. Never change
-a released one; add another."""
+"""The statements that migrate each version of the schema to the next. The first ones start from an empty database.
+Never change a released version; add another one."""
 
 REINDEXED = 4
 """The version whose tables are filled from those of the version before, see reindexing.py."""

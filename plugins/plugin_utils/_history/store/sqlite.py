@@ -4,8 +4,8 @@
 
 """The history in one file on the controller: SQLite, which is part of Python.
 
-The file may lie on NFS, so there is no write-ahead log. A writer takes the lock of the file when it begins and waits
-for another one to finish.
+The file may lie on NFS, so there is no write-ahead log. A writer locks the file when it begins, after waiting for other
+writers to finish.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.histo
 
 
 class SqliteHistory(History):
-    """A history in a file. Unless it is to be created, a file that does not exist is an error."""
+    """A history in a file. If the file does not exist and is not to be created, this is an error."""
 
     errors = (sqlite3.Error,)
     refuse = f"BEGIN SELECT RAISE(ABORT, '{APPEND_ONLY}'); END"
@@ -58,7 +58,7 @@ class SqliteHistory(History):
             yield
             self._connection.execute("COMMIT")
         except BaseException:
-            with contextlib.suppress(sqlite3.Error):  # if the disk is full, it has already been rolled back
+            with contextlib.suppress(sqlite3.Error):  # if the disk is full, it is already rolled back
                 self._connection.execute("ROLLBACK")
             raise
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Keeping a history: rebuilding it from run directories, and pruning it together with them."""
+"""Maintains a history: rebuilds it from run directories, and prunes it together with them."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _RUN_FILE = "run.json"
 
 
 def run_directories(path: str) -> list[str]:
-    """Return the run directories that a path names: itself, or those directly below it.
-    Raises RunDirectoryError if there are none."""
+    """Return the run directories that a path names: the path itself, or the run directories directly below it. Raises
+    RunDirectoryError if there are none."""
     path = os.path.realpath(path)
     if os.path.lexists(os.path.join(path, _RUN_FILE)):
         return [path]
@@ -36,10 +36,10 @@ def run_directories(path: str) -> list[str]:
 
 
 def import_runs(history: History, paths: Iterable[str]) -> tuple[int, int, list[str]]:
-    """Store the certificates and other results of the run directories that paths name, each run as a whole.
+    """Store the certificates and other results of the run directories at the given paths, each run as a whole.
 
-    Returns how many there are, how many of them the history did not have,
-    and a sentence for each that could not be stored. Raises HistoryError.
+    Returns the number of results, how many of them were new to the history, and a sentence for each that could not be
+    stored. Raises HistoryError.
     """
     total, added, problems = 0, 0, []
     for path in paths:
@@ -63,12 +63,12 @@ def import_runs(history: History, paths: Iterable[str]) -> tuple[int, int, list[
 
 
 def prune(history: History, report_dir: str, before: datetime.date) -> tuple[int, list[str], int]:
-    """Remove the entries that were judged before a day, and the run directories below report_dir and in the history
-    that are older and have no entry left.
+    """Remove the entries that were judged before a day, and the older run directories, below report_dir and in the
+    history, that no longer have an entry.
 
-    Returns how many entries were removed, which run directories, and how many run directories in the history. Entries
-    that decide a state are kept, and so are their runs and those below report_dir that the history does not know.
-    Raises HistoryError and RunDirectoryError.
+    Returns how many entries were removed, which run directories were removed, and how many run directories were removed
+    from the history. Entries that determine a state are kept, together with their runs. Runs below report_dir that are
+    not in the history are also kept. Raises HistoryError and RunDirectoryError.
     """
     old = [
         directory
@@ -92,7 +92,7 @@ def _is_known(history: History, directory: RunDirectory) -> bool:
 
 
 def _below(report_dir: str) -> list[RunDirectory]:
-    """Return the runs of a directory of reports; directories whose names are not run IDs are not runs."""
+    """Return the runs of a directory of reports; directories whose names are not run IDs are ignored."""
     try:
         paths = run_directories(report_dir)
     except RunDirectoryError:
