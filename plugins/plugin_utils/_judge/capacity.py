@@ -5,8 +5,8 @@
 """Determines the capacity of a volume: the highest load that passes, the lowest load that does not, and the load to try
 next.
 
-A load point passes if all judgements of its rows do. The capacity is the highest load point that passes and below which
-no load point fails. An inconclusive load point has not passed.
+A load point passes if all judgements of its rows do. The capacity is the highest load point that passes, provided that
+no lower load point fails. An inconclusive load point does not pass.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words
 
 CLOSE_ENOUGH = 0.05
-"""The search ends if the lowest load that does not pass is at most this share above the highest one that does."""
+"""The search ends if the lowest load that does not pass exceeds the highest one that passes by at most this share."""
 
 LOAD_TARGET = "load_target"
 """The fact that says which load the volume must carry."""
 LOAD_SEARCH = "load_search"
-"""The fact that says that the load points were searched for, and not given."""
+"""The fact that says that the load points came from a search and were not given."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """The result of the judgements of a load point; finding is the finding of the worst one, None if all of them
-    pass."""
+    """The result of the judgements of a load point. finding is the finding of the worst judgement, or None if all of
+    them pass."""
 
     load_point: int
     verdict: str
@@ -50,11 +50,11 @@ class Point:
 
     @property
     def passed(self) -> bool:
-        """Whether all judgements are good."""
+        """Whether all judgements pass."""
         return self.verdict in GOOD
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the point as a record keeps it."""
+        """Return the point in the form used in records."""
         return {"load_point": self.load_point, "verdict": self.verdict, "finding": self.finding}
 
     @classmethod
@@ -67,7 +67,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Capacity:
-    """The load points of a run in rising order, and the unit that a load point counts."""
+    """The load points of a run in ascending order, and their unit."""
 
     load_unit: str
     points: tuple[Point, ...]
@@ -92,16 +92,16 @@ class Capacity:
 
     @property
     def lowest_not_passed(self) -> int | None:
-        """The same, as a load."""
+        """That load point's load."""
         return self.first_not_passed and self.first_not_passed.load_point
 
     @property
     def next_load(self) -> int | None:
-        """The load to try next, None if the capacity is known well enough."""
+        """The load to try next; None if the capacity is known with sufficient accuracy."""
         return next_load(self.highest_passed, self.lowest_not_passed) if self.points else None
 
     def text(self, load: float) -> str:
-        """Write a load for people: "80 BSU"."""
+        """Format a load for people: "80 BSU"."""
         return text_of_load(load, self.load_unit)
 
     def held_together_with(self, others: Mapping[str, Capacity]) -> Capacity:
@@ -110,7 +110,7 @@ class Capacity:
         return replace(self, points=tuple(_on_all(point, others) for point in self.points))
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the capacity as a record keeps it."""
+        """Return the capacity in the form used in records."""
         return {
             "load_unit": self.load_unit,
             "highest_passed": self.highest_passed,
@@ -127,7 +127,7 @@ class Capacity:
 
 
 def text_of_load(load: float, load_unit: str) -> str:
-    """Write a load for people, with the unit of the load points: "80 BSU"."""
+    """Format a load for people, with the unit of the load points: "80 BSU"."""
     return f"{load:g} {load_unit}" if load % 1 else Words("", "", load_unit, load_unit).load_text(int(load))
 
 
@@ -135,8 +135,9 @@ def next_load(highest_passed: int | None, lowest_not_passed: int | None, largest
     """Return the load to try next: twice a load that passed, half of one that did not, or the middle between the two;
     None if none is left.
 
-    That is how Jetstress is used: raise the load until it fails, then lower it until it passes. No load is left if the
-    two are adjacent or within CLOSE_ENOUGH of each other, if the largest load passed, or if a load of 1 did not.
+    Jetstress is used in the same way: the load is increased until it fails, and then reduced until it passes. No load
+    is left if the two are adjacent or within CLOSE_ENOUGH of each other, if the largest load passed, or if a load of 1
+    did not.
     """
     if lowest_not_passed is None:
         return None if highest_passed == largest else min(2 * (highest_passed or 1), largest)
@@ -148,8 +149,8 @@ def next_load(highest_passed: int | None, lowest_not_passed: int | None, largest
 
 
 def capacity_of(tables: Tables, judgements: Iterable[Mapping[str, Any]], ending: Finding | None) -> Capacity:
-    """Return the capacity that the judgements of a run show. ``ending`` says how the tester ended if it did not measure
-    everything."""
+    """Return the capacity according to the judgements of a run. ``ending`` says how the tester ended, if it did not
+    measure everything."""
     steps: dict[int, set[int]] = {}
     for row in tables.results:
         steps.setdefault(row["load_point"], set()).add(row["step"])
@@ -172,8 +173,8 @@ def counting(
     """Return the judgements that count for the verdict of the volume.
     The judgements of other load points only explore the limits of the volume.
 
-    If there is a target, the load points up to it count. If there is none, all of them count if the load points were
-    given. If they were searched for, those up to the capacity count; if none passed, those of the lowest load point.
+    If there is a target, the load points up to the target count. If there is no target and the load points were given,
+    all of them count. In a search, the load points up to the capacity count or, if none passed, the lowest load point.
     """
     if target is None and not is_search:
         return list(judgements)
@@ -186,8 +187,8 @@ def counting(
 
 
 def unproven(capacity: Capacity, target: float | None, is_search: bool) -> Finding | None:
-    """Return a finding if the run does not show that the volume carries its target, or, in a search, any load;
-    None if it does."""
+    """Return a finding if the run does not show that the volume carries its target or, in a search, any load at all;
+    otherwise None."""
     if not capacity.points or (target is None and not is_search):
         return None
     highest, stopped = capacity.highest_passed, capacity.first_not_passed

@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The search for the capacity, between two rounds: which load each volume tries next, and which load volumes that are
-searched together carry. Each volume is searched by itself, or the volumes of a group are searched together: then all of
-them try the same load in the same round, and a load passes only if it passes on all.
+"""The search for the capacity between two rounds. Decides which load each volume tries next, and which load the volumes
+of a group can carry. Either each volume is searched by itself, or the volumes of a group are searched together. In a
+group, all volumes try the same load in the same round, and a load passes only if it passes on all of them.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 
 SEARCH_ENDED_AFTER_ROUNDS = "search_ended_after_rounds"
-"""The fact that says after how many rounds a search ended before the capacity was known."""
+"""The fact that contains the number of rounds of a search that ended before the capacity was known."""
 
 
 @dataclass(frozen=True)
 class Climber:
-    """A volume whose capacity is searched for. group is shared by the volumes that are searched together, None if the
-    volume is searched by itself. rounds is the number of rounds that it may have, and largest is the largest load that
-    its workload can make."""
+    """A volume whose capacity is searched for. group is the same for volumes that are searched together, and None if
+    the volume is searched by itself. rounds is the maximum number of rounds, and largest is the largest load that the
+    workload can produce."""
 
     record: HostRecord
     group: str | None
@@ -40,7 +40,8 @@ class Climber:
 
     @property
     def can_go_on(self) -> bool:
-        """Whether the volume can be measured again: it cannot after an I/O error or if the run was stopped."""
+        """Whether the volume can be measured again: this is not possible after an I/O error or if the run was
+        stopped."""
         return (
             kind_named(self.record.kind).tests_storage
             and (self.record.tester or {}).get("exit_status") == 0
@@ -62,8 +63,8 @@ def others_of(climber: Climber, climbers: Sequence[Climber]) -> dict[str, Capaci
 def next_loads(
     climbers: Sequence[Climber], rounds_done: int
 ) -> tuple[dict[tuple[str, str], int], dict[tuple[str, str], Finding]]:
-    """Return the load that each volume tries next, and a note on each one whose search ends before its capacity is
-    known; both by host and volume."""
+    """Return the load that each volume tries next, and a note for each volume whose search ends before its capacity is
+    known. Both are by host and volume."""
     loads, ended = {}, {}
     for climber in climbers:
         key = (climber.record.host, climber.record.volume)

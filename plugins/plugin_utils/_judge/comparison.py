@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the comparison of a host's volume with its baseline adds to the verdict of its limits.
-The comparison is the content of comparison.json."""
+"""Adds the comparison of a host's volume with its baseline to the verdict of the limits. The comparison is the content
+of comparison.json."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ UNUSABLE = "its comparison.json cannot be used, so what it says about the baseli
 
 
 def can_be_compared(record: HostRecord) -> bool:
-    """Whether there is anything to compare, because a host that was not measured already has a verdict."""
+    """Whether there is anything to compare. A host that was not measured already has a verdict."""
     return kind_named(record.kind).tests_storage and record.verdict in (*GOOD, FAIL, INCONCLUSIVE)
 
 
 def not_made(reason: str) -> dict[str, Any]:
-    """Return the comparison of a volume that was not compared with anything, for a reason; it can be made later."""
+    """Return the comparison of a volume that was not compared with anything, with the reason. The volume can be
+    compared later."""
     return {"schema": SCHEMA_VERSION, "outcome": None, "verdict": INCONCLUSIVE, "reason": reason}
 
 
 def judged_with(record: HostRecord, comparison: Mapping[str, Any] | None) -> HostRecord:
-    """Return a record that its limits have judged, after judging it also by the comparison: the worse of the two
-    verdicts counts.
+    """Return a record with the worse of two verdicts: the verdict of the limits, and that of the comparison.
 
     Without a comparison, the host is inconclusive.
     """

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Whether something other than the disk may have slowed down writes while they were measured."""
+"""Decides whether something other than the disk may have slowed down the measured writes."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import T
 
 @dataclass(frozen=True)
 class _Sign:
-    """A kind of disturbance: the key of run.csv that shows it, the smallest value that counts, and where it is ignored:
-    on some file systems, or together with some other kinds."""
+    """A kind of disturbance: the key of run.csv that shows it, the smallest relevant value, and the file systems and
+    other kinds of disturbances for which it is ignored."""
 
     kind: str
     key: str
@@ -24,8 +24,8 @@ class _Sign:
     not_with: str = ""
 
 
-# On these file systems, a write causes metadata of many times its own size. The tester did not write that metadata, but
-# neither did other processes.
+# On these file systems, a write can cause many times its own size in metadata. The tester did not write this metadata
+# itself, but neither did other processes.
 _COPY_ON_WRITE = ("btrfs", "zfs", "bcachefs")
 
 STEAL, QUOTA, RUN_QUEUE, PROCESSORS, FOREIGN_IO, FREEZE = (
@@ -43,10 +43,11 @@ _FROZEN = _Sign(FREEZE, "oversleep_max_ns", 0.5e9)
 
 # These are well above the values that the test itself causes: on two idle processors, its own wake-ups cause a
 # run_queue_wait_share of 0.006 and a psi_cpu_some_share of 0.25. The test does not cause throttling: without a quota,
-# or with one that is large enough, it is exactly 0. With a quota that is too small, every thread stands still until the
-# next period, up to 0.1 s later. If it affects at least 0.01 of the time, throttling alone, like steal, can explain the
-# slowest 1 % of the time-weighted writes, and so the p99. The kernel counts a thread that a quota holds back as one
-# that is waiting for a processor. So if there is a quota, such waiting does not prove that there was other work.
+# or with a sufficiently large one, throttling is exactly 0. With a quota that is too small, every thread stands still
+# until the next period, up to 0.1 s later. If throttling or steal affects at least 0.01 of the time, it can by itself
+# explain the slowest 1 % of the time-weighted writes, and therefore the p99. The kernel counts a thread that is
+# throttled by a quota as waiting for a processor. Therefore, if there is a quota, such waiting does not prove that
+# other work was running.
 _SIGNS = (
     _Sign(STEAL, "cpu_steal_share", 0.01),
     _Sign(QUOTA, "cpu_throttled_share", 0.01),
@@ -58,13 +59,13 @@ _SIGNS = (
 
 
 def disturbances(tables: Tables) -> list[dict[str, Any]]:
-    """Return the disturbances of the measurement, each with its kind and its figure;
-    figures that the kernel did not provide are left out.
+    """Return the disturbances of the measurement, each with its kind and its figure; figures that the kernel did not
+    provide are ignored.
 
-    If a step ended early, a disturbance of this step alone also counts, because the step may be a small part of the
+    If a step ended early, a disturbance of this step alone is sufficient, because the step may be a small part of the
     run.
 
-    Waiting for I/O (psi_io_some_share) does not show a disturbance, because the test itself causes it.
+    Waiting for I/O (psi_io_some_share) is not evidence of a disturbance, because the test itself causes it.
     """
     found: dict[str, float] = {}
     for sign in _SIGNS:

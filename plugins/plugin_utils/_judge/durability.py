@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The verdict on the power cuts of a volume. A loss is a fail that nothing excuses: no profile has a limit on it, so
-no waiver can cover it. Cuts without a loss limit the chance of a loss, but never exclude a loss.
+"""The verdict on the power cuts of a volume. A loss is always a fail. No profile has a limit on it, so no waiver can
+cover it. Cuts without a loss put a bound on the chance of a loss, but never exclude it.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE
 
 STAGE = "power cut"
-"""The stage, in records, of reasons why a host cannot be cut."""
+"""The stage in records that state why the power of a host cannot be cut."""
 
 CONFIDENCE = 0.95
 
 CERTIFYING_BOUND = 0.05
-"""If no profile says how many cuts are enough: the chance of a loss per cut above which cuts without a loss are too
-few to certify anything."""
+"""The largest acceptable bound on the chance of a loss per cut if no profile requires a number of cuts. If the bound is
+higher, there are too few cuts without a loss to certify anything."""
 
 _TORN_BLOCK_BYTES = 4096
-"""The size of the writes that IBM MQ's LogWriteIntegrity concerns."""
+"""The size of the writes to which IBM MQ's LogWriteIntegrity applies."""
 
 
 @dataclass(frozen=True)
@@ -119,8 +119,8 @@ LOSSES = (
 
 
 def findings_of(cuts: Sequence[Mapping[str, Any]], asked: int) -> list[Finding]:
-    """Return why some cuts of a volume do not pass, none if they do. Each cut must be kept for a pass,
-    and one loss is enough for a fail.
+    """Return findings about cuts of a volume that do not pass; none if all of them pass. A pass requires that every cut
+    kept all writes. A single loss is enough for a fail.
 
     A cut that lost something has a finding for each kind of damage.
     """
@@ -140,17 +140,17 @@ def findings_of(cuts: Sequence[Mapping[str, Any]], asked: int) -> list[Finding]:
 
 
 def chance_bound(cuts: int, confidence: float = CONFIDENCE) -> float:
-    """Return the largest chance of a loss per cut at which this many cuts without a loss still happen with a chance of
-    1 - ``confidence``.
+    """Return the largest chance of a loss per cut for which this number of cuts without a loss still has a probability
+    of 1 - ``confidence``.
 
-    That is 1 - (1 - confidence)^(1/n), which is a little below 3/n at 95 %.
-    This holds for cuts that are independent and similar.
+    It is 1 - (1 - confidence)^(1/n), which is a little below 3/n at 95 %. This holds for cuts that are independent and
+    similar.
     """
     return -math.expm1(math.log1p(-confidence) / cuts)
 
 
 def claim_of(cuts: Sequence[Mapping[str, Any]]) -> str:
-    """Return what cuts without any loss prove, and what they could not have shown."""
+    """Return text about what cuts without any loss prove, and what they could not have shown."""
     number = len(cuts)
     percent = percent_upwards(100 * chance_bound(number))
     text = (
@@ -162,8 +162,8 @@ def claim_of(cuts: Sequence[Mapping[str, Any]]) -> str:
 
 
 def why_not_certifying(cuts: int, wanted: int) -> str:
-    """Return why this number of cuts without a loss does not certify anything under a profile that requires ``wanted``
-    of them (0 if it does not require any number); empty if they are enough."""
+    """Return the reason if this number of cuts without a loss does not certify anything under a profile that requires
+    ``wanted`` of them (0 if it does not require any number); otherwise empty."""
     if wanted:
         return "" if cuts >= wanted else f"too few, the profile asks for {_units.format_count(wanted)}"
     bound = chance_bound(cuts)
@@ -176,7 +176,7 @@ def why_not_certifying(cuts: int, wanted: int) -> str:
 
 
 def percent_upwards(value: float) -> str:
-    """Return a percentage with two digits that is not below the value."""
+    """Return a percentage with two digits, rounded up."""
     unit = 10.0 ** (math.floor(math.log10(value)) - 1)
     return f"{math.ceil(round(value / unit, 6)) * unit:.2g}"
 
@@ -192,8 +192,8 @@ def _unseen(cuts: Sequence[Mapping[str, Any]]) -> str:
 
 
 def losses_of(cuts: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return each kind of loss that was found: in which cuts, what it means for a queue manager,
-    and what to do next."""
+    """Return the kinds of loss that were found, each with the cuts, its consequence for a queue manager, and the next
+    step."""
     totals = [(cut["number"], total_row(cut["rows"])) for cut in cuts if cut["outcome"] == LOST]
     found = []
     for loss in LOSSES:
@@ -205,7 +205,7 @@ def losses_of(cuts: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def torn_notes(cuts: Iterable[Mapping[str, Any]], block_size_bytes: Any) -> list[Finding]:
-    """Return a note if a write was torn in flight, which is not a loss, but shows whether MQ may rely on whole
+    """Return a note if a write in flight was torn. This is not a loss, but it shows that MQ cannot rely on atomic
     writes."""
     numbers = [cut["number"] for cut in cuts if any(row.get("in_flight") == "torn" for row in cut["rows"])]
     if not numbers:

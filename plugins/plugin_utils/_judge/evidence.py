@@ -2,12 +2,12 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The evidence that the seconds of a step give for or against a limit: which test decides which metric, and which
-columns it uses.
+"""Gathers the evidence for or against a limit from the seconds of a step. Determines which test decides which metric,
+and which columns it uses.
 
 A test decides the row `all`. It also decides the rows of single workers among several if the tester counted the slow
 operations of each worker. For hard limits, for metrics without a test, and for single workers whose slow operations
-were not counted, the figures are compared with the limit as they stand.
+were not counted, the figures are compared with the limit directly.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ _RATIOS = {
     "bytes_per_s": ("bytes", None),
     "operations_per_s": ("operations", None),
 }
-"""The columns of intervals.csv whose sums make a mean: numerator, and denominator (None is the second itself)."""
+"""The columns of intervals.csv whose sums give a mean: numerator, and denominator (None means the number of
+seconds)."""
 
 
 @dataclass(frozen=True)
@@ -53,21 +54,20 @@ class Confidence:
 
 
 def confidence_of(profile: Profile, tables: Tables) -> Confidence | None:
-    """Return the confidence with which a host is judged, None if its figures are taken as they stand."""
+    """Return the confidence with which a host is judged, or None if its figures are used without a confidence bound."""
     if profile.confidence is None or not tables.counts_over:
         return None
     if any(tables.knows_workers(row) for row in tables.results):
         dummy = tables.batches  # checked even if no judgement needs them, because invalid seconds mean invalid tables
     tested = sum(is_tested(limit, row, tables) for limit in profile.limits for row in rows_of(limit, tables))
     alpha = 1 - profile.confidence
-    # A sweep that ended early has fewer rows than the one that was planned, but it could have ended in each of the
-    # planned rows.
+    # A sweep that ended early has fewer rows than planned, but it could have ended in any of the planned rows.
     planned = round((tables.number("fail_odds") or 0) * alpha)
     return Confidence(alpha, max(1, tested, planned))
 
 
 def planned_tests(profile: Profile, sizes: Sequence[int], load_points: Sequence[int]) -> int:
-    """Return the number of rows in a sweep of the log that the tests of a profile decide, with one step for each size
+    """Return the number of rows that the tests of a profile decide in a sweep of the log with one step for each size
     and load point."""
     tested = [limit for limit in profile.limits if has_test(limit)]
     return sum(
@@ -85,21 +85,22 @@ def _planned_row(size: int, load: int, worker: int | str) -> Row:
 
 
 def is_tested(limit: Limit, row: Row, tables: Tables) -> bool:
-    """Whether a test, rather than the figure as it stands, decides whether a row keeps a limit.
+    """Whether a test decides if a row keeps a limit, instead of a direct comparison of the figure.
 
-    The commits in a write all end with it, so the tests, which are for single operations, are not valid for them.
+    All commits in a write end at the same time. The tests are for independent operations, so they are not valid for
+    commits.
     """
     return has_test(limit) and (row["worker"] == ALL_WORKERS or tables.knows_workers(row))
 
 
 def has_test(limit: Limit) -> bool:
-    """Whether there is a test for a limit. Without a test, the figures are compared with the limit as they stand."""
+    """Whether there is a test for a limit. Without a test, the figures are compared with the limit directly."""
     return not limit.hard and limit.metric.method in _TESTS and limit.stream != COMMITS
 
 
 def evidence_of(limit: Limit, row: Row, tables: Tables, confidence: Confidence | None) -> Evidence | None:
-    """Return the evidence that the seconds of a row give for or against a limit, None if no test decides it.
-    Raises TablesError if the tables contradict each other."""
+    """Return the evidence that the seconds of a row give for or against a limit, or None if no test decides it. Raises
+    TablesError if the tables contradict each other."""
     if confidence is None or not is_tested(limit, row, tables) or not row["operations"]:
         return None
     seconds = seconds_of(tables.together_with(row), tables)
@@ -178,8 +179,8 @@ def _time_over(
 
 
 def _time_of_worker(row: Row, tables: Tables, seconds: list[Row], slow_ns: list[int], over_ns: int) -> list[int]:
-    """Return the time of a single worker's operations in each second: the time of slow ones is counted, and the time of
-    the others is distributed in the same proportion as for all workers."""
+    """Return the time of a single worker's operations in each second: the time of slow operations was counted, and the
+    rest is distributed in the same proportion as for all workers."""
     slow_of_all = _over(tables.together_with(row), tables, seconds, over_ns, "latency_sum_ns")
     quick_of_all = [max(0, int(second["latency_sum_ns"]) - slow) for second, slow in zip(seconds, slow_of_all)]
     quick, total = max(0, int(row["latency_sum_ns"]) - sum(slow_ns)), max(1, sum(quick_of_all))
@@ -203,7 +204,7 @@ def _batch_means(limit: Limit, row: Row, tables: Tables, seconds: list[Row], con
 
 
 def _batch_means_of_worker(limit: Limit, row: Row, tables: Tables, confidence: Confidence) -> Evidence:
-    """Test the mean of a single worker, using the parts into which the tester divided the measured time."""
+    """Test the mean of a single worker, using the batches into which the tester divided the measured time."""
     elapsed_s = round(row["elapsed_ns"] / _SECOND_NS)
     latency_ns, operations = (
         means.merged([part[column] for part in tables.batches_of(row)], elapsed_s)
@@ -244,12 +245,12 @@ def _at_threshold(limit: Limit, row: Row, tables: Tables, test: Callable[[int], 
 
 
 def _over(row: Row, tables: Tables, seconds: list[Row], over_ns: int, column: str) -> list[int]:
-    """Return a column of over.csv for each second, 0 in the seconds that had nothing above the threshold."""
+    """Return a column of over.csv for each second; 0 for seconds without an operation above the threshold."""
     found: dict[int, int] = {}
     for over in tables.over_of(row):
         if over["over_ns"] == over_ns:
             found[over["second"]] = found.get(over["second"], 0) + int(over[column])
-    # If a row is absent, nothing was above the threshold, so no row may get lost.
+    # A missing row means that nothing was above the threshold, so a lost row must be detected.
     if row["worker"] == ALL_WORKERS and set(found) != {
         second["second"] for second in seconds if (second["latency_max_ns"] or 0) > over_ns
     }:
@@ -263,6 +264,6 @@ def _over(row: Row, tables: Tables, seconds: list[Row], over_ns: int, column: st
 
 
 def _in_flight_ns(row: Row) -> int:
-    """Return the age of the operation that had not returned at the end,
-    0 if none is older than the slowest one that returned."""
+    """Return the age of the operation that had not returned at the end; 0 if it is not older than the slowest one that
+    returned."""
     return int(row["latency_max_ns"] or 0) if row["latency_max_in_flight"] == 1 else 0

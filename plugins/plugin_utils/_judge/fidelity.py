@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Whether the steps of a workload of streams did what the workload requires: its shares of reads, sizes,
+"""Checks whether the steps of a workload of streams did what the workload requires: its shares of reads, sizes,
 operations and capacity.
 
-Rates are not checked here: a rate that is too low fails as a load that cannot be sustained.
+Rates are not checked here: if a rate is too low, the run fails because the load cannot be sustained.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader im
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables
 
 TOLERANCE = 0.05
-"""By how much a share may differ from the requested one, relative to it."""
+"""How much a share may differ from the requested one, relative to the latter."""
 _Z = 3.29
-"""The deviation that chance explains, in standard deviations: one random draw in 1,000 deviates further."""
+"""The deviation that chance explains, in standard deviations. One random draw in 1,000 deviates more."""
 
 _ABOUT = ("property", "stream", "item")
 _SHARES = (READ_SHARE, "size_share", "operations_share", "capacity_share")
 
 
 def deviations(tables: Tables) -> dict[int, list[dict[str, Any]]]:
-    """Return, by step number, how the steps differ from what was requested, by more than the tolerance and more than
-    chance explains. Raises TablesError."""
+    """Return, by step number, how the steps differ from the request, if they differ by more than the tolerance and more
+    than chance explains. Raises TablesError."""
     found: dict[int, list[dict[str, Any]]] = {}
     for row in _shares(tables):
         off = abs(row["achieved"] - row["asked"])
@@ -41,12 +41,12 @@ def deviations(tables: Tables) -> dict[int, list[dict[str, Any]]]:
 
 
 def fidelity_notes(tables: Tables) -> list[Finding]:
-    """Return a note if the steps made too few operations to distinguish a share that is off by the tolerance from
+    """Return a note if the steps made too few operations to distinguish a share that deviates by the tolerance from
     chance."""
     try:
         rows = [row for row in _shares(tables) if row["asked"] and _by_chance(row, tables) > TOLERANCE * row["asked"]]
     except TablesError:
-        return []  # the verdict says that they cannot be used
+        return []  # the verdict already says that they cannot be used
     unknown = dict.fromkeys(tuple(row[key] for key in _ABOUT) for row in rows)
     return (
         [
@@ -67,8 +67,8 @@ def _shares(tables: Tables) -> list[Row]:
 
 
 def _by_chance(row: Row, tables: Tables) -> float:
-    """Return by how much a share can deviate by chance: because of n random draws, and because the end of the step
-    cuts off the last operation of each worker."""
+    """Return how much a share can deviate by chance, because of n random draws, and because the last operation of each
+    worker is cut off at the end of the step."""
     if row["property"] == "capacity_share":
         return 0.0
     operations, workers = _drawn(row, tables)

@@ -33,15 +33,14 @@ INSTEAD_OF = "instead_of"
 
 
 class PolicyError(ValueError):
-    """A policy that cannot be applied; the message is one sentence that names the value and what is allowed."""
+    """A policy cannot be applied. The message is one sentence that names the value and what is allowed."""
 
 
 def judge_fleet(run: Mapping[str, Any], records: Iterable[HostRecord]) -> dict[str, Any]:
-    """Judge a fleet from the verdicts on its hosts and return the content of verdict.json, without the sentences that
-    are made from it.
+    """Judge a fleet from the verdicts on its hosts and return the content of verdict.json, without the sentences.
 
-    run is run.json; records are read once. Anything that was left behind on a host stops the gate, regardless of the
-    host's verdict (problems). Every record that needs a verdict must have one (lacks_verdict).
+    run is the content of run.json. records are iterated only once. Anything that was left behind on a host fails the
+    gate, regardless of the host's verdict (problems). Every record that needs a verdict must have one (lacks_verdict).
     In check mode nothing is measured: the verdict is None, and only hosts with a verdict of their own (because a
     certification would refuse them) count. Hosts that were only observed have no verdict either. Raises PolicyError if
     the run's policy names an unknown verdict.
@@ -98,7 +97,8 @@ def lacks_verdict(record: HostRecord, check_mode: bool) -> bool:
 
 
 def check_policy(fail_on: Any) -> tuple[str, ...]:
-    """Return the checked verdicts at which the gate stops: any but pass, and "unqualified". Raises PolicyError."""
+    """Return the verdicts at which the gate fails, after checking them. Any verdict except pass is possible, and also
+    "unqualified". Raises PolicyError."""
     if not isinstance(fail_on, (list, tuple)):
         raise PolicyError(f"fail_on must be a list of {', '.join(FAIL_ON_CHOICES)}.")
     for verdict in fail_on:
@@ -124,7 +124,7 @@ def _stops(host: Mapping[str, Any], fail_on: tuple[str, ...]) -> bool:
 
 
 def _fleet_problems(hosts: list[dict[str, Any]], check_mode: bool) -> list[Finding]:
-    """Return the findings that stop the gate regardless of the verdicts."""
+    """Return the findings that fail the gate regardless of the verdicts."""
     if not hosts and not check_mode:
         return [finding(NO_HOST, None)]
     return [
@@ -146,6 +146,7 @@ def _wrong_fails_expected(run: Mapping[str, Any], hosts: list[dict[str, Any]]) -
 
 
 def _wrong_fail_share(profile: Mapping[str, Any]) -> float:
-    """Return the share of all runs in which a profile may fail a good host by chance, None if it has no confidence."""
+    """Return the share of all runs in which a profile may fail a good host by chance, or None if it has no
+    confidence."""
     confidence = (profile.get("qualifies") or {}).get("confidence")
     return 1 - confidence if isinstance(confidence, float) else 0.0

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The suspicion that a synchronous write does not flush anything. Only a power cut decides that,
-so this is a note and never a verdict."""
+"""The suspicion that a synchronous write does not flush anything. Only a power cut can prove this, so it is a note and
+never a verdict."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ PROBE_PREFIX = "sync_probe_"
 added to the facts of the host."""
 
 NO_FLUSH_BELOW = 1.2
-"""Below this ratio of the medians a synchronous write costs as much as a plain one.
-Disks that answer flushes at once had 1.7 and more."""
+"""Below this ratio of the medians a synchronous write costs as much as a plain one. Disks that acknowledge flushes at
+once have shown ratios of 1.7 and more."""
 
 _BARRIERS_OFF = ("nobarrier", "barrier=0")
 
 
 def flush_notes(facts: Mapping[str, Any]) -> list[Finding]:
-    """Return a note if no flush seems to be sent to the device; none if that is not known, as for a network file
+    """Return a note if no flush seems to be sent to the device; none if this is unknown, as for a network file
     system."""
     off = [option for option in str(facts.get("mount_options") or "").split(",") if option in _BARRIERS_OFF]
     if off:

@@ -32,9 +32,9 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import FORESEEN, Finding, finding
 
 _TARGETS = {TARGET: Target, HIGHEST: OperationsTarget}
-"""The form of sweep_target that limits with these scopes require."""
+"""The kind of sweep_target that limits with these scopes require."""
 _LARGEST_MEAN = 0.4
-"""The mean, as a share of a limit on a percentile, for which a note says how long a row must be measured."""
+"""The mean, as a share of a limit on a percentile, that notes assume when they say how long a row must be measured."""
 
 
 def foresee(profile: Profile, plan: Mapping[str, Any]) -> list[Finding]:
@@ -87,13 +87,13 @@ def _short_of_target(plan: Mapping[str, Any]) -> list[Finding]:
 
 
 def _of_commits(profile: Profile) -> list[Finding]:
-    """Limits on commits are compared as they stand, after any number of seconds."""
+    """Limits on commits are compared directly, after any number of seconds."""
     blocks = any(limit.block_size for limit in profile.limits)
     return [*([_foreseen("no_blocks", profile=profile.name)] if blocks else []), _foreseen("commits")]
 
 
 def foresee_without_target(profile: Profile, target: Target | OperationsTarget | None) -> list[Finding]:
-    """Return notes on the limits that cannot be judged on a host with a different kind of target, or without one."""
+    """Return notes on the limits that cannot be judged on a host with a different kind of target or with no target."""
     lacking = [scope for scope, kind in _TARGETS.items() if not isinstance(target, kind)]
     return [
         _foreseen("no_target", limit=limit.text, scope=limit.metric.scope)
@@ -150,7 +150,7 @@ def _too_short_for(limit: Limit, profile: Profile, rows: list[dict[str, Any]], p
 
 
 def _needed_s(limit: Limit, alpha: float, mean_over_limit: float) -> int:
-    """Return the smallest number of seconds in which a limit can pass, 0 if the figure is compared as it stands."""
+    """Return the smallest number of seconds in which a limit can pass, or 0 if the figure is compared directly."""
     metric = limit.metric
     if metric.method == SHARE_OF_OPERATIONS:
         return statistics.seconds_to_pass(metric.allowed_share, 1 / mean_over_limit, alpha)
@@ -160,6 +160,6 @@ def _needed_s(limit: Limit, alpha: float, mean_over_limit: float) -> int:
 
 
 def _mean_over_limit(limit: Limit, profile: Profile, row: Mapping[str, Any]) -> float:
-    """Return the largest mean assumed for a row: the one that the profile allows, but at most a share of the limit."""
+    """Return the largest mean assumed for a row: the mean that the profile allows, but at most a share of the limit."""
     means = [other.value for other in profile.limits if other.metric.name == "latency_mean" and other.applies_to(row)]
     return min([_LARGEST_MEAN, *(mean / limit.value for mean in means)])

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The verdict on a host, which is the worst of its judgements and of the verdict on how the tester ended, with the
-findings that it is based on."""
+"""The verdict on a host, with its findings. It is the worst of the judgements and of the verdict on how the tester
+ended."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import
 )
 
 SKIPPED = "skipped"
-"""The key, in the reason why a volume was not measured, for the queue manager that is left out on a host."""
+"""The key for a queue manager that is left out on a host, in the reason why a volume was not measured."""
 
 _LONGEST_VALUE = 40
 # The tester's names for file systems in memory (backing.c); empty means unknown.
@@ -110,8 +110,8 @@ def judge_host(
 ) -> dict[str, Any]:
     """Return the judged part of a host's record (verdict, certified, findings, judgements, capacity and facts about the
     volume), without sentences. record holds the facts about the host so far, tables the results of its tester, today is
-    the day that decides whether a waiver is valid. ``together`` holds, by label, the capacities of the other volumes
-    that were searched together with this one.
+    the day for which waivers must be valid. ``together`` holds, by label, the capacities of the other volumes that were
+    searched together with this one.
     """
     if record.error:
         return unmeasured(finding_of_error(record.error))
@@ -145,7 +145,7 @@ def judge_host(
     for found in filter(None, (unproven(capacity, target, is_search), ending)):
         verdicts.append(found["verdict"])
         if found["kind"] == ENDED_EARLY:
-            findings = [*findings, found]  # after the broken limit that caused the early end
+            findings = [*findings, found]  # placed after the broken limit that caused the early end
         elif not any(_is_same(each, found) for each in findings):
             findings = [found, *findings]
     verdict = worst(verdicts)
@@ -191,7 +191,7 @@ def finding_of_error(error: Mapping[str, Any]) -> Finding:
 
 
 def _exit_status(record: HostRecord, tables: Tables | None) -> int | None:
-    """Return the tester's exit status: the one in its tables, unless they report success and the process did not."""
+    """Return the tester's exit status: the status in its tables, unless they report success but the process did not."""
     of_process = (record.tester or {}).get("exit_status")
     if tables is None:
         return of_process
@@ -215,8 +215,7 @@ def _load(value: Any) -> float | None:
 
 
 def _judge_ending(status: int, tables: Tables, profile: Profile, kind: str) -> Finding | None:
-    """Return a finding about a tester that did not measure to its end, None if it measured to its end.
-    ``kind`` is the kind of the record."""
+    """Return a finding about a tester that did not measure to its end, or None. ``kind`` is the kind of the record."""
     if status == 0:
         return finding_of_early_end(tables)
     if status == 3:
@@ -258,7 +257,7 @@ _Why = dict[str, Any] | None
 
 
 def _why_not_certified(judgements: list[dict[str, Any]], record: HostRecord, tables: Tables, profile: Profile) -> _Why:
-    """Return why a run that passes does not certify, None if it does."""
+    """Return the reason why a run that passes does not certify, or None if it certifies."""
     return (
         _unlike_workload(record, tables, profile)
         or _too_short(tables, profile)
@@ -283,14 +282,15 @@ def _too_short(tables: Tables, profile: Profile) -> _Why:
 
 
 def _without_confidence(tables: Tables, profile: Profile) -> _Why:
-    """Return why the figures were taken as they stand, None if they were tested."""
+    """Return the reason why the figures were used without a confidence bound, or None if they were tested."""
     if profile.confidence is None:
         return {"cause": "no_confidence", "profile": profile.name}
     return None if tables.counts_over else {"cause": "nothing_counted"}
 
 
 def _uncovered_episodes(judgements: list[dict[str, Any]], tables: Tables, profile: Profile) -> _Why:
-    """Return the pass that covers only slow phases shorter than the profile requires, None if there is none."""
+    """Return a judgement that passes but covers only slow phases shorter than the profile requires; None if there is
+    none."""
     covered = [
         judgement for judgement in judgements if judgement["verdict"] == PASS and judgement.get("episode_s") is not None
     ]
@@ -313,7 +313,7 @@ def _uncovered_episodes(judgements: list[dict[str, Any]], tables: Tables, profil
 
 
 def _unfinished_ring(tables: Tables) -> _Why:
-    """Return the step that did not write its complete set of files once, None if there is none."""
+    """Return the step that did not write its complete set of files once, or None."""
     for row in tables.results:
         if row.get("ring_passes") is not None and row["ring_passes"] < 1:
             needed_s = math.ceil(row["elapsed_ns"] / 1e9 / row["ring_passes"]) if row["ring_passes"] else None
@@ -327,8 +327,8 @@ def _unfinished_ring(tables: Tables) -> _Why:
 
 
 def _too_small_a_ring(record: HostRecord, tables: Tables, profile: Profile) -> _Why:
-    """Return why the files of a queue manager were too small to show the storage behind a cache,
-    None if they were not."""
+    """Return the reason if the files of a queue manager were too small to show the storage behind a cache; otherwise
+    None."""
     log_set_bytes = record.facts.get("queue_manager_log_set_bytes")
     log_set_bytes = log_set_bytes if isinstance(log_set_bytes, int) and tables.layout.of_mq else 0
     if not profile.min_footprint_bytes and not log_set_bytes:
@@ -358,10 +358,10 @@ def _missing_block_sizes(tables: Tables, profile: Profile) -> _Why:
 
 
 def _unlike_workload(record: HostRecord, tables: Tables, profile: Profile) -> _Why:
-    """Return how the run differed from the workload that the profile certifies; None if it did not.
+    """Return how the run differed from the workload that the profile certifies; None if it did not differ.
 
-    A run of mq-log has to write as MQ's logger does. Any other workload defines how it writes, and a run is only
-    accepted if it matches its order.
+    A run of mq-log has to write as MQ's logger does. Any other workload defines its own writes, and a run is accepted
+    only if it matches its order.
     """
     name = record.facts.get("workload_name") if tables.layout.described else tables.run.get("workload")
     if not name:

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The records of a run as its verdict uses them: judged by their limits when they were filed, and by later results
-about their volumes."""
+"""Reads the records of a run in the form that its verdict uses: judged by their limits when they were stored, and now
+also by later results about their volumes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def judged_record(directory: RunDirectory, folder: str) -> HostRecord:
     """Return the record in a folder, judged by its limits and, if the run and the profile require it, by its comparison
     with the baseline and by power cuts.
 
-    A merged run has the records as they were judged by the runs that it comes from.
+    The records of a merged run were judged by the original runs.
     """
     record = directory.records.read(folder)
     record = judged_with(record, directory.comparisons.read(folder)) if is_asked(directory.run) else record
@@ -41,6 +41,6 @@ def judged_record(directory: RunDirectory, folder: str) -> HostRecord:
 
 
 def judged_records(directory: RunDirectory) -> Iterator[HostRecord]:
-    """Yield every record of a run, judged, one at a time (a fleet's records together can be large)."""
+    """Yield every judged record of a run, one at a time, because the records of a fleet can be large."""
     for folder in directory.records.folders():
         yield judged_record(directory, folder)

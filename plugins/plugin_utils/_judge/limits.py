@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Compares a limit with the rows that it judges: the only place that decides what a figure proves.
+"""Compares a limit with the rows that it judges: this is the only place that decides what a figure proves.
 
-A figure for which there were too few operations decides nothing.
+A figure that is based on too few operations decides nothing.
 """
 
 from __future__ import annotations
@@ -79,11 +79,10 @@ _OF_SECONDS = ("latency_max", "interval_bytes_per_s_min")
 @dataclass(frozen=True)
 class Comparison:
     """The result of a row for a limit. outcome is pass, fail or inconclusive; value is the figure in the metric's base
-    unit, None if there is none;
-    at_least says that the true figure is not below it; why holds a code and figures: why the figure alone is
-    inconclusive, or what it is based on; evidence is the evidence of the row's seconds, None if the figure is taken as
-    it stands. within_chance is true for a row of one worker among several that breaks the limit by no more than chance
-    explains; it passes.
+    unit, or None. at_least is true if the true figure may be higher. why holds a code and figures that say why the
+    figure by itself is inconclusive, or what it is based on. evidence is the evidence from the row's seconds, or None
+    if the figure is compared directly. within_chance is true for a row of one worker among several that breaks the
+    limit by no more than chance explains; such a row passes.
     """
 
     outcome: str
@@ -95,8 +94,8 @@ class Comparison:
 
 
 def compare(limit: Limit, row: Row, evidence: Evidence | None = None) -> Comparison:
-    """Decide whether a row shows that the limit is kept, that it is broken, or neither. If there is evidence, the row
-    decides only if the evidence and the figure agree."""
+    """Decide whether a row shows that the limit is kept, that it is broken, or neither. If there is evidence, the
+    result is conclusive only if the evidence and the figure agree."""
     standing = _as_it_stands(limit, row)
     if evidence is None or evidence.outcome == standing.outcome:
         return replace(standing, evidence=evidence)
@@ -106,8 +105,9 @@ def compare(limit: Limit, row: Row, evidence: Evidence | None = None) -> Compari
 def compare_one_of_several(limit: Limit, row: Row, tables: Tables, confidence: Confidence) -> Comparison:
     """Decide the result for the row of one worker among several.
 
-    Among many rows, some exceed their limit by chance. So only evidence fails a row, and only a suspicious row keeps
-    the limit from passing. The row of all workers together shows whether the storage keeps the limit.
+    Among many rows, some exceed their limit by chance. Therefore, a row fails only because of evidence, and only a
+    suspicious row prevents the limit from passing. Whether the storage keeps the limit is shown by the row of all
+    workers together.
     """
     standing = _as_it_stands(limit, row)
     if standing.outcome != FAIL:
@@ -137,8 +137,8 @@ def _as_it_stands(limit: Limit, row: Row) -> Comparison:
 
 @dataclass(frozen=True)
 class Case:
-    """The input for judging a host: its record so far, its tables, the profile,
-    the requested confidence (None if none is required), and the day that decides which waivers are valid.
+    """The input for judging a host: its record so far, its tables, the profile, the requested confidence (None if none
+    is required), and the day for which waivers must be valid.
 
     deviations holds, by step number, the differences from the workload's requirements.
     """
@@ -152,8 +152,8 @@ class Case:
 
 
 def judge_limit(limit: Limit, case: Case) -> list[dict[str, Any]]:
-    """Return the judgements of a limit: one for each row that it judges,
-    or an inconclusive one if there is none. Raises TablesError.
+    """Return the judgements of a limit: one for each row that it judges, or a single inconclusive one if there is no
+    row. Raises TablesError.
 
     A hard limit on the log has no judgement if the workload has no log.
     """
@@ -173,8 +173,8 @@ def judge_limit(limit: Limit, case: Case) -> list[dict[str, Any]]:
 
 
 def judge_capacity(limit: Limit, capacity: Capacity, case: Case) -> dict[str, Any]:
-    """Return the judgement of a limit on the capacity: the result of the other judgements for the load that it
-    requires, in the unit of the load points."""
+    """Return the judgement of a limit on the capacity: the result of the other judgements for the required load, in the
+    unit of the load points."""
     kind = replace(limit.metric.kind, unit=capacity.load_unit, format=lambda load, digits=3: capacity.text(load))
     limit = replace(limit, metric=replace(limit.metric, kind=kind))
     row = {**_NO_ROW, "operations": None}
@@ -193,8 +193,8 @@ def judge_target_operations(limit: Limit, capacity: Capacity, case: Case) -> lis
     """Return the judgements of a limit on the target in sweep_target: the rate at the highest load point that keeps all
     other limits. Raises TablesError.
 
-    They are about the required rate and do not belong to a load point, because at a small load a lower rate is not an
-    error.
+    They are about the required rate and do not belong to a load point, because a lower rate is not an error if the load
+    is small.
     """
     asked_per_s, highest = operations_target_of(case.record.facts), capacity.highest_passed
     if asked_per_s is None or highest is None:
@@ -325,7 +325,7 @@ def _judgement(
 
 
 def _details(limit: Limit, row: Mapping[str, Any], comparison: Comparison, claim: Mapping[str, Any]) -> dict[str, Any]:
-    """Return further details for the sentence about a judgement."""
+    """Return additional details for the sentence about a judgement."""
     value, evidence = comparison.value, comparison.evidence
     known = {
         "operator": limit.operator,
@@ -341,7 +341,7 @@ def _details(limit: Limit, row: Mapping[str, Any], comparison: Comparison, claim
 
 
 def _evidence_keys(comparison: Comparison) -> dict[str, Any]:
-    """Return the part of the evidence that a judgement keeps."""
+    """Return the part of the evidence that is stored in a judgement."""
     evidence = comparison.evidence
     if evidence is None:
         return {"method": AS_IT_STANDS}
@@ -382,8 +382,8 @@ def _waive(judgement: dict[str, Any], case: Case) -> dict[str, Any]:
 
 
 def _excusable(limit: Limit) -> bool:
-    """Whether a disturbance can have broken the limit. It can if the limit is about slow operations, but not if it is
-    about a figure of the disturbance itself."""
+    """Whether a disturbance can have broken the limit. This is possible if the limit concerns slow operations, but not
+    if it concerns a figure of the disturbance itself."""
     return limit.metric.bound == "max" and limit.metric.scope not in ONCE and not limit.hard
 
 
@@ -412,7 +412,7 @@ def _cause_of(judgement: Mapping[str, Any], limit: Limit) -> str:
         return NO_TARGET
     if value is None:
         return NO_ROW if judgement["worker"] is None else NO_FIGURE
-    # A limit that only warns also warns if it is inconclusive.
+    # If a limit can only warn, it also warns if it is inconclusive.
     if judgement["verdict"] != INCONCLUSIVE and not (judgement["verdict"] == WARN and not limit.broken_by(value)):
         return BROKEN
     return DISTURBED if "disturbance" in judgement["details"] else OPEN
@@ -437,8 +437,8 @@ def worker_name(worker: int | str | None, names: list[Any], workers: int) -> str
 
 
 def _claim(limit: Limit, row: Row, case: Case, comparison: Comparison) -> dict[str, Any]:
-    """Return what a judgement claims in addition to its figure: nothing if ``claim`` is absent, otherwise what its
-    evidence or the seconds of the row show."""
+    """Return the data about a judgement's confidence in addition to its figure, from the evidence or the seconds of the
+    row; nothing if ``claim`` is absent."""
     if limit.metric.of_responses:
         return {"claim": "without_confidence"}
     if comparison.within_chance:
@@ -467,8 +467,8 @@ def _claim(limit: Limit, row: Row, case: Case, comparison: Comparison) -> dict[s
 
 
 def findings_of(judgements: list[dict[str, Any]]) -> list[Finding]:
-    """Return a finding for each limit that does not pass, worst first: its worst row, and how many more there are.
-    Everything that an early end left open has a single finding of its own."""
+    """Return a finding for each limit that does not pass, worst first, with its worst row and the number of other rows.
+    All judgements that an early end left undecided share a single separate finding."""
     groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for judgement in judgements:
         if judgement["verdict"] != PASS and not is_left_open(judgement):

@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Tests a mean or a rate, using the parts of a run: a t interval over their differences,
-widened by the correlation of neighbours.
+"""Tests a mean or a rate, using the parts of a run: with a t interval from their differences, widened to account for
+the correlation of neighbours.
 
-For a pass, it is also widened by how lopsided the parts are (Johnson 1978): rare standstills make few parts much
-worse than the others, and a run that happens to contain too few of them looks better than it is.
+For a pass, it is also widened to account for the skewness of the parts (Johnson 1978): rare standstills make few parts
+much worse than the others, and a run that happens to contain too few of them looks better than it is.
 """
 
 from __future__ import annotations
@@ -37,9 +37,8 @@ class Question:
     """A mean or rate that must keep a limit (a `max` or a `min`), the accepted risks of a wrong decision, and the
     number of judgements.
 
-    most_x is the greatest sum x can have if nothing but standstills were measured, None if the ratio is a
-    rate. suspicion is the probability of a deviation by chance below which a row of one worker among several is
-    suspect.
+    most_x is the greatest possible sum of x if only standstills were measured, or None if the ratio is a rate.
+    suspicion is the probability of a deviation by chance below which a row of one worker among several is suspect.
     """
 
     limit: float
@@ -51,7 +50,7 @@ class Question:
 
 
 def ratio_within(x: Sequence[float], y: Sequence[float], question: Question) -> Evidence:
-    """Test whether sum(x) / sum(y) keeps its limit; x and y have one value for each second. Raises ValueError if the
+    """Test whether sum(x) / sum(y) keeps its limit; x and y contain one value for each second. Raises ValueError if the
     sum of y is 0."""
     if not x or len(x) != len(y):
         raise ValueError(f"{len(x)} seconds cannot be tested with the figures of {len(y)}.")
@@ -62,7 +61,8 @@ def ratio_within(x: Sequence[float], y: Sequence[float], question: Question) -> 
 
 
 def ratio_of_batches(x: Sequence[float], y: Sequence[float], seconds: int, question: Question) -> Evidence:
-    """Test it with the sums of x and y in equal parts of that many seconds. Raises ValueError if the sum of y is 0."""
+    """Test the mean with the sums of x and y in equal parts with the given number of seconds. Raises ValueError if the
+    sum of y is 0."""
     total_x, total_y, count = sum(x), sum(y), len(x)
     if not total_y > 0:
         raise ValueError("there is nothing to compute a mean from")
@@ -76,7 +76,7 @@ def ratio_of_batches(x: Sequence[float], y: Sequence[float], seconds: int, quest
     }
     if count < _FEWEST_BATCHES or seconds < SECONDS_FOR_A_MEAN:
         return Evidence(BATCH_MEANS, INCONCLUSIVE, ratio, seconds_needed=SECONDS_FOR_A_MEAN, **facts)
-    # Computed without division, so that exactly proportional parts have no deviation.
+    # The deviation is computed without division, so that it is 0 for exactly proportional parts.
     exact = [part_x * total_y - total_x * part_y for part_x, part_y in zip(x, y)]
     deviations = [deviation * count / (total_y * total_y) for deviation in exact]
     error, side = _standard_error(deviations, lag_1(exact)), 1 if question.bound == "max" else -1
@@ -102,8 +102,8 @@ def ratio_of_batches(x: Sequence[float], y: Sequence[float], seconds: int, quest
 
 
 def merged(batches: Sequence[int], seconds: int) -> list[int]:
-    """Return the sums of equal parts of that many seconds. If the parts are too short, they are merged into fewer
-    ones."""
+    """Return the sums of equal parts with the given number of seconds. If the parts are too short, they are merged into
+    fewer ones."""
     together = next(
         (
             count
@@ -116,8 +116,7 @@ def merged(batches: Sequence[int], seconds: int) -> list[int]:
 
 
 def _for_a_pass(deviations: Sequence[float], side: int, quantile: float) -> float:
-    """Return how many standard errors away the limit must be for a pass,
-    if the parts are more lopsided towards the limit than away from it."""
+    """Return how many standard errors away the limit must be for a pass, if the parts are skewed towards the limit."""
     count, variance = len(deviations), math.fsum(deviation**2 for deviation in deviations) / len(deviations)
     if not variance:
         return quantile
@@ -134,7 +133,7 @@ def _reserve(total_x: float, total_y: float, question: Question) -> float:
 
 
 def _standard_error(deviations: Sequence[float], correlation: float) -> float:
-    """Return the standard error of a mean of parts whose neighbours are correlated."""
+    """Return the standard error of the mean of parts with correlated neighbours."""
     count = len(deviations)
     corrected = min(0.9, max(0.0, correlation + (1 + 3 * correlation) / count))
     variance = math.fsum(deviation * deviation for deviation in deviations) / (count - 1)

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Merges several runs into one: for each host and volume, the newest record, as judged in the run that it comes
-from."""
+"""Merges several runs into one. For each host and volume, it contains the newest record, with the judgement of its
+original run."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def merge_runs(
     left_out: Iterable[str] = (),
     changes: Mapping[str, Any] | None = None,
 ) -> RunDirectory:
-    """Make one new run directory under base from several: all expected hosts,
-    and for each host and volume the newest record with its tables.
+    """Make a new run directory under ``base`` from several others, with all expected hosts and, for each host and
+    volume, the newest record with its tables.
 
-    The ``hosts`` of the inventory are also expected; unclaimed_hosts are those that no run expected. Each host keeps
-    the parameters and the profile of the newest run that expects it. Values for the whole run, such as the policy, come
-    from the newest run unless ``changes`` overrides them; facts about the controller are kept if all runs agree on
-    them. merged_from names all runs. The caller judges the fleet. Raises RunDirectoryError if the runs cannot be
-    merged, for example if one of several runs tested no storage, because it would hide what the others measured.
+    The ``hosts`` of the inventory are also expected; unclaimed_hosts are the hosts that no run expected. Each host
+    keeps the parameters and the profile of the newest run that expects it. Values for the whole run, such as the
+    policy, come from the newest run unless ``changes`` overrides them; facts about the controller are kept if all runs
+    agree on them. merged_from names all runs. The caller judges the fleet. Raises RunDirectoryError if the runs cannot
+    be merged, for example if one of them tested no storage and would hide the measurements of the others.
     """
     sources = sorted(
         (RunDirectory.open(path) for path in paths),
@@ -78,7 +78,8 @@ def merge_runs(
 
 
 def _with_tables(source: RunDirectory, folder: str) -> tuple[HostRecord, dict[str, bytes]]:
-    """Return the record in a folder and its tables; if a table cannot be trusted, return an error and no tables."""
+    """Return the record in a folder and its tables; if a table cannot be trusted, return an error record without
+    tables."""
     record = judged_record(source, folder)
     try:
         return record, source.records.tables(record)
@@ -87,8 +88,8 @@ def _with_tables(source: RunDirectory, folder: str) -> tuple[HostRecord, dict[st
 
 
 def _common_facts(facts: list[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the newest of several sets of facts, which is the last, with None for each fact on which the sets do not
-    agree. Only the values that their jobs have in common are kept."""
+    """Return the last (newest) of several sets of facts, with None for each fact that is not the same in all sets. Of
+    the facts about jobs, only common values are kept."""
     common = {
         key: value if all(other.get(key) == value for other in facts) else None
         for key, value in facts[-1].items()
@@ -100,11 +101,12 @@ def _common_facts(facts: list[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _newest_records(sources: list[RunDirectory]) -> list[tuple[RunDirectory, str]]:
-    """Return the folder of every record with the run that has its newest one; sources are sorted, the oldest run first.
+    """Return the folder of every record, with the run that has the newest record in it. ``sources`` is sorted by age,
+    with the oldest run first.
 
-    The age of a record that cannot be read is unknown. It counts as old as its run, and no record of an older run
-    replaces it, because the older record could be a pass. A record also does not replace the missing record of a later
-    run that was meant to measure the same volume.
+    The age of a record that cannot be read is unknown. It is considered as old as its run, and no record of an older
+    run replaces it, because the older record could be a pass. Likewise, a record does not replace a missing record of a
+    later run that was meant to measure the same volume.
     """
     lost = {
         volume_folder(*volume): str(source.run.get("created_at", ""))
@@ -121,8 +123,8 @@ def _newest_records(sources: list[RunDirectory]) -> list[tuple[RunDirectory, str
 
 
 def _refuse_other_places(sources: list[RunDirectory]) -> None:
-    """Raise RunDirectoryError if runs measured volumes at different mount points under one name: the newest record
-    would hide what the other volume showed."""
+    """Raise RunDirectoryError if runs measured volumes at different mount points under one name, because the newest
+    record would hide the result of the other volume."""
     places: dict[str, tuple[str, str]] = {}
     for source in sources:
         for folder in source.records.folders():
@@ -140,8 +142,8 @@ def _refuse_other_places(sources: list[RunDirectory]) -> None:
 
 
 def _all_volumes(host: str, sources: list[RunDirectory]) -> list[dict[str, Any]]:
-    """Return the volumes that a host is expected to report by any of the sources that expect the host,
-    each as the newest of them recorded it."""
+    """Return the volumes that a host is expected to report in any of the sources, each as recorded by the newest
+    source."""
     volumes: dict[str, dict[str, Any]] = {}
     for source in sources:
         if host in source.expected_hosts:

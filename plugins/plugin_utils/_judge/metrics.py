@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The figures that a profile can limit: one table, so that a new metric is added in one place."""
+"""The figures that a profile can limit, in a single table, so that a new metric is added in one place."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ EACH = "each"
 ALL = "all"
 """Scope of a metric that is judged for the `all` row only."""
 RUN = "run"
-"""Scope of a metric that is judged once: its figure is a key of run.csv."""
+"""Scope of a metric that is judged once: its figure is a value in run.csv."""
 TARGET = "target"
-"""Scope of a metric that is judged once: its figure is the carried load relative to the required load, mostly an
-estimate."""
+"""Scope of a metric that is judged once: its figure is the carried load (usually an estimate) relative to the required
+load."""
 CAPACITY = "capacity"
 """Scope of a metric that is judged once: its figure follows from the judgements of all load points."""
 HIGHEST = "highest"
@@ -43,7 +43,7 @@ ONCE = (RUN, TARGET, CAPACITY)
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of quantity: the name of its base unit, how it is read and how it is written for people."""
+    """A kind of quantity: the name of its base unit, how it is parsed, and how it is formatted for people."""
 
     unit: str
     parse: Callable[[object], float]
@@ -60,15 +60,15 @@ NUMBER = Kind("number", _units.parse_number, _units.format_number)
 
 @dataclass(frozen=True)
 class Metric:
-    """A figure that a limit can name: of results.csv, of run.csv if its scope is the run,
-    or of both if its scope is the target.
+    """A figure that a limit can name: from results.csv, from run.csv if its scope is the run, or from both if its scope
+    is the target.
 
-    bound is the only direction in which it makes sense to limit it: `max` if less is better, `min` if more is.
-    at_least_column names the column that says, if it is 1, that the true figure is at least the one given (a write
-    still in flight). method is the test that decides a limit on it; allowed_share is the share of operations or of time
-    that may lie above a percentile, None if the metric is not judged by such a share. adds_up says that the figures of
-    a stream's reads and writes can be added. figure computes a value that no column contains, from a row and its
-    tables; it is None if the metric has a column.
+    bound is the only useful direction of a limit: `max` if less is better, `min` if more is better. at_least_column
+    names a column that is 1 if the true figure is at least the given one (because of a write still in flight). method
+    is the test that decides a limit on the metric. allowed_share is the share of operations or of time that may be
+    above a percentile, or None if the metric is not judged by such a share. adds_up: whether the figures of a stream's
+    reads and writes can be added. figure computes a value that no column contains, from a row and its tables; it is
+    None if the metric has a column.
     """
 
     name: str
@@ -85,7 +85,7 @@ class Metric:
 
     @property
     def of_responses(self) -> bool:
-        """Whether it is a figure of response times, which are measured from the intended start."""
+        """Whether the metric is a figure of response times, which are measured from the intended start."""
         return self.name.startswith(RESPONSES)
 
 
@@ -114,7 +114,8 @@ def _response(name: str) -> Metric:
 
 
 def _percentile(name: str, scope: str = EACH) -> Metric:
-    """Return the metric of a percentile over operations or over time; its name says which, such as latency_p99_9."""
+    """Return the metric of a percentile over operations or over time; its name contains the percentile, as in
+    latency_p99_9."""
     percent = name.rpartition("_p")[2].replace("_", ".")
     share = 1 - Fraction(percent) / 100
     if name.startswith("latency_time_weighted_"):
@@ -151,11 +152,11 @@ def _slowest_second(row: Row, tables: Tables) -> float | None:
 
 
 def _not_started_share(row: Row, tables: Tables) -> float | None:
-    """Return the share of due operations that did not start, None without a rate; 0 if it is too small to show that
-    the load cannot be sustained.
+    """Return the share of due operations that did not start, or None without a rate. The share is 0 if it is too small
+    to show that the load cannot be sustained.
 
-    At any instant an operation of each worker may be about to start, and a queue that is emptied in time varies by
-    about the square root of the number due.
+    At any instant, an operation of each worker may be about to start. Even if the load is sustained, the length of the
+    queue varies by about the square root of the number of due operations.
     """
     not_started = row.get("operations_not_started")
     if not_started is None:
@@ -242,18 +243,18 @@ _TABLE = (
 )
 
 METRICS = MappingProxyType({metric.name: metric for metric in _TABLE})
-"""Name -> Metric, in the order in which documentation lists them."""
+"""Metrics by name, in the order in which the documentation lists them."""
 
 _ANY_PERCENTILE = re.compile(r"(latency|response)_p[1-9][0-9]?(_[0-9]{0,5}[1-9])?\Z")
-"""A percentile of 1 to 99.999999, written in the one way: latency_p99_9, not latency_p99_90."""
+"""A percentile from 1 to 99.999999 in its canonical form: latency_p99_9, not latency_p99_90."""
 
 
 def find_metric(name: str) -> Metric | None:
-    """Return the metric of a name: one of METRICS, or any other percentile over operations or over response times;
-    None if there is none.
+    """Return the metric of a name: one of METRICS, or any other percentile over operations or over response times; or
+    None.
 
-    Those others are not in results.csv: they come from histogram.csv or responses.csv,
-    which hold all workers together, and are only judged for all workers together.
+    These other percentiles are not in results.csv. They come from histogram.csv or responses.csv, which contain only
+    all workers together, so they are judged only for all workers together.
     """
     if name in METRICS or not _ANY_PERCENTILE.match(name):
         return METRICS.get(name)

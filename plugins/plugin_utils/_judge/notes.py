@@ -2,8 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Notes about a measurement, as findings without a verdict: a clock that is wrong, a disk that was shared,
-a latency that was not steady."""
+"""Notes about a measurement, as findings without a verdict: a wrong clock, a shared disk, or an unsteady latency."""
 
 from __future__ import annotations
 
@@ -24,12 +23,12 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import D
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables
 
 CLOCK_BOUND_S = 1.0
-"""How far a host's clock may be off the controller's without a note."""
+"""How much a host's clock may differ from the controller's without a note."""
 
 
 def clock_notes(facts: Mapping[str, Any]) -> list[Finding]:
-    """Return a note if the host's clock differs from the controller's by more than a second and more than the error of
-    its measurement explains."""
+    """Return a note if the host's clock differs from the controller's by more than a second and by more than the
+    measurement error."""
     offset_s, error_s = facts.get("clock_offset_s"), facts.get("clock_offset_error_s")
     if (
         isinstance(offset_s, (int, float))

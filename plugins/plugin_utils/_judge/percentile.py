@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The figure of a row that a limit judges: a column of the row, or a value that only the step's histograms or seconds
-contain."""
+"""Finds the figure of a row that a limit judges: a column of the row, or a value from the step's histograms or
+seconds."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import T
 
 
 def figure_of(metric: Metric, row: Row, tables: Tables) -> Any:
-    """Return the figure of a row in the metric's base unit, None if there is none: if no operation returned, only one
-    in flight, or due, can have a figure.
+    """Return the figure of a row in the metric's base unit, or None. If no operation returned, only an operation in
+    flight, or one that was due, can have a figure.
 
-    Raises TablesError if the histogram does not have all operations of the row.
+    Raises TablesError if the histogram does not contain all operations of the row.
     """
     if metric.figure:
         return metric.figure(row, tables)

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """The suspicion that a volume ran out of a burst allowance: from some second on, its rate is lower, and so steady that
-only a limiter can be the cause."""
+only a rate limit can be the cause."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import T
 
 MIN_BEFORE_S = 5
 MIN_AFTER_S = 10
-"""Whole seconds that must lie before and after the one at the knee."""
+"""The number of whole seconds that are required before and after the second in which the rate falls."""
 SHARE_BELOW = 0.8
 VARIATION_BELOW = 0.02
 
 
 @dataclass(frozen=True)
 class Plateau:
-    """From second ``from_second`` on (counted from 1), the mean rate was ``share`` times the mean rate before,
-    with this coefficient of variation."""
+    """From second ``from_second`` on (counted from 1), the mean rate was ``share`` times the mean rate before. The
+    coefficient of variation of the rate was ``variation``."""
 
     from_second: int
     share: float
@@ -36,10 +36,9 @@ class Plateau:
 
 
 def find_plateau(rates: Sequence[int]) -> Plateau | None:
-    """Return the plateau at the end of the rates of whole seconds, None if there is none.
+    """Return the plateau at the end of the rates of whole seconds, or None.
 
-    Two constants are fitted by least squares. The second at the knee belongs to neither,
-    because the rate falls within it.
+    Two constants are fitted by least squares. The second in which the rate falls belongs to neither.
     """
     if len(rates) < MIN_BEFORE_S + MIN_AFTER_S:
         return None
@@ -49,7 +48,7 @@ def find_plateau(rates: Sequence[int]) -> Plateau | None:
         count, total = end - first, sums[end] - sums[first]
         return (
             count * (squares[end] - squares[first]) - total * total
-        ) / count  # these are whole numbers up to here, so cancellation does not lose any digits
+        ) / count  # whole numbers up to here, so cancellation does not lose any digits
 
     knee = min(range(1, len(rates) - 1), key=lambda second: residual(0, second) + residual(second + 1, len(rates)))
     before, after = statistics.fmean(rates[:knee]), statistics.fmean(rates[knee + 1 :])
@@ -63,8 +62,8 @@ def find_plateau(rates: Sequence[int]) -> Plateau | None:
 
 
 def plateaus(tables: Tables) -> list[Finding]:
-    """Return a finding for each step and stream whose rate ends in a plateau. Commits are left out:
-    they are as fast as the writes that carry them."""
+    """Return a finding for each step and stream whose rate ends in a plateau. Commits are left out, because they depend
+    on the writes that contain them."""
     return [_finding(row, plateau) for row, rates in _rates(tables) if (plateau := find_plateau(rates))]
 
 
@@ -72,7 +71,7 @@ def _rates(tables: Tables) -> Iterator[tuple[Row, list[int]]]:
     try:
         seconds = [row for row in tables.intervals if not row["partial"] and row["stream"] != COMMITS]
     except TablesError:
-        return  # the report says that they cannot be shown
+        return  # the report already says that they cannot be shown
     streams: dict[tuple[Any, ...], list[Row]] = {}
     for row in seconds:
         streams.setdefault((row["step"], row["stream"], row["operation"]), []).append(row)

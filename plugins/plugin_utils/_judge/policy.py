@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The policy of the gate when a run is rendered, merged or collected: the one that the run recorded when it was
+"""The policy of the gate when a run is rendered, merged or collected: the policy that was recorded when the run was
 opened, unless the command overrides it."""
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def policy_with(recorded: Mapping[str, Any], given: Mapping[str, Any]) -> dict[s
 
 
 def merged_policy(recorded: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the policy of a run that is merged from others: it fails at every verdict at which one of them fails, and
+    """Return the policy of a run that is merged from others. It fails at every verdict at which any of them fails, and
     it can fail even if they only report."""
     policies = list(recorded)
     stopping = {verdict for policy in policies for verdict in _fail_on(policy)}

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The results of power cuts in the history for a volume whose latency was measured, and their effect on its verdict."""
+"""Adds the results of power cuts in the history to the verdict on a volume whose latency was measured."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def wanted_cuts(profile: Mapping[str, Any]) -> int:
 
 
 def judged_with_cuts(record: HostRecord, said: Mapping[str, Any] | None, wanted: int) -> HostRecord:
-    """Return a record that is also judged by the power cuts in the history: the worse of the two verdicts counts.
+    """Return a record that is also judged by the power cuts in the history. The worse of the two verdicts applies.
 
     A loss is a fail, regardless of what the profile requires. If a number of cuts is required, cuts that were not
     looked up prove nothing.

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Criteria in a form for judging: the limits on a host's figures, how long they must be measured, and the waivers with
-their dates."""
+"""Criteria for judging: the limits on a host's figures, how long they must be measured, and the waivers with their
+dates."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ WARN = "warn"
 SEVERITIES = (FAIL, WARN)
 
 LOG = "log"
-"""The stream that a limit judges if it names none."""
+"""The stream that a limit judges if it does not name a stream."""
 
 MAX_THRESHOLDS = 32
-"""The largest number of thresholds that the tester counts in addition to its own (its OPTIONS_OVER_MAX)."""
+"""The largest number of thresholds that the tester counts in addition to its own (OPTIONS_OVER_MAX in the tester)."""
 LONGEST_THRESHOLD_NS = 3600 * 10**9
-"""The longest one."""
+"""The longest threshold that the tester accepts."""
 
 NO_CONFIDENCE = "none"
-"""The value that a profile has instead of a confidence if figures are compared with their limits as they stand."""
+"""The value that replaces the confidence in a profile that compares figures directly with their limits."""
 
 
 @dataclass(frozen=True)
 class Range:
-    """A closed range of block sizes (bytes) or load points; None is an open end."""
+    """A closed range of block sizes (bytes) or load points; None means no bound."""
 
     min: int | None
     max: int | None
@@ -51,11 +51,11 @@ class Range:
         return (self.min is None or value >= self.min) and (self.max is None or value <= self.max)
 
     def as_dict(self) -> dict[str, int]:
-        """Return the ends of the range that are not open."""
+        """Return the bounds of the range that exist."""
         return {end: value for end, value in (("min", self.min), ("max", self.max)) if value is not None}
 
     def text(self, write: Callable[[int], str]) -> str:
-        """Write the range with a formatter: "4 KiB", "<= 64 KiB", "4 KiB to 64 KiB"."""
+        """Format the range with a formatter: "4 KiB", "<= 64 KiB", "4 KiB to 64 KiB"."""
         if self.min is not None and self.min == self.max:
             return write(self.min)
         if self.min is None:
@@ -65,13 +65,13 @@ class Range:
 
 @dataclass(frozen=True)
 class Limit:
-    """One criterion: a metric, the value that it must keep to, and the rows that it judges.
+    """One criterion: a metric, the limit on its value, and the rows that it judges.
 
-    bound is `max` or `min`; value is in the metric's base unit; strict means that reaching the value already breaks it;
-    stated is the value as the profile states it. block_size, message_size and load_point are None if all of them are
-    judged; steps may have block sizes, message sizes, or neither. stream is the stream whose rows are judged, and
-    operation is the one of its operations that is judged, empty for all. source says where the number comes from. id is
-    the identifier that auditors cite, unique in its profile, empty if there is none.
+    bound is `max` or `min`; value is in the metric's base unit; strict means that the limit is already broken if the
+    value is reached. stated is the value as written in the profile. block_size, message_size and load_point are None if
+    all of them are judged; steps may have block sizes, message sizes, or neither. stream is the stream whose rows are
+    judged, and operation is its operation that is judged (empty for all). source says where the number comes from. id
+    is the identifier that auditors cite, unique in its profile, empty if there is none.
     """
 
     metric: Metric
@@ -91,7 +91,7 @@ class Limit:
 
     @property
     def operator(self) -> str:
-        """How a figure that keeps the limit relates to it: <=, < or >=."""
+        """The relation between a figure that keeps the limit and the limit: <=, < or >=."""
         if self.bound == "min":
             return ">="
         return "<" if self.strict else "<="
@@ -109,12 +109,12 @@ class Limit:
 
     @property
     def text(self) -> str:
-        """The limit without its rows, such as "latency_p99 <= 2 ms"."""
+        """The limit without its rows, for example "latency_p99 <= 2 ms"."""
         return f"{self.metric.name} {self.operator} {self.metric.kind.format(self.value, 12)}"
 
     @property
     def rows_text(self) -> str:
-        """The rows that the limit judges, such as "block size <= 64 KiB", empty if it judges every one."""
+        """The rows that the limit judges, for example "block size <= 64 KiB"; empty if it judges all of them."""
         parts = [self._stream_text] if self._stream_text else []
         if self.block_size:
             parts.append(f"block size {self.block_size.text(_units.format_size)}")
@@ -132,8 +132,8 @@ class Limit:
         return " of ".join(part for part in (f"{self.operation}s" if self.operation else "", stream) if part)
 
     def applies_to(self, row: Mapping[str, Any], step_size: str = BLOCK) -> bool:
-        """Whether the limit judges a row of results.csv, whose steps have sizes of blocks or of messages,
-        or whose streams have sizes of blocks.
+        """Whether the limit judges a row of results.csv. Steps may have block sizes or message sizes, and streams may
+        have block sizes.
 
         The workers of the log and of commits are queue managers. The workers of other streams are just threads.
         """
@@ -180,10 +180,10 @@ class Limit:
 
 @dataclass(frozen=True)
 class Waiver:
-    """A host's excuse from the limits of one metric, or from the one limit with a given id, up to and including a day;
-    never from a hard limit.
+    """Excuses a host from the limits on one metric, or from the single limit with a given id, up to and including a
+    day. Hard limits cannot be waived.
 
-    Either metric or limit_id is empty. owner is the person responsible for it, empty if not named.
+    Either metric or limit_id is empty. owner is the person responsible for the waiver; empty if nobody is named.
     """
 
     host: str
@@ -194,7 +194,7 @@ class Waiver:
     limit_id: str = ""
 
     def excuses(self, metric: str, limit_id: str) -> bool:
-        """Whether it covers a limit with this metric and id."""
+        """Whether the waiver covers a limit with this metric and id."""
         return self.limit_id == limit_id if self.limit_id else self.metric == metric
 
     def as_dict(self) -> dict[str, str]:
@@ -206,13 +206,13 @@ class Waiver:
 
 @dataclass(frozen=True)
 class Profile:
-    """Criteria in a form for judging. min_duration_s is the measured time per row in seconds; min_footprint_bytes is
-    the required total size of one queue manager's files; block_sizes are those that a certificate must contain.
-    confidence is the confidence with which a pass must be shown, None if figures are taken as they stand and never
-    certify; a pass that only covers slow phases shorter than episode_s does not certify. Values of 0, and empty ones,
-    require nothing. workload is the workload whose runs certify. derived_from are the name and version of each profile
-    that this one extends; their content is part of it. sections holds its sections about kinds of runs, by their keys
-    (see ``_kinds/criteria.py``); empty ones are left out.
+    """A complete set of criteria for judging. min_duration_s is the measured time per row in seconds;
+    min_footprint_bytes is the required total size of one queue manager's files; block_sizes are those that a
+    certificate must contain. confidence is the confidence with which a pass must be shown, or None if figures are
+    compared directly and never certify. A pass that covers only slow phases shorter than episode_s does not certify.
+    Values of 0, and empty ones, require nothing. workload is the workload whose runs certify. derived_from contains the
+    name and version of each profile that this one extends; their content is included. sections holds the sections about
+    kinds of runs, by their keys (see ``_kinds/criteria.py``); empty ones are left out.
     """
 
     name: str
@@ -231,16 +231,16 @@ class Profile:
 
     @property
     def stall_limit_ns(self) -> float:
-        """The age in nanoseconds at which a write still in flight proves a failure:
-        the smallest hard limit of latency_max."""
+        """The age in nanoseconds at which a write that is still in flight proves a failure. It is the smallest hard
+        limit on latency_max."""
         return min(limit.value for limit in self.limits if limit.hard and limit.metric.name == "latency_max")
 
     @property
     def thresholds_ns(self) -> list[int]:
-        """The thresholds over which the tester is to count operations, rising: the thresholds of the limits on
-        percentiles that it can count.
+        """The thresholds above which the tester is to count operations, in ascending order. They come from the limits
+        on percentiles that it can count.
 
-        Limits on commits and on response times are compared as they stand, so nothing is counted for them.
+        Limits on commits and on response times are compared directly, so nothing is counted for them.
         """
         thresholds = {
             limit.threshold_ns for limit in self.limits if limit.metric.allowed_share is not None and limit.is_counted

@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Profiles as people write them: names of shipped ones, paths of YAML files, or dictionaries.
+"""Reads profiles in the forms that people use: names of shipped profiles, paths of YAML files, or dictionaries.
 
-A profile is read strictly: anything unknown, malformed, contradictory or impossible is a DefinitionError that names
-the key and what is allowed.
-The hard limits (HARD_LIMITS) belong to every profile, whether it states them or not, and no waiver excuses them.
+A profile is read strictly: anything unknown, malformed, contradictory or impossible is a DefinitionError that names the
+key and what is allowed. The hard limits (HARD_LIMITS) belong to every profile, whether it states them or not, and
+cannot be waived.
 """
 
 from __future__ import annotations
@@ -73,8 +73,8 @@ HARD_LIMITS = (
         "in which a multi-instance queue manager has to verify its file locks by default",
     },
 )
-"""Limits of every profile; an I/O error or a short write is the third hard failure and comes from the
-tester's exit status."""
+"""Limits of every profile; the third hard failure, an I/O error or a short write, comes from the tester's exit
+status."""
 
 _PROFILE_KEYS = (
     "name",
@@ -117,7 +117,7 @@ _MAX_EXTENDED = 8
 """The longest chain of profiles that extend each other."""
 
 _EXTENDS_NOTHING = Profile("", 1, "", 0, 0, (), 0.95, 0, (), ())
-"""The base of a profile without `extends`: the defaults."""
+"""The base of a profile without `extends`, which contains the defaults."""
 
 _Entry = TypeVar("_Entry", Limit, Waiver)
 
@@ -125,7 +125,7 @@ _Entry = TypeVar("_Entry", Limit, Waiver)
 @dataclass(frozen=True)
 class _Place:
     """The context in which a profile is read: the directory of the shipped profiles, the directory that paths are
-    relative to, and the files that led to it through `extends`."""
+    relative to, and the files that led to the profile through `extends`."""
 
     search_dir: str | None
     directory: str = ""
@@ -298,7 +298,7 @@ def _read_limits(data: Any, base: Profile) -> tuple[Limit, ...]:
 
 
 def _with_hard_id(limit: Limit) -> Limit:
-    """Return a limit with the id of the hard limit that it states, if it has none of its own."""
+    """Return a limit. If it has no id but is the same as a hard limit, it is given the id of the hard limit."""
     return (
         limit if limit.id else replace(limit, id=next((hard.id for hard in _hard_limits() if _holds(limit, hard)), ""))
     )
@@ -315,7 +315,7 @@ def of_every_profile(limit: Limit) -> bool:
 
 
 def _holds(limit: Limit, hard: Limit) -> bool:
-    """Whether a limit of the profile already is the hard limit."""
+    """Whether a limit of the profile is already the hard limit."""
     same = (limit.metric, limit.bound, limit.strict, limit.value) == (hard.metric, hard.bound, hard.strict, hard.value)
     return same and limit.hard and not limit.rows_text
 
@@ -377,7 +377,7 @@ def _read_id(data: Mapping[str, Any], where: str) -> str:
 
 
 def _check_rows(data: Mapping[str, Any], where: str) -> None:
-    """Refuse combinations of keys that no row can have."""
+    """Refuse combinations of keys that cannot apply to any row."""
     stream = data.get("stream", LOG)
     if "block_size" in data and ("message_size" in data or stream == COMMITS):
         raise DefinitionError(

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which rows of the tables a limit judges."""
+"""Determines which rows of the tables a limit judges."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables
 
 MOST_NOT_STARTED = 0.001
-"""The share of due operations that may be left unstarted. Aerospike's ACT stops if its queues back up;
-a share defines when that is the case."""
+"""The share of due operations that may remain unstarted. Aerospike's ACT stops if its queues back up; here, this share
+defines when that is the case."""
 
 
 def limits_on_pace(tables: Tables) -> list[Limit]:
@@ -46,9 +46,9 @@ def limits_on_pace(tables: Tables) -> list[Limit]:
 def rows_of(limit: Limit, tables: Tables) -> list[Row]:
     """Return the rows that a limit judges.
 
-    The row of a stream's only worker is not judged: the row `all` has the same figures. The rate of a stream is that of
-    its reads and writes together, unless the limit names one of them. The limit on the longest stall, which every
-    profile has, judges every stream.
+    If a stream has only one worker, its row is not judged, because the row `all` has the same figures. The rate of a
+    stream is that of its reads and writes together, unless the limit names one of them. The limit on the longest stall,
+    which every profile has, judges every stream.
     """
     if not tables.layout.of_mq and limit.metric.name == "latency_max" and of_every_profile(limit):
         streams = dict.fromkeys(row["stream"] for row in tables.results if row["stream"] != ALL_STREAMS)
@@ -57,8 +57,8 @@ def rows_of(limit: Limit, tables: Tables) -> list[Row]:
 
 
 def is_beside_the_point(limit: Limit, tables: Tables) -> bool:
-    """Whether a limit that has no row is not judged. Every profile has hard limits on the log, but the workload may not
-    have a log."""
+    """Whether a limit without a row is simply not judged. Every profile has hard limits on the log, but the workload
+    may not have a log."""
     return not tables.layout.of_mq and of_every_profile(limit)
 
 

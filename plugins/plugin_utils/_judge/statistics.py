@@ -2,14 +2,14 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Tests a limit, using the seconds of a run: the result, its confidence and, if it is inconclusive, how long the run
-would have to be.
+"""Tests a limit, using the seconds of a run: the result, its confidence and, if inconclusive, how long the run would
+have to be.
 
-A share test bets on each block of seconds that the limit is kept (or broken). If it is not, the product of the gains is
-at most 1 on average, so it exceeds 1/alpha with a probability of at most alpha (Markov; Waudby-Smith and Ramdas, arXiv
-2010.09686). The bets are fixed beforehand. Blocks grow until the excesses of neighbours are no longer correlated
-(blocks.py): disks are slow in bursts, and a burst must not count as several witnesses. If they are correlated
-regardless of the length of the blocks, nothing passes, and a fail needs the square of the evidence.
+For each block of seconds, a share test bets that the limit is kept (or broken). If this is not true, the product of the
+gains is at most 1 on average, so it exceeds 1/alpha with a probability of at most alpha (Markov; Waudby-Smith and
+Ramdas, arXiv 2010.09686). The bets are fixed beforehand. Blocks grow until the excesses of neighbours are no longer
+correlated (blocks.py): disks are slow in bursts, and a burst must not be counted as several independent observations.
+If blocks of every length are correlated, nothing passes, and a fail needs the square of the evidence.
 
 A pass needs evidence at alpha, and a fail at alpha divided by the number of judgements: a host passes only if all its
 judgements do, but one fail is enough to fail it. Counts and times remain integers until the gain is calculated, and
@@ -32,12 +32,12 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.blocks import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE, PASS
 
 SHARE_OF_OPERATIONS = "share of operations"
-"""Method of a percentile over operations: how many of them took longer than the limit."""
+"""Method of a percentile over operations: based on how many of them took longer than the limit."""
 SHARE_OF_TIME = "share of time"
-"""Method of a time-weighted percentile: for how much of the time an operation was in progress that took
-longer than the limit."""
+"""Method of a time-weighted percentile: based on the share of the time during which an operation was in progress that
+took longer than the limit."""
 BATCH_MEANS = "batch means"
-"""Method of a mean or a rate: by how much the means of parts of the run differ."""
+"""Method of a mean or a rate: based on how much the means of parts of the run differ."""
 AS_IT_STANDS = "as it stands"
 """Method of every other figure: it is compared with its limit, without any further claim."""
 
@@ -46,7 +46,7 @@ _FOREVER_S = 10**12
 
 _PASS_BETS = ((1.0, 0.6), (0.5, 0.2), (0.25, 0.1), (0.125, 0.1))
 _FAIL_BETS = tuple((4.0**-power, 1 / 6) for power in range(6))
-"""Stakes, as a share of the largest possible one, and their weights."""
+"""The stakes, as shares of the largest possible stake, and their weights."""
 
 _BOUND_WIDTH, _BOUND_WIDTH_OF_ALLOWED = 1e-6, 1e-5
 """The precision of a bound: absolute, and relative to the allowed share; the finer one applies."""
@@ -57,17 +57,17 @@ _EPISODES_EXPECTED = 10
 _FEWEST_UNRESOLVED_BLOCKS = 40
 """If blocks are correlated, a run must have at least this many more of them."""
 _CROWD_S = 30
-"""The length of time within which slow phases count as crowded."""
+"""The length of time within which several slow phases are considered a cluster."""
 _SUSPICIOUS_SHARE = 5
-"""A row among several is suspect if its evidence is at least their number over this: the more rows, the more of them
-are beyond their limit by chance."""
+"""A row among several is suspect if its evidence is at least the number of rows divided by this value. The more rows
+there are, the more of them exceed their limit by chance."""
 
 
 @dataclass(frozen=True)
 class Evidence:
     """The result of a test of a row. outcome is pass, fail or inconclusive. value is the observed share or ratio, bound
     is its confidence bound on the side of the limit (None if there are too few seconds, if their blocks are correlated,
-    or for one row among several), and allowed is the share or limit that it is compared with. block_s is the number of
+    or for one row among several), and allowed is the share or limit with which it is compared. block_s is the number of
     seconds in a block, and blocks the number of blocks; they are not resolved if even these blocks are correlated.
     episode_s is the longest slow phase that a pass covers (for a mean, the longest standstill), None if there is none,
     and crowded_s is the most slow time that was seen within 30 s, None for means. seconds_needed is the total length
@@ -111,14 +111,14 @@ def share_of_operations(
 ) -> Evidence:
     """Test whether at most the allowed share of all operations take longer than the limit.
 
-    operations and over contain a count for each second, including the last one, which was cut short. Each writer has
-    one operation in flight, which bounds how many can be slow and how many can end in a block. in_flight_over is the
-    number of operations that were in flight at the end and already older than the limit. The allowed share of p99.9 is
-    Fraction(1, 1000) or "0.001": 1 - 0.999 has lost digits.
+    ``operations`` and ``over`` contain a count for each second, including the last one, which was cut short. Each
+    writer has one operation in flight, which limits how many can be slow and how many can end in a block.
+    in_flight_over is the number of operations that were in flight at the end and already older than the limit. The
+    allowed share of p99.9 is Fraction(1, 1000) or "0.001": 1 - 0.999 has lost digits.
 
-    For one of several rows, part_of contains its number of operations and the number of all rows together: operations
-    then counts those of all rows, and the row gets its proportion of each second. rows is the number of these rows,
-    including this one. Raises ValueError if the counts contradict one another.
+    If the row is one of several, part_of contains its number of operations and the number of operations of all rows
+    together. In that case, ``operations`` contains the counts of all rows, and each second is divided in proportion.
+    rows is the number of these rows, including this one. Raises ValueError if the counts contradict one another.
     """
     own, unit = part_of or (1, 1)  # operations are counted in this many parts, so that all numbers are whole
 
@@ -173,8 +173,8 @@ def share_of_time(
 
 
 def move_back(time_ns: Sequence[int], slow_ns: Sequence[int], writers: int) -> tuple[list[int], list[int]]:
-    """Return the time of all operations and of slow ones in the seconds in which it was spent,
-    not in which the operation returned."""
+    """Return the time of all operations, and of slow ones, in the seconds in which it was spent, instead of the second
+    in which the operation returned."""
     times, slows, carry = [], [], 0
     for time, slow in zip(reversed(time_ns), reversed(slow_ns)):
         quick = time - slow
@@ -186,20 +186,20 @@ def move_back(time_ns: Sequence[int], slow_ns: Sequence[int], writers: int) -> t
 
 
 def rare_second_share(seconds: int, alpha: float) -> float:
-    """Return the upper bound for the share of seconds in which something happens that did not happen in any measured
+    """Return the upper bound for the share of seconds in which an event occurs that did not occur in any measured
     second."""
     return -math.expm1(math.log(alpha) / seconds)
 
 
 def seconds_to_pass(allowed_share: Fraction | str | float, limit_over_mean: float, alpha: float) -> int:
-    """Return the fewest seconds in which a share of operations can pass, if none is over the limit and the limit is
-    this many times the mean latency."""
+    """Return the smallest number of seconds in which a share of operations can pass, if none is over the limit. The
+    limit is given as a multiple of the mean latency."""
     share = _fraction(allowed_share)
     return _clean_seconds(float(share / (1 - share)) * limit_over_mean / 1.01, alpha)
 
 
 def seconds_to_pass_time(allowed_share: Fraction | str | float, alpha: float) -> int:
-    """Return the fewest seconds in which a share of time can pass, if no operation is over the limit."""
+    """Return the smallest number of seconds in which a share of time can pass, if no operation is over the limit."""
     share = _fraction(allowed_share)
     return _clean_seconds(float(share / (1 - share)), alpha)
 
@@ -253,8 +253,8 @@ def _share_test(
     part, whole, seconds = share.numerator, share.denominator, len(total)
     spare = [
         part * count - whole * slow for count, slow in zip(total, over)
-    ]  # what may be over in addition, multiplied by the denominator
-    blocks = choose_blocks([second // unit for second in spare])  # counting parts would only make it slow
+    ]  # how much more may be over the limit, multiplied by the denominator
+    blocks = choose_blocks([second // unit for second in spare])  # with parts of operations, this would only be slower
     spare_of_blocks, total_of_blocks, over_of_blocks = (
         sums_between(blocks.cuts, running_sums(values)) for values in (spare, total, over)
     )
@@ -274,7 +274,7 @@ def _share_test(
     if outcome == INCONCLUSIVE and direction:
         needed_s = blocks.block_s * _blocks_needed(products, bets, target, len(gains))
         needed_s = needed_s if blocks.resolved else max(needed_s, _FEWEST_UNRESOLVED_BLOCKS * blocks.block_s)
-        # A run without an operation over the limit is not close to the limit, however short it was.
+        # If no operation is over the limit, the run is not close to the limit, no matter how short it was.
         needed = within_reach(needed_s, seconds) if any(over) else math.ceil(needed_s)
     return Evidence(
         method,
@@ -298,7 +298,7 @@ def _share_test(
 
 
 def _crowded(spare: Sequence[int]) -> int:
-    """Return the greatest excess within any stretch that has the length of a crowd."""
+    """Return the greatest excess within any period of the length of a cluster."""
     running = running_sums([max(0, -second) for second in spare])
     return max(end - start for start, end in zip(running, running[_CROWD_S:] or running[-1:]))
 
@@ -317,8 +317,8 @@ def _blocks_needed(products: Sequence[float], bets: Sequence[tuple[float, float]
 
 
 def _log_products(gains: Sequence[float], bets: Sequence[tuple[float, float]]) -> list[float]:
-    """Return for each stake the logarithm of the product of 1 + stake x gain;
-    if a factor is 0 or less, the logarithm of 0."""
+    """Return, for each stake, the logarithm of the product of 1 + stake x gain. If any factor is 0 or less, this is the
+    logarithm of 0."""
     worst = min(gains)
     return [
         math.fsum(map(math.log1p, [stake * gain for gain in gains])) if stake * worst > -1 else -math.inf
@@ -339,8 +339,8 @@ def _log_evidence(products: Sequence[float], bets: Sequence[tuple[float, float]]
 def _upper_bound(
     total: Sequence[int], over: Sequence[int], most_over: int, allowed: float, passed: bool, alpha: float
 ) -> float:
-    """Return the smallest share that the blocks would still pass. It lies below the allowed share if that passed, and
-    above it otherwise."""
+    """Return the smallest allowed share with which the blocks would still pass. It is below the actual allowed share if
+    the test passed, and otherwise above it."""
     observed = sum(over) / sum(total)
     low, high = (observed, allowed) if passed else (max(observed, allowed), 1.0)
     width = min(_BOUND_WIDTH, _BOUND_WIDTH_OF_ALLOWED * allowed)
@@ -356,11 +356,11 @@ def _upper_bound(
 
 
 def covered_episode(reserve: float, seconds: int) -> float:
-    """Return how long an unseen slow phase can be if ten of them, together just enough to break the limit,
-    would be expected."""
+    """Return how long each slow phase would be if ten of them were expected in the run and together just broke the
+    limit. At least one of them would probably have been seen."""
     return seconds / _EPISODES_EXPECTED * (1 - 1 / (1 + reserve))
 
 
 def within_reach(needed: float, seconds: int) -> int | None:
-    """Return the whole seconds needed in all, or None if a run of that length is not an answer."""
+    """Return the total number of whole seconds needed, or None if a longer run would not help."""
     return math.ceil(needed) if needed <= _LONGEST_EXTENSION * seconds else None

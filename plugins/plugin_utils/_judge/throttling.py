@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Evidence that writes were slow because of a limit of the volume, and not because of the disk behind it.
-It explains a verdict and never changes one."""
+"""Evidence that writes were slow because of a throughput limit of the volume, and not because of the disk behind it. It
+explains a verdict but never changes it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import W
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 
 NOTED_SHARE = 0.001
-"""A limit that was reached for a smaller share of the time has no note."""
+"""If a limit was reached for a smaller share of the time, there is no note."""
 
 _LIMITS = ("volume_iops", "volume_throughput", "instance_iops", "instance_throughput")
 _COUNTER = Within(0, 1 << 64)
@@ -23,11 +23,11 @@ _LONGEST = 60
 
 
 def volume_limits(before: Any, after: Any) -> dict[str, Any]:
-    """Return facts that say for how long volumes were limited between two readings of their counters (see the module
+    """Return facts that say how long volumes were throttled between two readings of their counters (see the module
     workspace). The counters are untrusted.
 
-    If there are several volumes, each limit has the longest time of any of them. The facts are empty if no volume was
-    read twice, and do not contain a limit whose counter went backwards.
+    If there are several volumes, the longest time of any of them is used for each limit. The facts are empty if no
+    volume was read twice. A limit whose counter went backwards is left out.
     """
     later = {_name(volume): volume for volume in dicts_in(after)}
     facts: dict[str, Any] = {}
@@ -74,6 +74,6 @@ def _name(volume: Mapping[str, Any]) -> str:
 
 
 def _difference(earlier: Mapping[str, Any], later: Mapping[str, Any], key: str) -> float | None:
-    """Return by how much a counter grew, None if it went backwards or is not a number."""
+    """Return how much a counter has increased, or None if it has decreased or is not a number."""
     first, last = (volume.get(key) for volume in (earlier, later))
     return last - first if fits(first, _COUNTER) and fits(last, _COUNTER) and last >= first else None

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The worst of several verdicts, and of several judgements."""
+"""Finds the worst of several verdicts, and of several judgements."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import
 
 
 def worst(verdicts: Iterable[str]) -> str:
-    """Return the worst of some verdicts; pass if there are none, so it must only be used if something was judged."""
+    """Return the worst of some verdicts. If there are none, this is pass, so the function must be used only if
+    something was judged."""
     return min(verdicts, key=WORST_FIRST.index, default=PASS)
 
 

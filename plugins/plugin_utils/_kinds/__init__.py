@@ -4,8 +4,8 @@
 
 """The kinds of runs. All other code asks the kind of a run or record for its properties, and does not check its name.
 
-Each kind is a folder. This module and its imports depend on nothing else, so that everything may use it; a folder's
-other modules (its facets) are imported on first use, and may depend on everything below the plugins.
+Each kind is a folder. This module and its imports depend on nothing else, so any other module may import them. The
+other modules of a folder (its facets) are imported on first use, and may themselves import any other room.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ DEFAULT: Kind = Measurement()
 """The kind of a run that does not name one."""
 
 CHECK_MODE: Kind = Preflight()
-"""The kind of any run in check mode."""
+"""The kind of all runs in check mode."""
 
 KINDS: dict[str, Kind] = {kind.name: kind for kind in (DEFAULT, Observation(), PowerCut())}
 """The kinds that a run can be opened for, by the names in run.json."""
@@ -32,10 +32,10 @@ _OF_RECORDS = {**KINDS, CHECK_MODE.name: CHECK_MODE}
 _NONE = Kind()
 
 OWN_KEYS = tuple(kind.own_key for kind in KINDS.values() if kind.own_key)
-"""The keys of record.json and report.json that hold what only records of one kind have."""
+"""The keys of record.json and report.json for data that only records of one kind have."""
 
 OF_PROFILES = {kind.profile_key: kind for kind in KINDS.values() if kind.profile_key}
-"""The kinds for which a profile may have a section, by its key."""
+"""The kinds for which a profile may have a section, by the key of the section."""
 
 UNJUDGED = tuple(kind.without_verdict for kind in (CHECK_MODE, *KINDS.values()) if kind.without_verdict)
 """The words that may replace a verdict."""
@@ -53,7 +53,7 @@ def opened_for(run: Mapping[str, Any]) -> Kind:
 
 def kind_named(name: str) -> Kind:
     """Return the kind of a record, by its name. A record that only states why there is no result, such as the record of
-    an error, is of a kind without a name."""
+    an error, has a kind without a name."""
     return _OF_RECORDS.get(name, _NONE)
 
 

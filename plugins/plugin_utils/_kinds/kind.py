@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The properties of a kind of run. The defaults are for a kind that neither tests storage nor is stored in the
+"""The properties of a kind of run. The defaults are those of a kind that neither tests storage nor is stored in the
 history."""
 
 from __future__ import annotations
@@ -23,19 +23,17 @@ class Kind:
     when they are used."""
 
     name = ""
-    """``kind`` in run.json and in the records that came of the run. Empty for a record that only states why there is
+    """The value of ``kind`` in run.json and in the records of the run. Empty for a record that only states why there is
     no result."""
 
     own_key = ""
-    """The key of record.json that holds what only records of this kind have,
-    empty if they have nothing of their own."""
+    """The key of record.json for data that only records of this kind have; empty if there is no such data."""
 
     profile_key = ""
     """The key of a profile's section about such runs, empty if there is none. ``criteria`` reads it."""
 
     plan_fact = ""
-    """The fact that holds the plan for a host: its volumes, the values of its options,
-    or the problem with them."""
+    """The fact that holds the plan of a host: the volumes and the values of the options, or the problem with them."""
 
     variables: tuple[str, ...] = ("",)
     """Prefixes of the variables that concern such a run. Their values are recorded in run.json."""
@@ -47,46 +45,46 @@ class Kind:
     """Whether it measures storage. Only such runs are compared with a baseline, sliced and merged."""
 
     certifies = False
-    """Whether a record of it can become a certificate: the one that ``memory`` makes."""
+    """Whether ``memory`` can make a certificate from a record of such a run."""
 
     is_remembered = False
-    """Whether the history remembers such runs, so that one may be required."""
+    """Whether such runs are stored in the history, so that a history may be required."""
 
     needs_verdict = True
     """Whether a record without a verdict is an error."""
 
     without_verdict = ""
-    """The replacement for a verdict on a host that was not judged, such as "observed". Only a kind that judges
-    nothing, or not always, has such a word."""
+    """The replacement for a verdict on a host that was not judged, such as "observed". Only kinds that do not always
+    judge have such a word."""
 
     judged_by_profile = False
     """Whether the limits of a profile judge its records."""
 
     has_results = True
-    """Whether the tables of its records are those of steps: run.csv and results.csv with what belongs to them."""
+    """Whether the tables of its records describe steps: run.csv, results.csv and the tables that belong to them."""
 
     is_live = False
     """Whether it watches a load that comes from other programs. Its figures cannot be compared with those of similar
     volumes, and cannot be repeated."""
 
     stored = "certificates"
-    """The data that such a run stores in the history."""
+    """What such a run stores in the history, as a phrase for messages."""
 
     held_against = "certificates"
-    """The data that its hosts are compared with before they are judged."""
+    """What its hosts are compared with before they are judged, as a phrase for messages."""
 
     why_untested = ""
-    """Why such a run cannot be merged: what follows "The run ... ". Empty for a kind that tests storage."""
+    """Why such a run cannot be merged, as the continuation of "The run ... ". Empty for a kind that tests storage."""
 
     why_left_out = ""
-    """The reason if runs were found automatically instead of being named: what follows "Left out, because "."""
+    """The same reason for runs that were found automatically, as the continuation of "Left out, because "."""
 
     why_not_collected = ""
-    """Why hosts have nothing that could be collected later, as the rest of a sentence that begins with the path of the
-    run. Empty if they have."""
+    """Why nothing can be collected from hosts later, as the continuation of a sentence that begins with the path of the
+    run. Empty if something can be collected."""
 
     ended_early = "the tester ended before it had measured everything"
-    """The beginning of the sentence if the tester or observer ends early."""
+    """The beginning of the sentence that is used if the tester or observer ends early."""
 
     if_interrupted = ""
     """What happens on the hosts if the command ends, and the beginning of the remedy: "the observations of run {} end
@@ -96,32 +94,32 @@ class Kind:
     """
 
     facets: tuple[str, ...] = ()
-    """Which of criteria.py, opening.py, memory.py and view.py its folder has.
-    The others are those beside this module, with the defaults."""
+    """The modules among criteria.py, opening.py, memory.py and view.py that the kind's folder contains. For the others,
+    the default modules beside this file are used."""
 
     @cached_property
     def own_shape(self) -> Any:
-        """The shape (see ``_run/shapes.py``) of what ``own_key`` holds."""
+        """The shape (see ``_run/shapes.py``) of the data under ``own_key``."""
         return dict
 
     @cached_property
     def criteria(self) -> Criteria:
-        """What a profile can specify about it."""
+        """What a profile can specify about such a run."""
         return self._facet("criteria")
 
     @cached_property
     def opening(self) -> Opening:
-        """What it expects from the hosts when a run is opened."""
+        """What such a run expects from the hosts when it is opened."""
         return self._facet("opening")
 
     @cached_property
     def memory(self) -> Memory:
-        """What it reads from the history, and what it stores there."""
+        """What such a run reads from the history, and what it stores there."""
         return self._facet("memory")
 
     @cached_property
     def view(self) -> View:
-        """What it adds to reports."""
+        """What such a run adds to reports."""
         return self._facet("view")
 
     def _facet(self, name: str) -> Any:

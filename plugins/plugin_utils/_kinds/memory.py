@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 
 class Remembered:
-    """What the history stores about a run in addition to its certificates: nothing."""
+    """What the history stores about a run in addition to its certificates. By default, this is nothing."""
 
     count = 0
     """The number of these results, which are counted like certificates."""
 
     def store_in(self, history: History) -> int:
-        """Store it; return how many of the results the history did not have. Raises HistoryError."""
+        """Store the results, and return how many were new to the history. Raises HistoryError."""
         return 0
 
 
@@ -33,15 +33,15 @@ class Memory:
     def look_up(self, directory: RunDirectory) -> str:
         """Note what the history contains about the volumes of a run before it is judged. Raises OSError.
 
-        Returns why they could not be compared, empty if they could.
+        Returns the reason if the volumes could not be compared; otherwise empty.
         """
         return ""
 
     def certificate_of(self, directory: RunDirectory, folder: str, record: HostRecord) -> Certificate | None:
-        """Return the certificate of a record in a folder, None if it was not judged. Raises CertificateError,
+        """Return the certificate of a record in a folder, or None if it was not judged. Raises CertificateError,
         RunDirectoryError and TablesError."""
         return None
 
     def of_run(self, directory: RunDirectory) -> Remembered:
-        """Return what the history stores about a run. Raises RunDirectoryError."""
+        """Return the data about a run that the history stores. Raises RunDirectoryError."""
         return Remembered()

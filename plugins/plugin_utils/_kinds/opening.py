@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a kind of run expects when it is opened, with the defaults of a kind whose plans name the volumes."""
+"""What a kind of run expects when it is opened. The defaults are those of a kind whose plans name the volumes."""
 
 from __future__ import annotations
 

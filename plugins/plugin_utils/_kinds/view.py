@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The output of a kind of run on the screen, on the page and for monitoring; the defaults are for a kind without
-output of its own."""
+"""The output of a kind of run on the screen, on the page and for monitoring; the defaults are those of a kind without
+special output."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ class View:
     """A suffix for the purpose of the storage, such as ", live"."""
 
     criteria = ""
-    """Sentences about what judges such a run instead of a profile's limits. Empty if the limits judge it."""
+    """Sentences about the criteria for such a run, if it is not judged by the limits of a profile. Otherwise empty."""
 
     without_figures = "Nothing was measured."
     """The text that replaces the picture of the fleet if no host has figures."""
 
     cause = ""
-    """The kind of the causes (see ``_report/causes/groups.py``) that only such a run has, on which it gives the advice.
-    Empty if it has none."""
+    """The kind of causes (see ``_report/causes/groups.py``) that only such a run has, and for which it gives advice.
+    Empty if there are none."""
 
     remembered = ""
-    """The kind of findings that the history adds about such runs to a measurement,
-    whose causes are of the same kind. Empty if it adds none."""
+    """The kind of findings about such runs that the history adds to a measurement. Their causes are of the same kind.
+    Empty if there are none."""
 
     case = "measurement"
     """The name of its test case in junit.xml."""
 
     why_unjudged = ""
-    """Why that case is skipped if the host was not judged. Empty for a kind that always judges."""
+    """Why the test case is skipped if the host was not judged. Empty for a kind that always judges."""
 
     advice: Mapping[str, str] = {}
     """The next steps, by the keys of ``_report/causes/advice.py``, if they differ from those after a test."""

@@ -20,20 +20,19 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import H
 
 
 class Plans(Remembered):
-    """The volumes that a run planned to certify. It is no result."""
+    """The volumes that a run planned to certify. This is not a result."""
 
     def __init__(self, plans: list[Planned]) -> None:
         self._plans = plans
 
     def store_in(self, history: History) -> int:
-        """Store it. Raises HistoryError."""
+        """Store the plan. Raises HistoryError."""
         history.store_plans(self._plans)
         return 0
 
 
 class Memory(memory.Memory):
-    """Its hosts are judged by their baseline, by the results of power cuts, and by the other facts about their
-    volumes."""
+    """Reads the baselines of a run's hosts, the results of power cuts, and the other facts about their volumes."""
 
     def look_up(self, directory: RunDirectory) -> str:
         """Note what the history contains about the volumes of a run. Raises OSError."""
@@ -42,9 +41,10 @@ class Memory(memory.Memory):
         return hold_against_baseline(directory)
 
     def certificate_of(self, directory: RunDirectory, folder: str, record: HostRecord) -> Certificate | None:
-        """Return what was measured, and the criteria that judged it."""
+        """Return the data that describes what was measured, and the criteria."""
         return make_certificate(directory, folder, record)
 
     def of_run(self, directory: RunDirectory) -> Remembered:
-        """Return what the run planned to measure: the volumes in the newest plan of a host must be certified."""
+        """Return the volumes that the run planned to measure. The volumes in the newest plan of a host must be
+        certified."""
         return Plans(planned_by(directory))

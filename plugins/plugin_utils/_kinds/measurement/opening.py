@@ -19,7 +19,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import openin
 
 
 class Opening(opening.Opening):
-    """All hosts may start at one instant."""
+    """All hosts may start at the same time."""
 
     def check(self, settings: Mapping[str, Any], plans: Mapping[str, Mapping[str, Any]]) -> None:
         """Raise SettingsError if the hosts cannot possibly be ready by their start time, if that is too far in the
@@ -33,8 +33,8 @@ class Opening(opening.Opening):
     def announced(
         self, settings: Mapping[str, Any], plans: Mapping[str, Mapping[str, Any]], check_mode: bool
     ) -> list[str]:
-        """Return lines that say when the hosts measure and what their plans cannot show.
-        In a preflight the notes are in the hosts' records."""
+        """Return lines that say when the hosts measure and what their plans cannot show. In a preflight, the notes are
+        in the hosts' records."""
         start = (
             [f"The hosts start at {shown_instant(settings['sweep_start_at'])}."] if settings["sweep_start_at"] else []
         )
@@ -52,7 +52,7 @@ def _duration(mode: str, plans: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _notes(plans: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Return sentences about what the hosts cannot show with their plans, each sentence once with its hosts."""
+    """Return sentences about what the hosts cannot show with their plans, without duplicates and with their hosts."""
     hosts_by_notes: dict[tuple[str, ...], list[str]] = {}
     for host in sorted(plans):
         hosts_by_notes.setdefault(tuple(plans[host]["notes"]), []).append(host)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a measurement shows: which hosts it certifies."""
+"""The report of a measurement says which hosts it certifies."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class View(view.View):
-    """Its figures are the main content of every report, so it has no separate part."""
+    """The figures of a measurement are the main content of every report, so it has no separate section."""
 
     title = "Measurements"
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The observation: a live queue manager is watched, and its write latency is compared with the certificate of its
+"""The observation: a live queue manager is observed, and its write latency is compared with the certificate of its
 volume. It writes nothing and certifies nothing."""
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.kind import Kind
 
 WITHOUT_VERDICT = "observed"
-"""Takes the place of a verdict on a live queue manager that the profile does not judge."""
+"""Replaces the verdict on a live queue manager if the profile does not judge observations."""
 
 
 class Observation(Kind):
-    """A profile judges it only if the profile says so, and the history does not store it."""
+    """A profile judges an observation only if the profile says so. The history does not store observations."""
 
     name = "observation"
     facets = ("criteria", "opening", "memory", "view")

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Whether a profile judges live queue managers by its limits, or only their figures are shown."""
+"""Determines whether a profile judges live queue managers by its limits, or whether their figures are only shown."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What an observation reads from the history: certificates to compare the observed figures with."""
+"""What an observation reads from the history: certificates with which the observed figures are compared."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory impor
 
 
 class Memory(memory.Memory):
-    """It stores nothing."""
+    """An observation stores nothing."""
 
     def look_up(self, directory: RunDirectory) -> str:
-        """Note in each record how it relates to the certificate of its volume. Raises OSError."""
+        """Store in each record how it compares with the certificate of its volume. Raises OSError."""
         hold_against_certificates(directory)
         return ""

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Opens an observation: of named queue managers, or of one on each host."""
+"""Opens an observation of named queue managers, or of one queue manager on each host."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import openin
 
 
 class Opening(opening.Opening):
-    """A queue manager that is observed is a volume."""
+    """Each observed queue manager is treated as a volume."""
 
     def check(self, settings: Mapping[str, Any], plans: Mapping[str, Mapping[str, Any]]) -> None:
         """Raise SettingsError if the options of a host do not fit together."""

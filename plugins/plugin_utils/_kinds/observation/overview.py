@@ -2,8 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The part of the page about all live queue managers: certified and observed latency on one axis, and the limits that
-judged them."""
+"""The part of the page about all live queue managers: certified and observed latency on one axis, and the limits."""
 
 from __future__ import annotations
 
@@ -39,7 +38,7 @@ from markupsafe import Markup
 OUTCOMES = {SLOWER: "slower", FASTER: "faster", ALIKE: "as certified"}
 
 Shown = tuple[Host, Markup]
-"""A host, and its name as a link."""
+"""A row for a host, with its name as a link."""
 
 _WIDTH, _HEIGHT = 220, 22
 _SIDE = 16
@@ -47,7 +46,7 @@ _TICK_DISTANCE = 40
 
 
 class Overview:
-    """All live queue managers in the form that observation/overview.html.j2 needs."""
+    """The data about all live queue managers for overview.html.j2."""
 
     def __init__(self, model: Model, shown: Sequence[Shown]) -> None:
         self.left = len(model.hosts) - len(shown)
@@ -75,7 +74,7 @@ class Overview:
 
 
 def finding_text(model: Model) -> str:
-    """Return how the queue manager that is slowest against its certificate compares with it: "12 times slower than
+    """Return text about the queue manager that is slowest compared with its certificate, such as "12 times slower than
     certified"; empty if none was compared."""
     compared = [host for host in model.hosts_with_own if outcome_of(host) and ratio_of(host)]
     if not compared:
@@ -93,14 +92,14 @@ def finding_text(model: Model) -> str:
 
 
 def outcome_of(host: Host) -> str:
-    """Return how its mean relates to the certified one, empty if that is not known."""
+    """Return how its mean compares with the certified one; empty if unknown."""
     outcome = (host.own.get("certificate") or {}).get("outcome")
     return str(outcome) if outcome in (SLOWER, ALIKE, FASTER) else ""
 
 
 def _marks(host: Host) -> dict[str, float]:
-    """Return what the picture of a host shows, in nanoseconds: the certified mean, the observed mean and maximum, and
-    the limit on the mean."""
+    """Return the values in the picture of a host, in nanoseconds: the certified mean, the observed mean and maximum,
+    and the limit on the mean."""
     figures = log_figures(host)
     known = {
         "certified": number(host.own.get("certificate"), "expected_ns"),
@@ -132,8 +131,8 @@ def _busy(host: Host) -> str:
 
 
 def _limits_text(host: Host) -> Markup | str:
-    """Return the limits that the host does not keep, each with its figure in the unit of the limit; if it keeps all,
-    their number."""
+    """Return the limits that the host does not keep, each with its figure in the unit of the limit. If it keeps all of
+    them, return their number."""
     if not host.limits:
         return ""
     told = [_limit_text(limit) for limit in host.limits if limit["verdict"] != PASS]
@@ -150,8 +149,8 @@ def _limit_text(limit: Mapping[str, Any]) -> str:
 
 
 def _picture(axis: LogAxis | None, host: Host) -> Markup:
-    """Return certified and observed on the axis: a hollow square for the certified mean, a full one for the observed
-    mean, a ring for the slowest write, and a dashed line for the limit."""
+    """Return the picture of a host: a hollow square for the certified mean, a full one for the observed mean, a ring
+    for the slowest write, and a dashed line for the limit."""
     marks = _marks(host)
     if axis is None or not marks:
         return Markup("")

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The part of a host's section about a live queue manager: certified and observed side by side, how busy its logger
-was, and interval by interval."""
+"""The part of a host's section about a live queue manager: certified and observed figures side by side, how busy the
+logger was, and all intervals."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import me
 from markupsafe import Markup
 
 BEYOND = 1.05
-"""A utilisation above this cannot be right. It can result from rolling averages."""
+"""A utilisation above this value is impossible, but can result from rolling averages."""
 SHOWN_INTERVALS = 60
 SHOWN_MAXIMA = 20
 SHOWN_STALLS = 5
@@ -53,7 +53,7 @@ Row = Sequence[str]
 
 
 class ObservationSection:
-    """An observation in the form that page/observation.html.j2 needs."""
+    """The data about an observation for section.html.j2."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
@@ -66,7 +66,7 @@ class ObservationSection:
 
     @property
     def lead(self) -> str:
-        """Which queue manager was watched, for how long, and how."""
+        """A sentence that says which queue manager was observed, for how long, and how."""
         source, elapsed_s = str(self._seen.get("source")), number(self._seen, "elapsed_s")
         took = f" for {_units.format_duration(elapsed_s * 1e9)}" if elapsed_s else ""
         log = f", which logs to {self._seen['log_path']}," if self._seen.get("log_path") else ""
@@ -84,12 +84,12 @@ class ObservationSection:
 
     @property
     def verdict(self) -> str:
-        """How the observation relates to the certificate, in words."""
+        """A text about how the observation compares with the certificate."""
         return certificate_text(self._host)
 
     @property
     def outcome(self) -> str:
-        """The CSS class of the words, which is the class of a verdict with the same colour."""
+        """The CSS class of this text. It is the class of a verdict with the same colour."""
         return {SLOWER: "warn", FASTER: "warn", ALIKE: "pass"}.get(str(self._held.get("outcome")), "none")
 
     @property
@@ -99,7 +99,7 @@ class ObservationSection:
 
     @property
     def certificate(self) -> str:
-        """The certificate that it is compared with, empty if there is none."""
+        """The certificate with which it is compared; empty if there is none."""
         if "run_id" not in self._held:
             return ""
         return (
@@ -134,7 +134,7 @@ class ObservationSection:
 
     @property
     def utilisation(self) -> str:
-        """How close the logger is to its limit, in words."""
+        """A text about how close the logger is to its limit."""
         known = self._seen.get("utilisation")
         share, highest = number(known, "share"), number(known, "highest_share")
         if share is None:
@@ -160,7 +160,7 @@ class ObservationSection:
 
     @property
     def log_in_use(self) -> str:
-        """How much of the log is in use, empty if that is not known."""
+        """A text about how much of the log is in use; empty if unknown."""
         used, most = number(self._facts, "log_bytes_in_use"), number(self._facts, "log_bytes_max")
         return (
             f"Of the log's {_units.format_size(int(most))}, {_units.format_ratio(used / most)} was in use."
@@ -170,7 +170,7 @@ class ObservationSection:
 
     @property
     def overhead(self) -> str:
-        """The cost of watching, empty if it was not measured."""
+        """A text about the overhead of observing; empty if it was not measured."""
         watched = "write" if self._intervals else "call"
         costs = (
             (number(self._facts, "probe_overhead_ns"), watched),
@@ -181,7 +181,7 @@ class ObservationSection:
 
     @property
     def intervals(self) -> tuple[Row, list[Row]]:
-        """Titles and rows of the intervals of the log; only some if there are many."""
+        """The titles and rows of the table of intervals. If there are many intervals, only some are shown."""
         titles = ("From (UTC)", "Writes", "Throughput", "Write size", "Mean", "Fastest", "Slowest", "Logger busy")
         about = "\u2248 " if self._facts.get("operations_are_estimated") else ""
         rows = [self._interval(each, about) for each in thinned(self._intervals, SHOWN_INTERVALS)]
@@ -195,13 +195,14 @@ class ObservationSection:
 
     @property
     def calls(self) -> list[Row]:
-        """Rows of the calls that were watched, all intervals together: name, count, mean, fastest, slowest."""
+        """Rows about the observed calls in all intervals together: name, count, mean, fastest, slowest."""
         names = dict.fromkeys(str(each.get("stream")) for each in self._calls)
         return [self._call(name, [each for each in self._calls if each.get("stream") == name]) for name in names]
 
     @property
     def maxima(self) -> list[Row]:
-        """Rows of the most recent new maxima: the time, the operation, the previous maximum, and the new one."""
+        """Rows about the most recent increases of the maximum: the time, the operation, the previous maximum, and the
+        new one."""
         rows = (self._seen.get("maxima") or [])[-SHOWN_MAXIMA:]
         return [
             (
@@ -260,7 +261,7 @@ class ObservationSection:
         return name, _units.format_count(count), _time(spent / count if count else None), _time(fastest), _time(slowest)
 
     def _slowest_observed(self, figures: Mapping[str, Any]) -> str:
-        """Return the stalls that were observed with their times, or else the slowest write."""
+        """Return the observed stalls with their times or, if there are none, the slowest write."""
         begin = number(self._seen, "start_epoch_s")
         stalls = [each for each in self._host.stalls if each.get("stream") == "log"][:SHOWN_STALLS]
         told = [

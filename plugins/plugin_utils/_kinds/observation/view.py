@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class View(view.View):
-    """Each queue manager beside the certificate of its volume."""
+    """Shows each queue manager beside the certificate of its volume."""
 
     title = "Live queue managers"
     word = "live"
@@ -54,7 +54,7 @@ class View(view.View):
     }
 
     def finding(self, model: Model) -> str:
-        """Return how the slowest queue manager relates to its certificate, empty if none could be compared."""
+        """Return how the slowest queue manager compares with its certificate; empty if none could be compared."""
         return finding_text(model)
 
     def statement(self, model: Model) -> str:
@@ -73,15 +73,15 @@ class View(view.View):
         return observation_lines(model)
 
     def overview(self, model: Model, shown: Sequence[tuple[Host, Markup]]) -> Markup | str:
-        """Return certified and observed latency of all queue managers, and the limits that judged them."""
+        """Return the section with the certified and observed latency of all queue managers."""
         return render_part("kinds/observation/overview.html.j2", seen=Overview(model, shown), counts=counts_of(model))
 
     def section(self, host: Host) -> Markup | str:
-        """Return certified and observed side by side, and interval by interval."""
+        """Return the section of a host with its certified and observed figures."""
         return render_part("kinds/observation/section.html.j2", seen=ObservationSection(host)) if host.own else ""
 
     def metrics(self, hosts: Sequence[tuple[Host, str]]) -> Iterator[str]:
-        """Yield how busy each logger was, and how its writes compare with the certified ones."""
+        """Yield how busy each logger was, and how the latency of its writes compares with the certified one."""
         observed = [
             (host, f"{own},{_queue_manager(host)}") for host, own in hosts if host.own and host.of_kind.view is self
         ]

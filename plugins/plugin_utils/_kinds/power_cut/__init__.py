@@ -14,8 +14,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.kind import K
 
 
 class PowerCut(Kind):
-    """It measures no latency. The history keeps the results of its cuts, and later certifications are judged by
-    them."""
+    """A power cut measures no latency. The history keeps the results of its cuts, and later certifications are judged
+    by them."""
 
     name = "durability"
     facets = ("criteria", "memory", "view")
@@ -39,7 +39,7 @@ class PowerCut(Kind):
 
     @cached_property
     def own_shape(self) -> Any:
-        """The shape of cuts and losses."""
+        """The shape of the data about cuts and losses."""
         from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import Items, Keys
 
         cut = Keys({"rows": Items(dict), "outcome": str, "reason": str, "number": int})
@@ -47,7 +47,7 @@ class PowerCut(Kind):
         return Keys({"cuts": Items(cut), "losses": Items(loss), "tests": str, "claim": str, "cut_count": int})
 
     def in_its_terms(self, message: str) -> str:
-        """Return a message about the variables of a sweep, with which the files are planned, reworded for the variables
+        """Return a message about the variables of a sweep, which are used to plan the files, reworded for the variables
         of power cuts."""
         from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.terms import in_terms_of_cuts
 

@@ -19,8 +19,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions imp
 )
 
 BLIND_MS = 1000
-"""How many milliseconds of writing may be lost unnoticed at the end of a power cut that counts as kept, unless a
-profile sets this. docs/power_cut.md has the measurements that justify it."""
+"""The default for how many milliseconds of writing may be lost unnoticed at the end of a power cut whose outcome is
+kept. docs/power_cut.md contains the measurements that justify this value."""
 
 _MOST_CUTS = 10_000
 _MOST_BLIND_MS = 3_600_000
@@ -48,6 +48,6 @@ class Criteria(criteria.Criteria):
 
 
 def blind_limit_ns(section: Mapping[str, Any] | None) -> int:
-    """Return how many nanoseconds of writing may be lost unnoticed under a profile with this section (None if it has
-    none)."""
+    """Return how many nanoseconds of writing may be lost unnoticed under a profile with this section (None if it has no
+    section)."""
     return round((section or {}).get("blind_ms", BLIND_MS) * 1e6)

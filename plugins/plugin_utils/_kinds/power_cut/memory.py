@@ -23,12 +23,12 @@ class Results(Remembered):
         self.count = len(results)
 
     def store_in(self, history: History) -> int:
-        """Store it. Raises HistoryError."""
+        """Store the results. Raises HistoryError."""
         return history.store_power_cuts(self._results)
 
 
 class Memory(memory.Memory):
-    """It reads nothing, because each run of power cuts is judged by itself."""
+    """Nothing is read from the history, because each run of power cuts is judged by itself."""
 
     def of_run(self, directory: RunDirectory) -> Remembered:
         """Return the results of the cuts of each volume."""

@@ -42,14 +42,14 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import
 from markupsafe import Markup
 
 Shown = tuple[Host, Markup]
-"""A host, and its name as a link."""
+"""A row for a host, with its name as a link."""
 
 NOT_MADE = "not made"
 
 _WIDTH = 210
 _IN_ROW = 20
 _MOST_MARKS = 60
-"""More cuts than these are one bar, whose parts are as long as their shares."""
+"""If there are more cuts than this, they are shown as one bar, divided according to the shares of the outcomes."""
 _PITCH = 10
 _MARKS = {
     KEPT: "M{x:.1f} {y:.1f}h7v7h-7z",
@@ -57,14 +57,14 @@ _MARKS = {
     INCONCLUSIVE: "M{x:.1f} {y:.1f}h7v7h-7z",
     NOT_MADE: "M{x:.1f} {y:.1f}m2.5 3.5h2",
 }
-"""The mark of a cut by its outcome, which differ in their shapes as well."""
+"""The marks of cuts by their outcomes. They also differ in shape."""
 _LOWEST = 0.001
 _TICKS = (0.01, 0.05, 0.2, 1.0)
 _AXIS = LogAxis(math.log10(_LOWEST), 0.0, 14, _WIDTH - 14)
 
 
 class Overview:
-    """The cuts of all hosts in the form that power_cut/overview.html.j2 needs."""
+    """The data about the cuts of all hosts for overview.html.j2."""
 
     def __init__(self, model: Model, shown: Sequence[Shown]) -> None:
         self._run = model.run
@@ -82,7 +82,7 @@ class Overview:
 
     @property
     def dashed(self) -> str:
-        """What the dashed line is."""
+        """The meaning of the dashed line."""
         hosts = self._run.get("expected_hosts") or []
         bounds = sorted({self._wanted(host) for host in hosts}) or [CERTIFYING_BOUND]
         texts = " and ".join(f"{percent_upwards(100 * bound)} %" for bound in bounds)
@@ -126,7 +126,7 @@ def _lost(host: Host) -> int:
 
 
 def _writes_lost(host: Host) -> str:
-    """Return how many acknowledged writes were lost in all cuts, empty if none."""
+    """Return how many acknowledged writes were lost in all cuts, empty if none were lost."""
     totals = [total_row(cut["rows"]) for cut in _made(host) if cut["outcome"] == LOST]
     texts = (str(row.get(name) or "") for row in totals for name in ("lost_tail_writes", "lost_out_of_order_writes"))
     count = sum(int(text) for text in texts if text.isdecimal() and len(text) < 20)
@@ -138,7 +138,7 @@ def _damage(host: Host) -> str:
 
 
 def _bound(host: Host) -> float | None:
-    """Return the largest chance of a loss that the cuts are compatible with, None if it is not known."""
+    """Return the largest chance of a loss that the cuts are compatible with, or None if unknown."""
     bound = number(host.own, "loss_chance_bound")
     return bound if bound and 0 < bound <= 1 else None
 
@@ -156,13 +156,14 @@ def _acknowledged(host: Host) -> str:
 
 
 def _unseen(host: Host) -> str:
-    """Return the longest stretch of writing whose loss could have gone unnoticed."""
+    """Return the longest period of writing whose loss could have gone unnoticed."""
     known = [span for cut in _made(host) if (span := number(cut, "visible_from_ns")) is not None]
     return _units.format_duration(max(known)) if known else ""
 
 
 def _cuts_picture(host: Host) -> Markup:
-    """Return a mark for each cut in their order, and for each that was asked for and not made; or one bar."""
+    """Return a mark for each cut in order, and for each requested cut that was not made. If there are too many, return
+    one bar."""
     if not host.own:
         return Markup("")
     outcomes = [cut["outcome"] if cut["outcome"] in OUTCOMES else INCONCLUSIVE for cut in _made(host)]
@@ -184,7 +185,7 @@ def _marks(outcomes: Sequence[str]) -> tuple[Markup, int]:
 
 
 def _bar(outcomes: Sequence[str]) -> tuple[Markup, int]:
-    """Return one bar with the shares of the outcomes; each that occurs can be seen."""
+    """Return one bar with the shares of the outcomes. Every outcome that occurs is visible."""
     paths, x = [], 4.0
     for outcome, group in groupby(sorted(outcomes, key=[*OUTCOMES, NOT_MADE].index)):
         length = max(4.0, (_WIDTH - 24) * len(list(group)) / len(outcomes))

@@ -16,7 +16,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.observation import number
 
 OUTCOME_CLASSES = {KEPT: "pass", LOST: "fail", INCONCLUSIVE: "inconclusive"}
-"""The verdict that determines the colour of an outcome."""
+"""The verdict whose colour is used for an outcome."""
 
 SHOWN_ROWS = 100
 """The largest number of rows about what was lost: a cut has one for each queue manager."""
@@ -34,11 +34,11 @@ _COUNTS = (
     ("metadata_lost", "Files lost"),
 )
 _ALWAYS = 2
-"""This many of the columns are shown even if nothing is in them."""
+"""The number of columns that are shown even if they are empty."""
 
 
 class DurabilitySection:
-    """Power cuts in the form that page/durability.html.j2 needs."""
+    """The data about power cuts for section.html.j2."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
@@ -47,22 +47,22 @@ class DurabilitySection:
 
     @property
     def lead(self) -> str:
-        """How many cuts there were, and what they showed."""
+        """A text about how many cuts there were and their outcomes."""
         return counts_text(self._host)
 
     @property
     def claim(self) -> str:
-        """What the power cuts prove if no write was lost; empty for any other result."""
+        """A text about what the power cuts prove if no write was lost; otherwise empty."""
         return str(self._durability["claim"])
 
     @property
     def tests(self) -> str:
-        """What the cut command tests and what it does not."""
+        """A text about what the cut command tests and what it does not."""
         return str(self._durability["tests"])
 
     @property
     def losses(self) -> Sequence[Mapping[str, Any]]:
-        """Each kind of loss with its consequence and its next step."""
+        """The kinds of loss, each with its consequence and next step."""
         return self._durability["losses"]
 
     @property
@@ -80,8 +80,8 @@ class DurabilitySection:
 
     @property
     def lost(self) -> tuple[list[str], list[list[str]]]:
-        """Titles and rows of losses: for each cut with a loss, all queue managers together and, if there are several,
-        each one."""
+        """The titles and rows of the table of losses. For each cut with a loss, there is a row for all queue managers
+        together and, if there are several, for each of them."""
         found = [(cut, row) for cut in self._cuts if cut["outcome"] == LOST for row in _rows_of(cut)][:SHOWN_ROWS]
         columns = [
             each
@@ -143,7 +143,7 @@ def _count(row: Mapping[str, Any], name: str) -> str:
 
 
 def _tail_size(row: Mapping[str, Any]) -> str:
-    """Return the size of the loss at the end, which is the size of the cache that ignores flushes."""
+    """Return the size of the loss at the end, which shows the size of the cache that ignores flushes."""
     size, span_ns = (_whole(row, name) for name in ("lost_tail_bytes", "lost_tail_ns"))
     return ", ".join(
         [*([_units.format_size(size)] if size else []), *([f"{_time(span_ns)} of writing"] if size and span_ns else [])]
@@ -151,7 +151,7 @@ def _tail_size(row: Mapping[str, Any]) -> str:
 
 
 def _finding(row: Mapping[str, Any]) -> str:
-    """Return the first finding in words: where, which write was due there, and which one is there."""
+    """Return a text about the first finding: where it is, which write should be there, and which one is there."""
     if not row.get("finding"):
         return ""
     at = (

@@ -16,7 +16,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL
 
 SHOWN = 5
-"""The largest number of hosts that have lines of their own, worst first."""
+"""The maximum number of hosts with separate lines, worst first."""
 
 _UNDECIDED = "Nothing is proven: this storage may keep what it acknowledged or lose it."
 _CUT_AGAIN = "Correct the named problem, and run playbooks/power_cut.yml."
@@ -31,7 +31,8 @@ _LOST_BEFORE = {
 
 
 def durability_lines(model: Model) -> list[str]:
-    """Return the results of the cuts of each host, what they prove, and, once, what the cut commands test."""
+    """Return the results of the cuts of each host, what they prove, and, without duplicates, what the cut commands
+    test."""
     cut = model.hosts_with_own
     lines = []
     for host in cut[:SHOWN]:
@@ -42,7 +43,7 @@ def durability_lines(model: Model) -> list[str]:
 
 
 def counts_text(host: Host) -> str:
-    """Return how many cuts there were, and what they showed."""
+    """Return text about how many cuts there were and their outcomes."""
     cuts = host.own["cuts"]
     told = [(outcome, sum(cut["outcome"] == outcome for cut in cuts)) for outcome in OUTCOMES]
     made = f"{_units.format_count(len(cuts))} of {_units.format_count(host.own['cut_count'])} cuts"
@@ -54,7 +55,7 @@ def advice_on_cuts(found: Iterable[tuple[Host, Mapping[str, Any]]], verdict: str
     If the power of none of these hosts was cut, the loss is in the history."""
     if verdict != FAIL:
         return _UNDECIDED, _CUT_AGAIN
-    # Earlier versions did not say what kind of damage a loss was.
+    # Records of earlier versions do not contain the kind of damage.
     told = [
         loss
         for host, finding in found

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class View(view.View):
-    """Counts of cuts, and what they prove. There are no latency figures."""
+    """Shows the counts of cuts, and what they prove. There are no latency figures."""
 
     title = "Power cuts"
     word = "cuts"
@@ -68,8 +68,8 @@ class View(view.View):
         return advice_on_cuts(((host, finding) for host, finding in found if host.of_kind.view is self), verdict)
 
     def headline(self, model: Model) -> str:
-        """Return the count of cuts without a loss if they are fewer than a profile requires, or if no profile requires
-        a number of cuts."""
+        """Return the count of cuts without a loss, if it is smaller than a profile requires or if no profile requires a
+        number."""
         if model.verdict != PASS:
             return ""
         made = [(len(host.own["cuts"]), host) for host in model.hosts_with_own]
@@ -93,7 +93,7 @@ class View(view.View):
         return durability_lines(model)
 
     def claim(self, host: Host) -> str:
-        """Return what its cuts prove, empty if they prove nothing."""
+        """Return what the cuts of a host prove; empty if they prove nothing."""
         return str(host.own.get("claim") or "")
 
     def overview(self, model: Model, shown: Sequence[tuple[Host, Markup]]) -> Markup | str:

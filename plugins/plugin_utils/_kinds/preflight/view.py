@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a preflight shows."""
+"""The report of a preflight."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 
 class View(view.View):
-    """The reasons of each host state what it is ready for or why it is refused."""
+    """The reasons of each host say what it is ready for, or why it is refused."""
 
     cause = "preflight"
 
     def advise(self, found: Sequence[tuple[Host, Mapping[str, Any]]], verdict: str) -> tuple[str, str]:
-        """Return that nothing follows."""
+        """Return no consequence and no next step."""
         return "", ""
 
     def headline(self, model: Model) -> str:
-        """Return how many hosts cannot be measured, empty if all are ready."""
+        """Return how many hosts cannot be measured; empty if all of them are ready."""
         refused = sum(host.verdict != model.kind.without_verdict for host in model.hosts)
         return f"NOT READY: {format_count(refused)} of {model.size}" if refused else ""
 
