@@ -157,6 +157,11 @@ static void run_steps(struct run *run) {
                 console_print("\n%s\n", run->early_end.reason);
                 return;
             }
+            if (run->early_end.kept_step == number) {
+                console_print("step %" PRIu32 " was ended after %zu s because all limits of --failAbove are kept\n",
+                              number, run->early_end.seconds);
+                run->first_begin_ns = 0;        // the next steps do not wait for their planned times
+            }
         }
         if (run->stop_above.reason[0] != '\0') {
             console_print("\n%s\n", run->stop_above.reason);

@@ -147,6 +147,11 @@ static void put_plan(struct csv *csv, const struct run *run) {
     if (applies(csv, run->options->fail_above.count > 0)) {
         csv_integer(csv, "fail_odds", "number", run->options->fail_odds);
     }
+    if (applies(csv, run->options->pass_after_s > 0)) {
+        csv_integer(csv, "pass_after_s", "s", run->options->pass_after_s);
+        csv_integer(csv, "pass_odds", "number", run->options->pass_odds);
+        csv_integer(csv, "steps_kept", "count", run->early_end.kept_steps);
+    }
     put_worker_thresholds(csv, run);
     csv_integer(csv, "steps_planned", "count", run->steps);
     csv_integer(csv, "steps_measured", "count", run->steps_measured);

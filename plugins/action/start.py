@@ -13,14 +13,14 @@ from typing import Any
 from ansible.errors import AnsibleActionFail
 from ansible_collections.mqops.logdisk.plugins.action.workspace import ActionModule as Workspace
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction, failure, of_volumes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.early_end import NONE, runs_alone
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.early_end import DECIDED, NONE, runs_alone
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.early_end import OPTION as END_EARLY
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.order import make_order, names
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.plan import TOGETHER
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.status import host_status
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import sharing_facts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity import LOAD_SEARCH, LOAD_TARGET
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.early_end import fails_above
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.early_end import fails_above, passes_after
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import FAIL, Profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import WORKSPACE_KEYS, profile_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.unmeasured import file_error
@@ -86,7 +86,7 @@ class ActionModule(RemoteAction):
             profile, alone = profile_of(directory.run, host), runs_alone(plan, directory.expected_hosts)
             more = {**counted_for(profile), **({"shareDevice": True} if workspace.get("share_device") else {})}
             plans = {name: for_round(plans[name], self._round, loads.get(name)) for name in self._orders}
-            limits_of = stops_above if plan.get(END_EARLY, NONE) == NONE else fails_above
+            limits_of = {NONE: stops_above, DECIDED: passes_after}.get(plan.get(END_EARLY, NONE), fails_above)
             stops = {name: limits_of(profile, host, volume) if alone else {} for name, volume in plans.items()}
             volumes = [
                 order.made(plans[name], {**more, **stops[name]}, start_at, record=not self._task.check_mode)

@@ -57,6 +57,7 @@ struct options {
     struct text_list stop_above;        // as given: measure/stop_above.h reads them
     struct text_list fail_above;        // as given: measure/early_end.h reads them
     uint64_t fail_odds;
+    uint64_t pass_after_s, pass_odds;   // 0: steps do not end because all of these limits are kept
     const char *trace_file;             // NULL if not requested
     uint64_t trace_operations;          // the largest number of operations in the trace
     bool show_fio;

@@ -9,6 +9,10 @@
 #define BLOCKS_MIN 20                   // the minimum in statistics.py
 #define STAKES 6                        // stakes of 1, 1/4, 1/16 ... of the largest possible stake, equally weighted
 
+// The stakes on a claim that is kept, and their weights.
+static const double kept_stakes[] = {1, 0.5, 0.25, 0.125}, kept_weights[] = {0.6, 0.2, 0.1, 0.1};
+#define KEPT_STAKES (sizeof kept_stakes / sizeof kept_stakes[0])
+
 // The largest possible total in a block.
 static double most_in_all(const struct evidence_claim *claim, size_t block_s) {
     uint64_t ns = block_s * NS_PER_S;
@@ -52,6 +56,30 @@ double evidence_of_blocks(const struct evidence_claim *claim, const struct evide
         sum += exp(logarithms[i] - greatest) / STAKES;
     }
     return greatest > -INFINITY ? greatest + log(sum) : greatest;
+}
+
+// The largest part of a second's total that can be over the threshold.
+static double most_over(const struct evidence_claim *claim) {
+    const uint64_t hundredths = 100 * claim->threshold_ns, second = 101 * NS_PER_S;    // 1.01: the width of a bucket
+    return (double)claim->writers *
+           (double)(claim->fastest_ns > 0 ? (second + hundredths - 1) / hundredths : NS_PER_S);
+}
+
+double evidence_for(const struct evidence_claim *claim, const struct evidence_second *seconds, size_t count) {
+    double logarithms[KEPT_STAKES] = {0}, most = (double)(claim->whole - claim->part) * most_over(claim), sum = 0;
+    for (size_t at = 0; at < count; at++) {
+        double gain = spare(claim, &seconds[at]) / most;
+        if (gain < 0) {
+            return -INFINITY;
+        }
+        for (size_t i = 0; i < KEPT_STAKES; i++) {
+            logarithms[i] += log1p(kept_stakes[i] * gain);
+        }
+    }
+    for (size_t i = 0; i < KEPT_STAKES; i++) {      // the first stake is the greatest, and no gain is negative
+        sum += kept_weights[i] * exp(logarithms[i] - logarithms[0]);
+    }
+    return logarithms[0] + log(sum);
 }
 
 double evidence_against(const struct evidence_claim *claim, const struct evidence_second *seconds, size_t count) {

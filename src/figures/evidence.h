@@ -10,6 +10,9 @@
 // be independent. Therefore, statistics.py chooses the length of blocks by their correlation, and the choice can change
 // with each second. The evidence here is the smallest over all lengths that statistics.py may choose. It holds if any
 // of these lengths is right, and statistics.py reaches the same conclusion with any of them.
+//
+// There is also evidence that the claim is kept, but only from steps in which every second keeps it. statistics.py then
+// uses blocks of one second.
 #pragma once
 
 #include "base/standard.h"
@@ -20,10 +23,11 @@ struct evidence_second {
 };
 
 // The claim that at most part/whole of the total is over the threshold. fastest_ns: the shortest write of these
-// writers; 0 if the total is time.
+// writers; 0 if the total is time. threshold_ns is used only for evidence that the claim is kept.
 struct evidence_claim {
     uint64_t part, whole;
     uint64_t writers, fastest_ns;
+    uint64_t threshold_ns;
 };
 
 // The natural logarithm of the evidence against the claim, with blocks of block_s seconds. If first_s is not 0, the
@@ -33,6 +37,9 @@ double evidence_of_blocks(const struct evidence_claim *claim, const struct evide
 
 // The smallest evidence over all blocks that statistics.py may form from these seconds, or from these and one more.
 double evidence_against(const struct evidence_claim *claim, const struct evidence_second *seconds, size_t count);
+
+// The natural logarithm of the evidence that the claim is kept. -INFINITY if one of the seconds does not keep it.
+double evidence_for(const struct evidence_claim *claim, const struct evidence_second *seconds, size_t count);
 
 // Moves time from the second in which a write returned to the seconds in which it was spent.
 void evidence_move_back(struct evidence_second *seconds, size_t count, uint64_t writers);

@@ -14,6 +14,9 @@
 #define POWER 3
 // Added to the logarithm of the required odds, as a margin for the writes that end after the decision.
 #define SPARE 1
+// A step is slower than before if its last minute has less than this share of the writes of its best minute.
+#define MINUTE 60
+#define SLOWER_SHARE 0.8
 
 // Copies the text up to the next colon, and returns what follows; NULL if it is too long.
 static const char *take(const char *text, char part[PART_BYTES]) {
@@ -96,7 +99,15 @@ bool early_end_open(struct early_end *early_end, const struct options *options, 
     const struct text_list *given = &options->fail_above;
     early_end->evidence = POWER * log((double)options->fail_odds) + SPARE;
     early_end->room = options->duration_s < EARLY_END_SECONDS_MAX ? options->duration_s : EARLY_END_SECONDS_MAX;
-    bool memory = given->count == 0 || (early_end->moved = room_for(early_end->room)) != NULL;
+    early_end->evidence_kept = log((double)options->pass_odds) + SPARE;
+    early_end->pass_after_s = options->pass_after_s;
+    early_end->ring_bytes = options->files * options->file_bytes;
+    if (options->pass_after_s > 0 && given->count == 0) {
+        return failure_set(failure, EXIT_USAGE, "--passAfter needs the limits that have to be kept; add --failAbove");
+    }
+    bool memory = given->count == 0 ||
+                  ((early_end->moved = room_for(early_end->room)) != NULL &&
+                   (early_end->writes = calloc(early_end->room, sizeof *early_end->writes)) != NULL);
     for (size_t i = 0; i < given->count; i++) {
         struct early_end_limit *limit = &early_end->limits[early_end->count++];
         if (!parse(given->values[i], limit)) {
@@ -113,6 +124,7 @@ bool early_end_open(struct early_end *early_end, const struct options *options, 
 
 void early_end_begin_step(struct early_end *early_end, uint64_t block_bytes, uint64_t load_point) {
     early_end->seconds = 0;
+    early_end->block_bytes = block_bytes;
     early_end->next_look = EARLY_END_SECONDS_MIN;
     for (size_t i = 0; i < early_end->count; i++) {
         struct early_end_limit *limit = &early_end->limits[i];
@@ -121,18 +133,63 @@ void early_end_begin_step(struct early_end *early_end, uint64_t block_bytes, uin
     }
 }
 
+// The seconds of a limit on a share, and the claim about them.
+static const struct evidence_second *seconds_of(struct early_end *early_end, const struct early_end_limit *limit,
+                                                uint32_t writers, uint64_t fastest_ns, struct evidence_claim *claim) {
+    *claim = (struct evidence_claim){
+        .part = limit->part, .whole = limit->whole, .writers = writers, .threshold_ns = limit->above_ns};
+    if (limit->method == BY_SHARE_OF_WRITES) {
+        claim->fastest_ns = fastest_ns;
+        return limit->seconds;
+    }
+    memcpy(early_end->moved, limit->seconds, early_end->seconds * sizeof *limit->seconds);
+    evidence_move_back(early_end->moved, early_end->seconds, writers);
+    return early_end->moved;
+}
+
 static bool is_broken(struct early_end *early_end, const struct early_end_limit *limit, uint32_t writers,
                       uint64_t fastest_ns) {
-    struct evidence_claim claim = {.part = limit->part, .whole = limit->whole, .writers = writers};
-    const struct evidence_second *seconds = limit->seconds;
-    if (limit->method == BY_SHARE_OF_TIME) {
-        memcpy(early_end->moved, seconds, early_end->seconds * sizeof *seconds);
-        evidence_move_back(early_end->moved, early_end->seconds, writers);
-        seconds = early_end->moved;
-    } else {
-        claim.fastest_ns = fastest_ns;
-    }
+    struct evidence_claim claim;
+    const struct evidence_second *seconds = seconds_of(early_end, limit, writers, fastest_ns, &claim);
     return evidence_against(&claim, seconds, early_end->seconds) >= early_end->evidence;
+}
+
+static bool is_kept(struct early_end *early_end, const struct early_end_limit *limit, uint64_t fastest_ns) {
+    struct evidence_claim claim;
+    const struct evidence_second *seconds = seconds_of(early_end, limit, 1, fastest_ns, &claim);
+    return evidence_for(&claim, seconds, early_end->seconds) >= early_end->evidence_kept;
+}
+
+static uint64_t sum(const uint64_t *writes, size_t count) {
+    uint64_t all = 0;
+    for (size_t i = 0; i < count; i++) {
+        all += writes[i];
+    }
+    return all;
+}
+
+static bool is_slower_than_before(const struct early_end *early_end) {
+    const uint64_t *writes = early_end->writes;
+    uint64_t minute = sum(writes, MINUTE), best = minute;
+    for (size_t second = MINUTE; second < early_end->seconds; second++) {
+        minute += writes[second] - writes[second - MINUTE];
+        best = minute > best ? minute : best;
+    }
+    return (double)minute < SLOWER_SHARE * (double)best;
+}
+
+// A limit of --failAbove that is not broken so far is kept if it is latency_max. At least one must judge the step.
+static bool all_are_kept(struct early_end *early_end, uint64_t fastest_ns) {
+    bool any = false;
+    for (size_t i = 0; i < early_end->count; i++) {
+        const struct early_end_limit *limit = &early_end->limits[i];
+        if (limit->applies && limit->method != BY_LONGEST && !is_kept(early_end, limit, fastest_ns)) {
+            return false;
+        }
+        any |= limit->applies;
+    }
+    return any && sum(early_end->writes, early_end->seconds) * early_end->block_bytes >= early_end->ring_bytes &&
+           !is_slower_than_before(early_end);
 }
 
 static bool end(struct early_end *early_end, uint32_t step, const struct early_end_limit *limit,
@@ -163,12 +220,13 @@ static void count_second(struct early_end *early_end, const struct distribution 
                 .total = of_time ? latency->sum_ns : latency->count, .over = of_time ? over.sum_ns : over.count};
         }
     }
-    early_end->seconds++;
+    early_end->writes[early_end->seconds++] = latency->count;
 }
 
 bool early_end_second(struct early_end *early_end, uint32_t step, const struct distribution *latency, uint32_t writers,
                       uint64_t fastest_ns) {
-    if (early_end->broken != NULL || early_end->seconds == early_end->room) {
+    if (early_end->count == 0 || early_end->broken != NULL || early_end->kept_step == step ||
+        early_end->seconds == early_end->room) {
         return false;
     }
     count_second(early_end, latency);
@@ -183,6 +241,13 @@ bool early_end_second(struct early_end *early_end, uint32_t step, const struct d
                                    : looks && is_broken(early_end, limit, writers, fastest_ns))) {
             return end(early_end, step, limit, latency);
         }
+    }
+    // One second more than requested, because the last second of a step is not a whole one.
+    if (looks && writers == 1 && early_end->pass_after_s > 0 && early_end->seconds > early_end->pass_after_s &&
+        all_are_kept(early_end, fastest_ns)) {
+        early_end->kept_steps++;
+        early_end->kept_step = step;
+        return true;
     }
     return false;
 }

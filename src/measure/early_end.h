@@ -4,6 +4,12 @@
 // --failAbove=FIGURE:TIME[:SIZES[:LOADS]]: ends a step of the log, and the run with it, as soon as its writes show that
 // this limit is broken. For a percentile this takes evidence (figures/evidence.h) that beats the odds of --failOdds,
 // for latency_max a single write. The tester decides only to stop. The verdict is made from the tables.
+//
+// --passAfter=SECONDS: also ends a step, but not the run, if all of these limits are certainly kept: after that many
+// seconds, none of which broke a limit, with evidence that beats the odds of --passOdds. Once a second has broken a
+// limit, the step is measured to its end. So there is only one instant at which a step can end in this way, and looking
+// repeatedly makes no wrong pass more likely. It does not end before its files have been written once, while it is
+// slower than it was before (a limit of the volume may slow it down), or if several queue managers write.
 #pragma once
 
 #include "base/options.h"
@@ -29,12 +35,18 @@ struct early_end {
     struct early_end_limit limits[OPTIONS_TEXTS_MAX];
     size_t count;
     double evidence;                    // logarithm of the evidence that breaks a limit on a share
+    double evidence_kept;               // and of the evidence that one is kept
+    uint64_t pass_after_s;              // 0: kept limits end no step
+    uint64_t ring_bytes;                // the size of all files of a queue manager
+    uint64_t block_bytes;               // of the step that runs
+    uint64_t *writes;                   // in each second of that step
     struct evidence_second *moved;      // a copy for evidence_move_back
     size_t seconds, next_look;          // of the step that runs
     size_t room;                        // how many seconds fit; later ones do not end a step
     const struct early_end_limit *broken;       // NULL: none so far
     uint32_t step;                      // which it ended
     char reason[512];                   // a sentence; empty: no limit is broken so far
+    uint32_t kept_steps, kept_step;     // how many steps ended because all limits were kept, and the last of them
 };
 
 // False with a failure if a limit is not well-formed, or if there is not enough memory.

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A disk that is slow, freezes now and then, has one long write, or has I/O errors: with `sweep_end_early: fail`, the
-run fails long before its planned end. A good disk is measured as if nothing had been set."""
+run fails long before its planned end. A good disk is measured as if nothing had been set; with `decided`, each of its
+steps ends when it is certain that all limits are kept."""
 
 import time
 from collections.abc import Callable
@@ -134,6 +135,28 @@ def test_a_good_disk_is_measured_to_its_end(start: Start, controller: Controller
     assert "ended_early" not in [each["kind"] for each in record["findings"]]
     run = {row["key"]: row["value"] for row in outcome.certification.table("h1", "run.csv")}
     assert (run["exit_reason"], run["fail_above_1"][:12]) == ("measured", "latency_p99:")
+
+
+def test_a_good_disk_passes_soon_if_that_is_decided_as_well(
+    start: Start, controller: Controller, tmp_path: Path
+) -> None:
+    inventory = start(HostSpec("h1", alone=True)).inventory(tmp_path / "hosts.yml")
+    limits = [{"metric": metric, "max": "5 s"} for metric in ("latency_p99", "latency_max")]
+    little = {"name": "little", "version": 1, "qualifies": {"min_duration_s": 60}, "limits": limits}
+    variables = {**SWEEP, "gate_profile": little, "sweep_end_early": "decided", "sweep_block_sizes": ["4K", "64K"]}
+    began = time.monotonic()
+
+    outcome = controller.run("certify", "-i", str(inventory), **variables)
+
+    took_s = time.monotonic() - began
+    print(f"{took_s:.0f} s from the command to its end, of {2 * PLANNED_S} s planned")
+    record = outcome.certification.records["h1"]
+    assert (outcome.status, record["verdict"]) == (0, "pass"), record["reasons"]
+    run = {row["key"]: row["value"] for row in outcome.certification.table("h1", "run.csv")}
+    assert (run["exit_reason"], run["steps_measured"], run["steps_kept"]) == ("measured", "2", "2")
+    assert took_s < PLANNED_S
+    (note,) = [note for note in record["notes"] if note.startswith("Steps ended when")]
+    assert "4 KiB for 1" in note and "64 KiB for 1" in note, note
 
 
 def test_volumes_that_are_measured_at_the_same_time_do_not_end_early(

@@ -13,11 +13,12 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.limits import figure_text, sentence_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.notes import NOTES
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.qualifications import qualification_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.steps import measured_steps, named_steps
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity import text_of_load
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import kind_named
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import findings
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import host_label
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words, size_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words
 
 NO_REASON = "no reason is recorded"
 
@@ -69,20 +70,12 @@ def _interrupted(finding: Mapping[str, Any], words: Words) -> str:
 
 
 def _ended_early(finding: Mapping[str, Any], words: Words) -> str:
-    several = len({step["load_point"] for step in finding["steps"]}) > 1
-    measured, left_out = [], []
-    for step in finding["steps"]:
-        text = size_text(step["block_size_bytes"])
-        text += f" with {words.load_text(step['load_point'])}" if several else ""
-        if "measured_s" in step:
-            measured.append(f"{text} for {_units.format_duration(step['measured_s'] * 1e9)}")
-        else:
-            left_out.append(text)
+    left_out = [name for name, step in named_steps(finding["steps"], words) if "measured_s" not in step]
     planned = _units.format_duration(finding["planned_s"] * 1e9)
     not_measured = f"; not measured: {', '.join(left_out)}" if left_out else ""
     return (
         f"the sweep ended early, because {finding['metric']} broke its limit (sweep_end_early). Measured, of {planned} "
-        f"each: {', '.join(measured)}{not_measured}"
+        f"each: {measured_steps(finding['steps'], words)}{not_measured}"
     )
 
 

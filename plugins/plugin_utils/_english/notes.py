@@ -12,6 +12,7 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.shares import share_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.steps import measured_steps
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity import text_of_load
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import HIGHEST, TARGET
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import findings
@@ -249,6 +250,14 @@ _PREFLIGHT: dict[str, Callable[[Note], str]] = {
     "unknown": lambda note: f"unknown: {note['text']}",
 }
 
+
+def _kept_early(note: Note, words: Words) -> str:
+    return (
+        "Steps ended when there was enough evidence that all limits are kept (sweep_end_early). Measured, of "
+        f"{_units.format_duration(note['planned_s'] * 1e9)} each: {measured_steps(note['steps'], words)}"
+    )
+
+
 NOTES: dict[str, Callable[[Note, Words], str]] = {
     findings.CLOCK: _clock,
     findings.SHARED_DISK: _shared_disk,
@@ -267,6 +276,7 @@ NOTES: dict[str, Callable[[Note, Words], str]] = {
     ),
     findings.LEFT_OUT: _left_out,
     findings.MOVED: _moved,
+    findings.KEPT_EARLY: _kept_early,
     findings.RETAINED: lambda note, words: _RETAINED,
     findings.FORESEEN: _foreseen,
     findings.PREFLIGHT: _preflight,

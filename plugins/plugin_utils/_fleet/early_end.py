@@ -13,7 +13,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.plan import I
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import MQ_LOG
 
 OPTION = "sweep_end_early"
-NONE = "none"
+NONE, FAIL, DECIDED = "none", "fail", "decided"
 ISOLATED = "isolated"
 
 
@@ -30,6 +30,11 @@ def early_end_problem(settings: Mapping[str, Any], plans: Mapping[str, Mapping[s
     requested."""
     if settings.get(OPTION, NONE) == NONE:
         return ""
+    if settings[OPTION] == DECIDED and settings["gate_baseline"]:
+        return (
+            f"{OPTION}: {DECIDED} is not for a run that is compared with a baseline, because its steps differ in "
+            f"length: set it to {FAIL}, or gate_baseline to none"
+        )
     common_start = settings["sweep_start_at"] and settings["sweep_mode"] != ISOLATED
     for host, plan in plans.items():
         if any(volume["workload"] != MQ_LOG for volume in plan["volumes"]):

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which limits of a profile end a sweep early if they are broken, and what such a sweep still proves.
+"""Which limits of a profile end a sweep early if they are broken, or a step if all of them are kept, and what such a
+sweep still proves.
 
 The last step of such a sweep ended at a moment that its own figures determined. The share tests are valid at any time,
 and a write that was too long remains too long, so these limits can be broken. The step decides nothing else.
@@ -31,6 +32,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import
     BROKEN,
     DISTURBED,
     ENDED_EARLY,
+    KEPT_EARLY,
     OPEN,
     WAIVED,
     Finding,
@@ -120,6 +122,40 @@ def fails_above(profile: Profile, host: str, plan: Mapping[str, Any]) -> dict[st
         tests = planned_tests(profile, plan["block_sizes_bytes"], plan["load_points"])
         odds = max(odds, math.ceil(round(tests / (1 - profile.confidence), 6)))
     return {"failAbove": [_text(limit) for limit in limits], "failOdds": odds}
+
+
+def passes_after(profile: Profile, host: str, plan: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of :func:`fails_above`, and those that make the tester end a step when all limits of the
+    profile are kept.
+
+    That is only possible if the evidence for each limit is valid at that time, and if nothing else depends on the
+    length of the step. So there are no such options for profiles that limit a mean or a rate, contain a warning or a
+    waiver for the host, or require covered episodes. The hard limits apply to the figures as they stand.
+    """
+    ends_if_broken = fails_above(profile, host, plan)
+    own = [limit for limit in profile.limits if not limit.hard]
+    if (
+        profile.confidence is None
+        or profile.episode_s
+        or len(profile.limits) > MOST_LIMITS
+        or not all(_ends_step(limit, profile, host) for limit in own)
+    ):
+        return ends_if_broken
+    odds = math.ceil(round(1 / (1 - profile.confidence), 6))
+    return {**ends_if_broken, "passAfter": max(1, math.ceil(profile.min_duration_s)), "passOdds": odds}
+
+
+def notes_of_kept_steps(tables: Tables) -> list[Finding]:
+    """Return a note about the steps that ended before their time because all limits were kept."""
+    if not tables.number("steps_kept"):
+        return []
+    planned_s = tables.number("option_duration_s")
+    rows = [row for row in tables.results if row["worker"] == ALL_WORKERS and row["elapsed_ns"] < planned_s * 1e9]
+    steps = [
+        {**{key: row[key] for key in ("block_size_bytes", "load_point")}, "measured_s": row["elapsed_ns"] / 1e9}
+        for row in rows
+    ]
+    return [finding(KEPT_EARLY, None, planned_s=planned_s, steps=steps)]
 
 
 def _ends_step(limit: Limit, profile: Profile, host: str) -> bool:

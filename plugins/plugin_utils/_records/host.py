@@ -18,6 +18,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings im
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.told import NOTHING_MEASURED, told
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target import TARGET_FACTS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity import Capacity
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.early_end import notes_of_kept_steps
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fidelity import fidelity_notes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.flushes import PROBE_PREFIX, flush_notes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import (
@@ -117,6 +118,7 @@ def measurement(
         *flush_notes({**facts, **identity}),
         *fidelity_notes(tables),
         *confidence_notes(profile),
+        *notes_of_kept_steps(tables),
     ]
     return with_notes(replace(record, **part), notes, tables.words)
 

@@ -52,6 +52,7 @@ BASELINE, POWER_CUTS_BEFORE, STANDING = "baseline", "power_cuts_before", "standi
 volume."""
 QUALIFICATION, DISTURBED, PLATEAU, PREFLIGHT = "qualification", "disturbed", "plateau", "preflight"
 """Findings that only explain and have no verdict."""
+KEPT_EARLY = "kept_early"
 CLOCK, SHARED_DISK, UNSTEADY, NO_FLUSH, UNKNOWN_SHARES, AS_THEY_STAND, TORN, VOLUME_LIMIT = (
     "clock",
     "shared_disk",

@@ -137,6 +137,8 @@ SET_BY_THE_COLLECTION = {
     "stopAbove": "",
     "failAbove": "sweep_end_early",
     "failOdds": "sweep_end_early",
+    "passAfter": "sweep_end_early",
+    "passOdds": "sweep_end_early",
     "runId": "",
     "csvFile": "",
     **dict.fromkeys(("acknowledge", "checkAcknowledged", "removeAcknowledged"), ""),

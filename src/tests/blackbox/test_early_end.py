@@ -63,3 +63,24 @@ def limits_that_end_nothing_are_refused(place):
     result = place.logdisk("--workload=commit", "--apps=1", "--msgSize=2K", "--failAbove=latency_p99:1ms")
     equal(result.status, 1)
     contains(result.err, "--failAbove is not for --workload=commit")
+
+
+@test
+def limits_that_are_kept_end_their_step(place):
+    result = place.logdisk(
+        "--bsize=4K", "--duration=120", "--delay=1000", "--fileSize=64K", "--numFiles=1", "--passAfter=60",
+        "--failAbove=latency_max:60s", "--failAbove=latency_p50:30s", "--passOdds=2",
+    )  # fmt: skip
+    equal(result.status, 0, result.err)
+    run = consistent(result)
+    equal((run["exit_reason"], run["steps_measured"], run["steps_kept"]), ("measured", "1", "1"))
+    equal((run["pass_after_s"], run["pass_odds"]), ("60", "2"))
+    contains(result.out, "because all limits of --failAbove are kept")
+    assert 60e9 <= int(result.all()["elapsed_ns"]) < 115e9, result.all()["elapsed_ns"]
+
+
+@test
+def a_step_cannot_pass_without_limits(place):
+    result = place.logdisk("--duration=1", "--passAfter=60")
+    equal(result.status, 1)
+    contains(result.err, "--passAfter needs the limits that have to be kept; add --failAbove")

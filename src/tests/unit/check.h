@@ -40,6 +40,7 @@ void test_merging(void);
 void test_evidence(void);
 void test_evidence_of_time(void);
 void test_early_end(void);
+void test_evidence_that_a_claim_is_kept(void);
 void test_time_weighted(void);
 void test_distribution_exact(void);
 void test_distribution_deviation(void);

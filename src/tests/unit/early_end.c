@@ -7,12 +7,12 @@
 
 #include <stdlib.h>
 
+static struct options options = {.fail_odds = 20, .pass_odds = 20, .files = 4, .file_bytes = 1 << 20};
+
 static bool open_limits(struct early_end *early_end, uint64_t duration_s, const char *const limits[], size_t count) {
-    static struct options options;
     struct failure failure = {0};
     memset(early_end, 0, sizeof *early_end);
     options.duration_s = duration_s;
-    options.fail_odds = 20;
     options.fail_above.count = count;
     memcpy(options.fail_above.values, limits, count * sizeof *limits);
     return early_end_open(early_end, &options, &failure);
@@ -23,6 +23,7 @@ static void close_limits(struct early_end *early_end) {
         free(early_end->limits[i].seconds);
     }
     free(early_end->moved);
+    free(early_end->writes);
 }
 
 // The second after which a step ends if every second has the given numbers of writes; 0 if it does not end early.
@@ -76,7 +77,65 @@ static void check_end(const char *limit, uint32_t expected, uint64_t slow, uint6
     close_limits(&early_end);
 }
 
+// The second after which a step ends because its limits are kept, if every second has 2,500 writes of 200 us; 0: none.
+// Some seconds have other writes.
+struct other_seconds {
+    uint32_t first, last;
+    uint64_t writes, slow, slow_ns;
+};
+
+static void check_kept(const char *limit, uint64_t pass_after_s, uint32_t writers, uint32_t expected,
+                       struct other_seconds other) {
+    static struct distribution second;
+    static const uint32_t step = 2;
+    struct early_end early_end;
+    uint32_t ended = 0;
+    options.pass_after_s = pass_after_s;
+    CHECK(open_limits(&early_end, 400, &limit, 1));
+    early_end_begin_step(&early_end, 4096, 1);
+    for (uint32_t number = 1; number <= 400 && ended == 0; number++) {
+        bool is_other = number >= other.first && number <= other.last;
+        uint64_t slow = is_other ? other.slow : 0, writes = is_other ? other.writes : 2500;
+        distribution_clear(&second);
+        distribution_add_equal(&second, 200000, 1, writes - slow);
+        if (slow > 0) {
+            distribution_add_equal(&second, other.slow_ns, writes, slow);
+        }
+        ended = early_end_second(&early_end, step, &second, writers, 200000) ? number : 0;
+    }
+    CHECK_CASE(ended == expected, limit);
+    CHECK_CASE(early_end.reason[0] == '\0' && early_end.kept_steps == (expected > 0), limit);
+    CHECK_CASE(early_end.kept_step == (expected > 0 ? step : 0), limit);
+    close_limits(&early_end);
+    options.pass_after_s = 0;
+}
+
+static void test_kept_limits(void) {
+    static const struct other_seconds none = {0}, allowed = {100, 100, 2500, 25, 2000000},
+                                      one_over = {100, 100, 2500, 26, 2000000}, few = {1, 400, 2, 0, 0},
+                                      slower = {150, 400, 1900, 0, 0};
+    check_kept("latency_max:2ms", 60, 1, 62, none);
+    check_kept("latency_max:2ms", 100, 1, 103, none);           // the next look
+    check_kept("latency_p99:1ms", 60, 1, 183, none);            // when there is enough evidence
+    check_kept("latency_p99:1ms", 0, 1, 0, none);
+    check_kept("latency_p99:1ms", 60, 2, 0, none);              // several queue managers
+    check_kept("latency_p99:1ms", 399, 1, 0, none);             // the planned end comes first
+    check_kept("latency_p99:1ms", 60, 1, 183, allowed);
+    check_kept("latency_p99:1ms", 60, 1, 0, one_over);
+    check_kept("latency_p99:1ms:8K-64K", 60, 1, 0, none);       // no limit for this step
+    check_kept("latency_max:1s", 60, 1, 0, few);                // the files are not written once
+    check_kept("latency_time_weighted_p50:1ms", 60, 1, 62, none);
+    check_kept("latency_time_weighted_p50:1ms", 60, 1, 0, (struct other_seconds){30, 30, 2500, 2000, 2000000});
+    check_kept("latency_p99:1ms", 200, 1, 0, slower);           // a limit of the volume may have been reached
+    options.pass_after_s = 60;
+    struct early_end early_end;
+    static const char *const no_limits[1];
+    CHECK(!open_limits(&early_end, 60, no_limits, 0));          // nothing that could be kept
+    options.pass_after_s = 0;
+}
+
 void test_early_end(void) {
+    test_kept_limits();
     test_reading();
     check_end("latency_max:2ms", 1, 1, 2000001);
     check_end("latency_max:2ms", 0, 1, 2000000);

@@ -285,6 +285,26 @@ void test_evidence(void) {
     CHECK(evidence_of_blocks(&p99, seconds, 300, 1, 0) > 2 * evidence_against(&p99, seconds, 300));
 }
 
+void test_evidence_that_a_claim_is_kept(void) {
+    static struct evidence_second seconds[139];
+    struct evidence_claim claim = p99;
+    claim.threshold_ns = 1000000;
+    for (size_t i = 0; i < 139; i++) {
+        seconds[i] = (struct evidence_second){2500, 0};
+    }
+    CHECK(is_near(exp(evidence_for(&claim, seconds, 139)), 20.0911554796));
+    CHECK(fabs(evidence_for(&claim, seconds, 138) - 2.97666324) < 1e-8);
+    seconds[70].over = 25;                                          // as many as the limit allows
+    CHECK(evidence_for(&claim, seconds, 139) < log(20.0911554796));
+    seconds[70].over = 26;
+    CHECK(evidence_for(&claim, seconds, 139) == -INFINITY);
+    const struct evidence_claim of_time = {.part = 1, .whole = 100, .writers = 1, .threshold_ns = 1000000};
+    for (size_t i = 0; i < 139; i++) {
+        seconds[i] = (struct evidence_second){1000000000, 0};
+    }
+    CHECK(is_near(evidence_for(&of_time, seconds, 1), log(1 + (0.6 + 0.1 + 0.025 + 0.0125) / 99)));
+}
+
 void test_evidence_of_time(void) {
     static const uint64_t slow[] = {5, 13, 20, 28, 35, 42, 50, 57};
     const struct evidence_claim claim = {.part = 1, .whole = 100, .writers = 1};

@@ -22,6 +22,7 @@ static const struct { const char *name; void (*run)(void); } tests[] = {
     {"percentiles of hours", test_percentiles_of_hours},
     {"merging", test_merging},
     {"evidence of a broken limit", test_evidence},
+    {"evidence that a limit is kept", test_evidence_that_a_claim_is_kept},
     {"evidence from the time of writes", test_evidence_of_time},
     {"limits that end a step", test_early_end},
     {"time-weighted percentiles", test_time_weighted},

@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.early_end import early_end_problem
 
-SETTINGS = {"sweep_end_early": "fail", "sweep_mode": "together", "sweep_start_at": ""}
+SETTINGS = {"sweep_end_early": "fail", "sweep_mode": "together", "sweep_start_at": "", "gate_baseline": []}
 
 
 def plan(volumes=1, order="together", mode="together", workload="mq-log", load_target=0, **more):
@@ -36,6 +36,10 @@ ALONE = "only for volumes that are measured alone"
         ({}, [plan(load_target=4)], "not for a search or a target"),
         ({}, [plan(workload="commit")], "because h0 has another workload"),
         ({"sweep_end_early": "none"}, [plan(2), plan()], ""),
+        ({"sweep_end_early": "decided"}, [plan()], ""),
+        ({"sweep_end_early": "decided"}, [plan(2)], ALONE),
+        ({"sweep_end_early": "decided", "gate_baseline": ["last"]}, [plan()], "not for a run that is compared with"),
+        ({"gate_baseline": ["last"]}, [plan()], ""),
     ],
 )
 def test_a_sweep_may_end_early_only_if_nothing_else_measures_meanwhile(settings, plans, said):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.early_end import fails_above
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.early_end import fails_above, passes_after
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.evidence import confidence_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import measurement
@@ -42,9 +42,8 @@ FIRST = {**ENDED, "ended_early_step": 1, "steps_measured": 1}
 
 
 def profile(*limits, confidence=0.95, **more):
-    return load_profile(
-        {"name": "mine", "version": 1, "qualifies": {"confidence": confidence}, "limits": list(limits), **more}, ""
-    )
+    own = {"name": "mine", "version": 1, "qualifies": {"confidence": confidence}, "limits": list(limits)}
+    return load_profile({**own, **more}, "")
 
 
 def record_of(*limits, **keys):
@@ -99,6 +98,50 @@ def test_a_sweep_that_nobody_told_to_end_early_lacks_steps():
 def test_the_tests_that_were_planned_count_even_if_they_were_not_made():
     found = confidence_of(profile(P99), parse_tables(fabricate.tables(fabricate.step_rows(1, 4096), over=[], **FIRST)))
     assert found.judgements == 28
+
+
+PLAN = {"block_sizes_bytes": [4096, 65536], "load_points": [1]}
+
+
+def test_a_profile_of_percentiles_lets_the_tester_end_steps_that_keep_it():
+    limits = profile(MAX, P99, OF_TIME, qualifies={"confidence": 0.99, "min_duration_s": 899.5})
+    assert passes_after(limits, "h1", PLAN) == {**fails_above(limits, "h1", PLAN), "passAfter": 900, "passOdds": 100}
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        profile(P99, MEAN),
+        profile(P99, RATE),
+        profile(P99, RING),
+        profile(P99, {**MAX, "severity": "warn"}),
+        profile(P99, waivers=[{"host": "h1", "metric": "latency_p99", "until": "2099-01-01", "reason": "CHG-1"}]),
+        profile(P99, confidence="none"),
+        profile(P99, qualifies={"episode_s": 1}),
+        profile(*({**P99, "max": f"{number} ms"} for number in range(1, 16))),
+    ],
+    ids=["mean", "rate", "ring", "warning", "waived", "as it stands", "episodes", "more than fit"],
+)
+def test_all_other_profiles_measure_steps_to_their_end(limits):
+    assert passes_after(limits, "h1", PLAN) == fails_above(limits, "h1", PLAN)
+
+
+def test_the_note_says_for_how_long_steps_that_kept_all_limits_were_measured():
+    rows = [*fabricate.step_rows(1, 4096), *fabricate.step_rows(2, 16384, elapsed_ns=301 * 10**9)]
+    run = {"run_id": "R", "profile": profile(P99).as_dict()}
+    kept = {"option_duration_s": 600, "steps_kept": 1, "pass_after_s": 300, "pass_odds": 20}
+    told = [
+        measurement(run, "h1", "log", {}, {}, fabricate.tables(rows, **keys), TODAY).notes
+        for keys in (kept, {**kept, "steps_kept": 0}, {"option_duration_s": 600})
+    ]
+    assert [[note for note in notes if note.startswith("Steps ended")] for notes in told] == [
+        [
+            "Steps ended when there was enough evidence that all limits are kept (sweep_end_early). Measured, of 10 min "
+            "each: 16 KiB for 5.02 min"
+        ],
+        [],
+        [],
+    ]
 
 
 def test_a_percentile_that_its_seconds_show_to_be_broken_fails_and_no_other_passes():

@@ -20,6 +20,7 @@ import math
 import random
 import subprocess
 from collections import Counter
+from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 from statistics import NormalDist
@@ -155,7 +156,7 @@ class Second(ctypes.Structure):
 
 
 class Claim(ctypes.Structure):
-    _fields_ = tuple((name, ctypes.c_uint64) for name in ("part", "whole", "writers", "fastest_ns"))
+    _fields_ = tuple((name, ctypes.c_uint64) for name in ("part", "whole", "writers", "fastest_ns", "threshold_ns"))
 
 
 SOURCES = Path(__file__).parents[5] / "src"
@@ -164,25 +165,47 @@ FIRST_LOOK, LOOKS, POWER, SPARE = 60, 50, 3, 1
 
 
 @pytest.fixture(scope="module")
-def evidence_against(tmp_path_factory):
-    """The function of the tester, built from its source."""
+def evidence_of_tester(tmp_path_factory):
+    """The functions of the tester, built from their source."""
     library = tmp_path_factory.mktemp("evidence") / "evidence.so"
     language = ("-std=c11", "-D_GNU_SOURCE", "-O2", "-shared", "-fPIC", f"-I{SOURCES}")
     subprocess.run(["cc", *language, "-o", library, SOURCES / "figures/evidence.c", "-lm"], check=True)
-    found = ctypes.CDLL(str(library)).evidence_against
-    found.argtypes, found.restype = (ctypes.POINTER(Claim), ctypes.POINTER(Second), ctypes.c_size_t), ctypes.c_double
+    found = ctypes.CDLL(str(library))
+    for each in (found.evidence_against, found.evidence_for):
+        each.argtypes, each.restype = (ctypes.POINTER(Claim), ctypes.POINTER(Second), ctypes.c_size_t), ctypes.c_double
     return found
+
+
+def looks(seconds: int) -> Iterator[int]:
+    """Yield the numbers of seconds after which the tester checks a step."""
+    look = FIRST_LOOK
+    while look <= seconds:
+        yield look
+        look += 1 + look // LOOKS
 
 
 def ends_at(evidence_against, writes: list[int], slow: list[int], judgements: int) -> int | None:
     """Return the number of seconds after which the tester ends a step, None if it does not."""
     claim, seconds = Claim(1, 100, 1, FASTEST_NS), (Second * len(writes))(*zip(writes, slow))
-    look, enough = FIRST_LOOK, POWER * math.log(judgements / ALPHA) + SPARE
-    while look <= len(writes):
-        if evidence_against(ctypes.byref(claim), seconds, look) >= enough:
-            return look
-        look += 1 + look // LOOKS
-    return None
+    enough = POWER * math.log(judgements / ALPHA) + SPARE
+    return next(
+        (look for look in looks(len(writes)) if evidence_against(ctypes.byref(claim), seconds, look) >= enough), None
+    )
+
+
+def passes_at(evidence_for, writes: list[int], slow: list[int], pass_after_s: int) -> int | None:
+    """Return the number of seconds after which the tester ends a step because its limit is kept, None if it does
+    not."""
+    claim, seconds = Claim(1, 100, 1, FASTEST_NS, MS), (Second * len(writes))(*zip(writes, slow))
+    enough = math.log(1 / ALPHA) + SPARE
+    return next(
+        (
+            look
+            for look in looks(len(writes))
+            if look > pass_after_s and evidence_for(ctypes.byref(claim), seconds, look) >= enough
+        ),
+        None,
+    )
 
 
 @pytest.mark.parametrize(
@@ -199,14 +222,14 @@ def ends_at(evidence_against, writes: list[int], slow: list[int], judgements: in
         ("E9", even(0.3), 600, 28, {"ends early": (100, 100)}),
     ],
 )
-def test_early_ends(monkeypatch, evidence_against, name, disk, seconds, judgements, required):
+def test_early_ends(monkeypatch, evidence_of_tester, name, disk, seconds, judgements, required):
     """How often a step ends early, because the evidence was sufficient at any check. The judge must then always fail
     it, even with the writes that end after the decision."""
     monkeypatch.setattr(statistics, "_upper_bound", lambda *_: None)
     rng, outcomes, ends = random.Random(name), Counter(), []
     for _ in range(RUNS):
         writes, slow = disk(rng, seconds)
-        end = ends_at(evidence_against, writes, slow, judgements)
+        end = ends_at(evidence_of_tester.evidence_against, writes, slow, judgements)
         outcomes["ends early"] += end is not None
         if end is not None:
             ends.append(end)
@@ -218,6 +241,36 @@ def test_early_ends(monkeypatch, evidence_against, name, disk, seconds, judgemen
             assert found.outcome == FAIL, (end, found)
     if ends:
         print(f"{name}: after {sorted(ends)[len(ends) // 2]} s in the median, {max(ends)} s at the latest")
+    _check(name, outcomes, required)
+
+
+@pytest.mark.parametrize(
+    ("name", "disk", "required"),
+    [
+        ("K1", bursty(0.0102, 1250, 0.3), {"ends early": (0, 5)}),
+        ("K2", bursty(0.0102, 1250, 4.5), {"ends early": (0, 5)}),
+        ("K3", bursty(0.0102, 1250, 0.3, (30, 70)), {"ends early": (0, 5)}),
+        ("K4", even(0.0102), {"ends early": (0, 5)}),
+        ("K5", even(0), {"ends early": (100, 100)}),
+        ("K6", even(0.001), {"ends early": (95, 100)}),
+        ("K7", bursty(0.002, 1250, 0.2), {"ends early": (0, 5)}),
+    ],
+)
+def test_steps_that_end_because_a_limit_is_kept(monkeypatch, evidence_of_tester, name, disk, required):
+    """How often a step of 1,800 s ends after 600 s because its limit is kept. K1 to K4 do not keep it. The judge must
+    then always pass it, even with the writes that end after the decision."""
+    monkeypatch.setattr(statistics, "_upper_bound", lambda *_: None)
+    rng, outcomes = random.Random(name), Counter()
+    for _ in range(RUNS):
+        writes, slow = disk(rng, 1800)
+        end = passes_at(evidence_of_tester.evidence_for, writes, slow, 600)
+        outcomes["ends early"] += end is not None
+        if end is not None:
+            late = rng.randrange(2)
+            found = statistics.share_of_operations(
+                [*writes[:end], 20], [*slow[:end], late], P99, MS, FASTEST_NS, 1, alpha=ALPHA, judgements=28
+            )
+            assert found.outcome == PASS, (end, found)
     _check(name, outcomes, required)
 
 

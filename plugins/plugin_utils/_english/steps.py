@@ -1,0 +1,32 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The names of steps, and for how long each of them was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words, size_text
+
+Step = Mapping[str, Any]
+
+
+def named_steps(steps: Sequence[Step], words: Words) -> Iterator[tuple[str, Step]]:
+    """Yield the name of each step with the step. The load point is a part of the name only if there are several."""
+    several = len({step["load_point"] for step in steps}) > 1
+    for step in steps:
+        load = f" with {words.load_text(step['load_point'])}" if several else ""
+        yield f"{size_text(step['block_size_bytes'])}{load}", step
+
+
+def measured_steps(steps: Sequence[Step], words: Words) -> str:
+    """Return for how long each step that has ``measured_s`` was measured."""
+    return ", ".join(
+        f"{name} for {_units.format_duration(step['measured_s'] * 1e9)}"
+        for name, step in named_steps(steps, words)
+        if "measured_s" in step
+    )
