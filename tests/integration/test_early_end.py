@@ -156,7 +156,7 @@ def test_a_good_disk_passes_soon_if_that_is_decided_as_well(
     assert (run["exit_reason"], run["steps_measured"], run["steps_kept"]) == ("measured", "2", "2")
     assert took_s < PLANNED_S
     (note,) = [note for note in record["notes"] if note.startswith("Steps ended when")]
-    assert "4 KiB for 1" in note and "64 KiB for 1" in note, note
+    assert "Measured, of 10 min each: 4 KiB for " in note and ", 64 KiB for " in note, note
 
 
 def test_volumes_that_are_measured_at_the_same_time_do_not_end_early(
