@@ -19,8 +19,8 @@ from testbed.shell import wait_for
 
 PROJECT = Path(__file__).resolve().parents[2]
 
-# A profile that a healthy disk passes in one second, even on a busy machine. A busy machine cannot explain the delay
-# SLOW_MS: a mean above 10 ms is a hard failure in every profile.
+# A profile that a healthy disk passes in one second, even on a busy machine. The delay SLOW_MS is so long that it
+# cannot be due to a busy machine; a mean above 10 ms is a hard failure in every profile.
 PROFILE = {
     "name": "test",
     "version": 1,
@@ -28,7 +28,7 @@ PROFILE = {
     "limits": [{"metric": "latency_mean", "max": "9 ms"}],
 }
 SLOW_MS = 30
-# Tests run in parallel: the hosts' disks and testers have priority over all controllers, as if they had their own
+# Tests run in parallel. The disks and testers of the hosts have priority over all controllers, as if they had their own
 # processors.
 NICE = ("nice", "-n", "10")
 
@@ -41,12 +41,12 @@ QUICK = {
     "sweep_file_size": "1M",
     "sweep_files": 4,
     "sweep_poll_interval": 1,
-    # Built once on the controller: on hosts that compile it, the compiler would take most of the processor time of
-    # these tests.
+    # The tester is built once on the controller. If every host compiled it, the compiler would take most of the
+    # processor time of these tests.
     "tester_method": "binary",
 }
 COMPILE = {"tester_method": "compile"}
-"""What tests add if they are about hosts that build their tester."""
+"""Variables for tests of hosts that build their tester."""
 
 
 def first_of(cases: Iterable[object]) -> list[object]:
@@ -90,8 +90,8 @@ MOST_TRIES = 6
 
 
 def is_undisturbed(outcome: Outcome) -> bool:
-    """Whether the result depends only on the hosts' own disks. Only such runs are compared, and only in them can a
-    limit be broken."""
+    """Whether the result depends only on the disks of the hosts. Only such runs are compared, and a limit can fail only
+    in such runs."""
     return not any(record["disturbances"] for record in outcome.certifications[-1].records.values())
 
 
@@ -111,7 +111,8 @@ class Controller:
         timeout_s: float = 900,
         **variables: object,
     ) -> Outcome:
-        """Run a playbook of the collection (its name) or another (its path); keywords become extra variables."""
+        """Run a playbook of the collection (given by its name) or another playbook (given by its path). Keywords become
+        extra variables."""
         if isinstance(playbook, str):
             playbook = PROJECT / "playbooks" / f"{playbook}.yml"
         extra = self.directory / "variables.json"
@@ -127,13 +128,13 @@ class Controller:
             timeout=timeout_s,
             check=False,
         )
-        print(done.stdout)  # pytest shows it where the test fails
+        print(done.stdout)  # pytest shows this output if the test fails
         return Outcome(done.returncode, done.stdout, self.directory)
 
     def start(
         self, playbook: str, *arguments: str, stdout: int | IO[str] = subprocess.DEVNULL
     ) -> subprocess.Popen[bytes]:
-        """Start a playbook of the collection in a separate process group, to be interrupted or killed."""
+        """Start a playbook of the collection in a separate process group, so that it can be interrupted or killed."""
         command = [
             *NICE,
             str(self.tools / "ansible-playbook"),
@@ -147,8 +148,8 @@ class Controller:
 
     @staticmethod
     def interrupt(running: subprocess.Popen[bytes]) -> int:
-        """Send a playbook the signal of Ctrl-C, and return its exit status. Waits while Ansible starts a process,
-        because Python drops an interrupt at that point."""
+        """Send a playbook the signal of Ctrl-C, and return its exit status. First waits until Ansible is not starting a
+        process, because Python would ignore the signal at that moment."""
         children = Path(f"/proc/{running.pid}/task/{running.pid}/children")
 
         def is_waiting() -> bool:
@@ -161,7 +162,7 @@ class Controller:
         return running.wait(timeout=300)
 
     def command(self, line: str, *arguments: str) -> Outcome:
-        """Run a command line of ansible-playbook as the screen printed it."""
+        """Run a command line of ansible-playbook exactly as it was printed on the screen."""
         words = shlex.split(line)
         words[0] = str(self.tools / words[0])
         environment = self._environment({})
@@ -186,8 +187,8 @@ class Controller:
     def certify_until(
         self, is_good: Callable[[Outcome], bool], inventory: Path, *arguments: str, **variables: object
     ) -> Outcome:
-        """Certify until a run is not disturbed by other load on this machine. A disturbed run is discarded, with its
-        entries in the history."""
+        """Certify repeatedly until a run is not disturbed by other load on this machine. Disturbed runs are discarded,
+        together with their entries in the history."""
         history = self.directory / "reports/history.sqlite"
         for _ in range(MOST_TRIES):
             before = history.read_bytes() if history.exists() else b""

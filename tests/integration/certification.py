@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reads the files of a certification in its run directory, each format with an independent reader that shares nothing
+"""Reads the files of a certification in its run directory. Each format is read by independent code that shares nothing
 with the collection."""
 
 import csv
@@ -21,7 +21,7 @@ VERDICTS = ("pass", "warn", "fail", "inconclusive", "error", "missing", "unreach
 class Certification:
     path: Path
 
-    # The source of everything
+    # The records and tables, from which all formats are made
 
     @cached_property
     def run(self) -> dict:
@@ -29,7 +29,7 @@ class Certification:
 
     @cached_property
     def records(self) -> dict[str, dict]:
-        """The record of each host, by the host's name."""
+        """The record of each host, by the name of the host."""
         found = [json.loads(path.read_text()) for path in self.path.glob("hosts/*/*/record.json")]
         return {record["host"]: record for record in found}
 
@@ -77,7 +77,7 @@ class Certification:
     # The verdict of every host as each format has it
 
     def verdicts(self) -> dict[str, dict[str, str]]:
-        """Format -> host -> verdict."""
+        """The verdict of each host, by format and then by host."""
         return {
             "record.json": {name: record["verdict"] for name, record in self.records.items()},
             "verdict.json": {entry["host"]: entry["verdict"] for entry in self.verdict["hosts"]},
@@ -97,8 +97,8 @@ def read_csv(path: Path) -> list[dict[str, str]]:
 
 
 def junit_verdict(suite: ElementTree.Element) -> str:
-    """The result of a suite for a system that only knows JUnit: the worst of its cases,
-    checked against the suite's own counts."""
+    """The result of a suite for a system that knows only JUnit, which is the worst of its cases. The counts of the
+    suite are checked as well."""
     found = defaultdict(list)
     for case in suite.iter("testcase"):
         for result in case:
@@ -113,8 +113,8 @@ def junit_verdict(suite: ElementTree.Element) -> str:
 
 
 def summary_verdicts(screen: str, hosts: Iterable[str]) -> dict[str, str]:
-    """Those of the hosts that the summary on the screen names, each with its first verdict there: in the causes, or in
-    the line of a single host."""
+    """The hosts that the summary on the screen names, each with its first verdict in the summary, either in the causes
+    or in the line about a single host."""
     causes = re.findall(rf"^  ({'|'.join(VERDICTS)}) +(.+)$", screen, re.MULTILINE)
     causes += [
         (verdict, host)
@@ -138,7 +138,8 @@ def summaries(screen: str) -> list[str]:
 
 
 class Page(HTMLParser):
-    """The page's text, the verdict in each host's section, and everything that the page would load from elsewhere."""
+    """The text of the page, the verdict in the section of each host, and everything that the page would load from
+    elsewhere."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Fixtures of all integration tests: hosts to run against, and versions of ansible-core to run."""
+"""Fixtures of all integration tests: hosts, and versions of ansible-core."""
 
 import fcntl
 import os
@@ -39,8 +39,8 @@ def podman(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Podman with its own storage, which does not need permission to mount. Containers are run by runc:
     crun refuses some arrangements of cgroups.
 
-    The storage is not below the test's own directory: sockets need short names, and with longer ones podman never
-    learns that a container has ended.
+    The storage is not below the directory of the test, because sockets need short names. With longer names, podman does
+    not notice that a container has ended.
     """
     with tempfile.TemporaryDirectory(prefix="podman-", ignore_cleanup_errors=True) as path:
         storage = Path(path, "storage.conf")
@@ -59,7 +59,7 @@ def podman(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def tester() -> Path:
-    """The tester of this checkout; one worker makes it at a time."""
+    """The tester of this checkout. Only one worker builds it at a time."""
     (PROJECT / "build").mkdir(exist_ok=True)
     with (PROJECT / "build/tester.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -69,8 +69,8 @@ def tester() -> Path:
 
 @pytest.fixture
 def machine() -> Iterator[None]:
-    """Only one test at a time may use this machine as a host: it sees the queue managers that run on its hosts, and
-    would be refused like these hosts."""
+    """Only one test at a time may use this machine itself as a host. Otherwise, the queue managers of other tests,
+    which this machine can see, would cause a refusal."""
     (PROJECT / "build").mkdir(exist_ok=True)
     with (PROJECT / "build/machine.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -79,22 +79,23 @@ def machine() -> Iterator[None]:
 
 @pytest.fixture
 def start(settings: Settings) -> Iterator[Callable[..., Bed]]:
-    """start(HostSpec, ...) or start("name", ...): hosts that are removed after the test."""
+    """start(HostSpec, ...) or start("name", ...) starts hosts, which are removed after the test."""
     with Bed(settings) as bed:
         yield lambda *specs: bed.up(HostSpec(spec) if isinstance(spec, str) else spec for spec in specs)
 
 
 @pytest.fixture
 def background() -> Iterator[Callable[..., Future]]:
-    """background(function, ...): runs it in the background; the test does not end before it has finished."""
+    """background(function, ...) runs a function in the background. The test does not end before the function has
+    ended."""
     with ThreadPoolExecutor() as executor:
         yield executor.submit
 
 
 @pytest.fixture
 def controller_of(settings: Settings, tmp_path: Path) -> Callable[[str], Controller]:
-    """controller_of("2.16"): that ansible-core in an empty working directory; skips the test if this machine has no
-    Python for it."""
+    """controller_of("2.16") returns this version of ansible-core in an empty working directory. It skips the test if
+    this machine has no Python for this version."""
 
     def make(name: str) -> Controller:
         core = controllers.core(name)
@@ -119,10 +120,10 @@ def controller(controller_of: Callable[[str], Controller]) -> Controller:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """With an ansible-core other than the newest, run only the tests in which the version makes a difference.
+    """With an ansible-core other than the newest, run only the tests whose result may depend on the version.
 
-    Tests that need the machine for themselves run one after another in one worker, so that no other worker waits for
-    them. They and the long tests come first: the tests that start last should be short.
+    Tests that need the whole machine run one after another in the same worker, so that no other worker waits for them.
+    These and the long tests come first, because the tests that start last should be short.
     """
     if controllers.core(os.environ.get("LOGDISK_TEST_CORE") or "newest") != controllers.newest():
         others = [item for item in items if "controller" not in item.fixturenames]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""An API server of Kubernetes with as much of the API as a test of a storage class uses. The name of a storage class
-determines what it does. No containers run."""
+"""A Kubernetes API server with only those parts of the API that a test of a storage class uses. The name of a storage
+class determines how the server behaves. No containers are run."""
 
 import json
 import re
@@ -75,7 +75,7 @@ class Cluster:
         if options.get("preconditions", {}).get("uid") != found["metadata"]["uid"]:
             raise Refusal(409, "Conflict", "the UID in the precondition does not match")
         self.deleted.append(self.objects[kind].pop(name))
-        for owned in ("pods", "persistentvolumeclaims"):  # the garbage collector does the same
+        for owned in ("pods", "persistentvolumeclaims"):  # as the garbage collector of Kubernetes does
             for each in list(self.objects[owned].values()):
                 if found["metadata"]["uid"] in [owner["uid"] for owner in each["metadata"].get("ownerReferences", [])]:
                     self.deleted.append(self.objects[owned].pop(each["metadata"]["name"]))
@@ -135,7 +135,7 @@ class Cluster:
         }
 
     def forbid(self, method: str, kind: str, body: Object) -> None:
-        """Jobs cannot be created for the class of that name, which is taken from the mount's path."""
+        """Refuse to create jobs for the storage class named forbidden. Its name is taken from the path of the mount."""
         if (
             method == "POST"
             and kind == "jobs"
@@ -223,7 +223,7 @@ def handler(cluster: Cluster) -> type[BaseHTTPRequestHandler]:
 
 
 def discovery(path: str) -> Object | None:
-    """A client's first request: the available resources."""
+    """The answer to the first request of a client: the available resources."""
     groups = sorted({version for version, dummy in KINDS.values()} - {"v1"})
     if path == "/version":
         return {"major": "1", "minor": "37", "gitVersion": "v1.37.0"}
@@ -254,7 +254,7 @@ def discovery(path: str) -> Object | None:
 
 
 def serve(cluster: Cluster) -> ThreadingHTTPServer:
-    """The API server on a separate port; its thread ends with shutdown()."""
+    """The API server on a separate port. Its thread ends with shutdown()."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler(cluster))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     return server

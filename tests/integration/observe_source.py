@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs a source of observations as the observer on a host does, with its options as JSON in the first argument: its
-output is lines of samples on stdout."""
+"""Runs a source of observations in the same way as the observer on a host. The first argument contains the options of
+the source as JSON. The samples are printed to stdout, one per line."""
 
 import json
 import sys

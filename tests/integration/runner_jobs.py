@@ -68,8 +68,8 @@ class Job:
 
     @cached_property
     def stats(self) -> dict:
-        """The event that AWX takes the artifacts of a job and its summaries of hosts from;
-        empty if the job was killed before it."""
+        """The event from which AWX takes the artifacts of a job and its summaries of hosts; empty if the job was killed
+        before this event."""
         found = [event["event_data"] for event in self.events if event["event"] == "playbook_on_stats"]
         return found[-1] if found else {}
 
@@ -94,7 +94,8 @@ class Job:
         return sum(event["event_data"].get("host") == host for event in self.events)
 
     def lines_with(self, hosts: int) -> int:
-        """How many lines, without progress, the job would print if it had that many hosts like its last one."""
+        """How many lines, without progress, the job would print if it had this many hosts that are all like its last
+        host."""
         lines = [line for line in self.lines if not line.startswith(PROGRESS)]
         about = [found[1] or found[2] for line in lines if (found := OF_ONE_HOST.match(line))]
         names = sorted(set(about) - {"localhost"})
@@ -104,15 +105,15 @@ class Job:
 
 @dataclass(frozen=True)
 class Runner:
-    """A version of ansible-core with its ansible-runner, and a private data directory whose project is a
-    copy of the checkout."""
+    """A version of ansible-core with an ansible-runner, and a private data directory whose project is a copy of the
+    checkout."""
 
     controller: Controller
     private: Path
 
     def install(self) -> dict[str, str]:
-        """Install what requirements.yml names beside the project, as AWX does;
-        return the environment that makes a job find it."""
+        """Install the collections in requirements.yml beside the project, as AWX does. Return the environment in which
+        a job finds them."""
         target = self.private / REQUIREMENTS
         install = ["collection", "install", "--offline", "-r", "collections/requirements.yml", "-p", str(target)]
         galaxy = str(self.controller.tools / "ansible-galaxy")
@@ -180,8 +181,8 @@ class Runner:
 
 
 def postgresql_driver(directory: Path) -> dict[str, str]:
-    """Return the environment of jobs that have a history in PostgreSQL:
-    as provided by a credential and an execution environment with psycopg."""
+    """Return the environment of jobs that have a history in PostgreSQL, as a credential and an execution environment
+    with psycopg provide it."""
     drivers = directory / "drivers"
     drivers.mkdir()
     site = Path(psycopg.__file__).parents[1]

@@ -13,8 +13,8 @@ def widest(screen: str) -> str:
 
 
 def lines_beside_tasks(screen: str) -> list[str]:
-    """All lines except those that Ansible prints for each task and host: headers of plays, messages, progress, empty
-    lines and the summary."""
+    """All lines except those that Ansible prints for each task and host. These are headers of plays, messages,
+    progress, empty lines and the summary."""
     lines = screen.splitlines()
     tasks = {number for number, line in enumerate(lines) if _TASK.match(line)}
     before = {number - 1 for number in tasks if not lines[number - 1]}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A certification that ends before its testers start leaves nothing behind, or only files that the clean-up can
+"""If a certification ends before its testers start, it leaves nothing behind, or only files that the clean-up can
 remove."""
 
 import os
@@ -49,7 +49,8 @@ def lose_before_the_start(bed: Bed, controller: Controller, directory: Path) -> 
 
 
 def test_a_controller_that_is_lost_before_the_start(start: Start, controller: Controller, tmp_path: Path) -> None:
-    """A workspace that may belong to a run about to start is kept; the clean-up prints how to remove it at once."""
+    """The clean-up keeps a workspace that may belong to a run that is about to start, and prints how to remove it
+    immediately."""
     bed = start("h1")
     inventory = lose_before_the_start(bed, controller, tmp_path)
 
@@ -63,7 +64,7 @@ def test_a_controller_that_is_lost_before_the_start(start: Start, controller: Co
 
 @pytest.mark.thorough
 def test_the_next_run_removes_what_a_cancelled_one_left(start: Start, controller: Controller, tmp_path: Path) -> None:
-    """After an hour: AWX kills the job, so that nothing but a later run can remove it."""
+    """After AWX has killed a job, its workspace is removed by a later run, after an hour."""
     bed = start("h1")
     lose_before_the_start(bed, controller, tmp_path)
     bed.ssh(bed["h1"], "touch -d '2 hours ago' /fut/logdisk/logdisk-*")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Each job template of awx/logdisk.yml as AWX runs it for the first time: in a project that was just cloned, with no
-report, no certificate and no home."""
+"""Runs each job template of awx/logdisk.yml in the same way as the first job in AWX: in a project that was just cloned,
+without reports, certificates or a home directory."""
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -19,7 +19,7 @@ TEMPLATES = {template["name"]: template for template in data.load()["controller_
 
 
 class End(NamedTuple):
-    """The end of a template's job if nothing was measured before."""
+    """How the job of a template ends if nothing was measured before."""
 
     failed_hosts: set[str]
     said: str
@@ -44,7 +44,8 @@ ENDS = {
 
 @pytest.fixture(scope="module")
 def history() -> Iterator[str]:
-    """The URL of a history in PostgreSQL: a file beside the reports would be lost with the container of each job."""
+    """The URL of a history in PostgreSQL, because a file beside the reports would be deleted with the container of each
+    job."""
     with postgresql_server.running_server("fsync=off") as server:
         yield server.new_database()
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""playbooks/awx_setup.yml sets up AWX with the modules of awx.awx, against an API that checks what AWX checks."""
+"""playbooks/awx_setup.yml sets up AWX with the modules of awx.awx. The API is simulated, and makes the same checks as
+AWX."""
 
 import json
 import re
@@ -80,7 +81,7 @@ def assert_all_is_set_up(awx: Awx) -> None:
 
 
 def set_up_an_empty_awx(controller: Controller) -> Awx:
-    """The API is behind the gateway of the platform."""
+    """The path of an API behind the gateway of the platform can be set."""
     awx = api("/api/controller/")
     first = set_up(controller, awx, awx_setup_api_path="/api/controller/", logdisk_credentials=[SSH])
     assert (first.status, changed(first)) == (0, len(data.load()))
@@ -96,8 +97,8 @@ def test_an_empty_awx_is_set_up(controller: Controller) -> None:
 def test_the_second_run_changes_nothing(controller: Controller, tmp_path: Path) -> None:
     awx = set_up_an_empty_awx(controller)
 
-    # A limit neither leaves out a task nor contacts a host of the inventory.
-    # Credentials that the data does not name are kept.
+    # A limit neither skips a task nor contacts a host of the inventory. Credentials that the data does not name are
+    # kept.
     awx.requests.clear()
     (tmp_path / "hosts.ini").write_text("mq01 ansible_host=192.0.2.1\n")
     second = set_up(
@@ -111,8 +112,8 @@ def test_the_second_run_changes_nothing(controller: Controller, tmp_path: Path) 
 
 @pytest.mark.thorough
 def test_ansible_controller_with_the_oldest_core(controller_of: Callable[[str], Controller], tmp_path: Path) -> None:
-    """The modules of ansible.controller are those of awx.awx, but know the gateway. The oldest core reads the data and
-    the names of modules differently."""
+    """The modules of ansible.controller are the same as those of awx.awx, but support the gateway. The oldest
+    ansible-core reads the data and the names of modules differently."""
     renamed = tmp_path / "ansible_collections/ansible/controller"
     shutil.copytree(FETCHED / "ansible_collections/awx/awx", renamed)
     kind = renamed / "plugins/module_utils/controller_api.py"
@@ -133,7 +134,8 @@ def test_ansible_controller_with_the_oldest_core(controller_of: Callable[[str], 
 
 @pytest.mark.thorough
 def test_a_survey_that_awx_would_refuse_creates_nothing(controller: Controller, tmp_path: Path) -> None:
-    """AWX itself would refuse the survey only after it had created the template."""
+    """A wrong survey is refused before anything is created. AWX itself would refuse it only after it had created the
+    template."""
     awx = api()
     refused = tmp_path / "refused.yml"
     refused.write_text(data.FILE.read_text().replace('choices: ["true", "false"]', "choices: [true, false]"))

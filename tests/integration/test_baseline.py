@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A host whose disk has become slower is named although it keeps all its limits, and its certificate ends."""
+"""If the disk of a host has become slower, the host fails although it keeps all its limits, and its certificate
+ends."""
 
 import datetime
 import json
@@ -36,7 +37,8 @@ def certify(controller: Controller, inventory: Path, **variables: object) -> Out
 
 
 def set_latency(host: Host, latency_ms: float) -> None:
-    """Let the disk process writes at a fixed pace, which hides other delays: after a delay it catches up."""
+    """Let the disk process writes at a fixed rate. This hides other delays, because the disk catches up after a
+    delay."""
     host.set_limit(round(BLOCK_BYTES / latency_ms * 1000), 64 * BLOCK_BYTES)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The tester runs as the promised user or not at all, whatever the inventory says about privilege."""
+"""The tester runs as the promised user or not at all, regardless of the privilege settings in the inventory."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +14,8 @@ ELSEWHERE = {"tester_dir": "/var/tmp/tester", "sweep_state_dir": "/var/tmp/state
 
 @pytest.mark.parametrize("method", first_of(["binary", "compile"]))
 def test_the_inventory_asks_for_root(start: Start, controller: Controller, tmp_path: Path, method: str) -> None:
-    """If an inventory asks for privilege for its other playbooks, ours do not use it; only workspace_owner decides."""
+    """If an inventory enables privilege escalation for other playbooks, the playbooks of the collection do not use it.
+    Only workspace_owner selects the user."""
     bed = start(
         HostSpec("user", user="ops"),
         HostSpec("plain", user="ops", variables={"ansible_become": True}),
@@ -66,8 +67,8 @@ def test_the_inventory_asks_for_root(start: Start, controller: Controller, tmp_p
 def test_extra_variables_are_refused(
     start: Start, controller: Controller, tmp_path: Path, extra: dict[str, object], owner: str, refusal: str
 ) -> None:
-    """Extra variables override every playbook, so those that would change the tester's user are refused before they
-    take effect."""
+    """Extra variables override every playbook, so extra variables that would change the user of the tester are refused
+    before they take effect."""
     bed = start(HostSpec("h1", user="ops", variables={"workspace_owner": owner, **(ELSEWHERE if owner else {})}))
     outcome = controller.certify(bed.inventory(tmp_path / "hosts.yml"), **extra)
     assert outcome.status == 2
@@ -79,8 +80,8 @@ def test_extra_variables_are_refused(
 
 @pytest.mark.thorough
 def test_a_host_without_the_owner_says_so(start: Start, controller: Controller, tmp_path: Path) -> None:
-    """The error is reported whether or not Ansible sends a file to the host: chmod fails first in one case, and sudo in
-    the other."""
+    """The error is reported whether or not Ansible sends a file to the host. If it does, chmod fails first; otherwise,
+    sudo fails first."""
     bed = start(HostSpec("piped", user="ops"), HostSpec("sent", user="ops", variables={"ansible_pipelining": False}))
     outcome = controller.certify(bed.inventory(tmp_path / "hosts.yml"), "--check", workspace_owner="nosuch")
     assert outcome.status == 2
@@ -93,8 +94,8 @@ def test_a_host_without_the_owner_says_so(start: Start, controller: Controller, 
 
 @pytest.mark.thorough
 def test_the_other_playbooks_follow_the_owner_alone(start: Start, controller: Controller, tmp_path: Path) -> None:
-    """A clean-up that became root would look into root's home, and would not find the files that the connecting user
-    left."""
+    """The clean-up does not become root. If it did, it would look in root's home directory, and would not find the
+    files that the connecting user left."""
     bed = start(HostSpec("h1", user="ops", variables={"ansible_become": True}))
     bed.ssh(
         bed["h1"],

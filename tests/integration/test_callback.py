@@ -18,7 +18,7 @@ FORMATS = set(RENDERERS)
 
 
 def configuration(path: Path, *lines: str) -> dict[str, str]:
-    """The environment with a configuration that enables callbacks other than the project's configuration does."""
+    """The environment with a configuration that enables other callbacks than the configuration of the project."""
     path.write_text(
         "\n".join(
             [
@@ -70,7 +70,7 @@ def test_one_summary(
 
 @pytest.mark.thorough
 def test_two_runs_on_one_command_line(start: Start, controller: Controller, tmp_path: Path) -> None:
-    """One process, two playbooks: each has its own run directory and summary."""
+    """If two playbooks run in one process, each has its own run directory and summary."""
     bed = start("h1")
     outcome = controller.certify(
         bed.inventory(tmp_path / "hosts.yml"), "--check", str(PROJECT / "playbooks/certify.yml")

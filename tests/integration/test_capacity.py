@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A search for the capacity over real hosts: the controller decides on the rounds, and they leave nothing behind."""
+"""A search for the capacity of real hosts: the controller selects the load of each round, and the rounds leave nothing
+behind."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -19,8 +20,8 @@ PROFILE = {
     "qualifies": {"confidence": "none"},
     "limits": [{"metric": "latency_mean", "max": "7 ms"}, {"metric": "capacity", "min": 2}],
 }
-"""The limited disk does a write in 2 ms, whoever makes it, so 3 queue managers keep the limit on a quiet machine,
-and 4 never do."""
+"""The limited disk takes 2 ms for each write, and processes the writes of all queue managers one after the other. So on
+a quiet machine, 3 queue managers keep the limit, and 4 never do."""
 SWEEP = {
     "workspace_queue_managers": QUEUE_MANAGERS,
     "sweep_loads": "auto",

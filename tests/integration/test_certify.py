@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The main job: certify.yml over real hosts, and a report whose formats agree with each other and with the
+"""Certifies real hosts with certify.yml, and checks that the formats of the report agree with each other and with the
 raw tables."""
 
 import gzip
@@ -19,7 +19,7 @@ Start = Callable[..., Bed]
 
 @pytest.mark.long
 def test_three_hosts(start: Start, controller: Controller, tmp_path: Path) -> None:
-    """One host is healthy, one is slow, and one is out of reach."""
+    """One host is healthy, one is slow, and one cannot be reached."""
     bed = start(HostSpec("good", variables=COMPILE), HostSpec("slow", disk="slow"), "dead")
     bed["slow"].set_delay_ms(SLOW_MS)
     bed["dead"].link_down()
@@ -39,7 +39,8 @@ def test_three_hosts(start: Start, controller: Controller, tmp_path: Path) -> No
     assert summary in after_recap
     assert str(certification.path) in after_recap
     assert (outcome.directory / "reports/latest").resolve() == certification.path
-    # The tasks that fail hosts name the verdicts and the report. The reasons are told once, after the recap.
+    # The messages of failed hosts contain the verdicts and the location of the report. The reasons are printed once,
+    # after the recap.
     before_recap = outcome.screen[: outcome.screen.index("PLAY RECAP")]
     assert "slow: fail; see" in before_recap and "dead: unreachable; see" in before_recap
     assert "Connection timed out" not in before_recap
@@ -53,7 +54,7 @@ def test_three_hosts(start: Start, controller: Controller, tmp_path: Path) -> No
 
 
 def check_tables(certification: Certification, measured: set[str]) -> None:
-    """The raw tables are those that the record names, and right in themselves."""
+    """The raw tables match the record, and are consistent."""
     for host, record in certification.records.items():
         assert set(record["tables"]) >= (
             {"run.csv", "results.csv", "intervals.csv", "histogram.csv", "over.csv"} if host in measured else set()
@@ -129,7 +130,8 @@ def check_formats(certification: Certification) -> None:
 
 
 def check_report_again(controller: Controller, original: Path, elsewhere: Path) -> None:
-    """report.yml renders the same report from the run directory alone, and reaches the same decision as certify.yml."""
+    """report.yml renders the same report from the run directory alone, and ends with the same exit status as
+    certify.yml."""
     kept = {path.name: path.read_bytes() for path in original.iterdir() if path.is_file()}
     elsewhere.mkdir()
     moved = elsewhere / original.name

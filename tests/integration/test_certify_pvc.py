@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""certify_pvc.yml against an API server of ours: a storage class that is measured,
-and one for each way in which a test can fail."""
+"""certify_pvc.yml with a simulated API server: a storage class that is measured, and one for each way in which a test
+can fail."""
 
 import shutil
 import subprocess
@@ -17,7 +17,7 @@ from kubernetes_api import TOKEN, Cluster, serve
 from testbed.shell import run
 
 Measure = Callable[[str, list[str]], tuple[int, str]]
-"""A pod's host name and arguments: the status and output of the tester as it runs there."""
+"""Runs the tester as in a pod with this host name and these arguments, and returns its exit status and output."""
 FETCHED = PROJECT / "build/galaxy"
 SMALL = {
     **QUICK,
@@ -37,7 +37,7 @@ mkdir -m 1777 "$root/data/fast" && exec chroot --userspec=4242:4242 "$root" /log
 
 @pytest.fixture
 def controller(tmp_path: Path) -> Controller:
-    """The ansible-core of the developers' environment, which has the package kubernetes."""
+    """The ansible-core of the development environment, which contains the package kubernetes."""
     subprocess.run(
         [sys.executable, str(PROJECT / "tools/fetch-collections"), str(FETCHED), "kubernetes.core"], check=True
     )

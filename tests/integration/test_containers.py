@@ -51,7 +51,7 @@ def volume() -> Iterator[Path]:
 
 @pytest.fixture
 def cgroup() -> Iterator[str]:
-    """Podman leaves the cgroup above those of its containers behind."""
+    """Removes the cgroup above those of the containers, because podman leaves it behind."""
     name = f"logdisk-test-{os.getpid()}"
     yield name
     for path in sorted(Path("/sys/fs/cgroup").glob(f"**/{name}/**"), reverse=True):
@@ -61,8 +61,8 @@ def cgroup() -> Iterator[str]:
 
 @pytest.fixture
 def contained(image: str, volume: Path, cgroup: str):
-    """contained(*arguments, user=...): runs the tester in a container with the volume at /data, and returns how it
-    ended."""
+    """contained(*arguments, user=...) runs the tester in a container with the volume at /data, and returns the
+    result."""
 
     def start(*arguments: str, user: str = "") -> subprocess.CompletedProcess[str]:
         command = [
@@ -103,7 +103,7 @@ def test_any_user_gets_the_same_as_outside(contained, volume: Path) -> None:
     }.items():
         assert done.returncode == 0, (name, done.stderr)
         tables = parse_tables(read_tables(done.stdout, TABLE_NAMES))
-        # At a fixed rate, the number of operations due is known.
+        # At a fixed rate, the number of operations that are due is known.
         due = [
             round((row["operations"] + row["operations_not_started"]) / 10)
             for row in tables.results

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The tester finds the acknowledged writes that each disk lost, and never accuses an honest disk: real file systems on
-disks whose power is cut."""
+"""The tester finds the acknowledged writes that a disk lost, and reports no loss for an honest disk, which is a disk
+that keeps everything that it acknowledged. The file systems are real, and the power of their disks is cut."""
 
 import csv
 import io
@@ -20,15 +20,15 @@ Start = Callable[..., Bed]
 
 KEPT, LOST = 0, 5
 QUEUE_MANAGERS = 2
-# More writes than fit in the caches, and more than the ring has positions: the preformatted data has left the caches,
-# and each position has been overwritten.
+# More writes than fit into the caches, and more than the ring has positions, so the preformatted data has left the
+# caches, and each position has been overwritten.
 WRITES = 1200
 DIRECTORY = "--dir=/fut/qm"
 QM = f"--qm={QUEUE_MANAGERS}"
 WORKLOAD = [DIRECTORY, QM, "--createDirs", "--bsize=4K", "--fileSize=1M", "--numFiles=4", "--duration=3600"]
 
-# The losses that the check must find on each kind of disk, and those that it may find as well: if the last write before
-# the cut was dropped, a tail is lost. All other disks are honest.
+# The losses that the check must find on each kind of disk, and those that it may find as well. For example, if the last
+# write before the cut was dropped, a tail is lost. All other disks are honest.
 NAMES = {
     "drop": ("lost_out_of_order_writes", ("lost_tail_writes",)),
     "misdirect": ("misdirected_positions", ("lost_out_of_order_writes", "lost_tail_writes")),
@@ -69,7 +69,7 @@ def test_each_liar_is_named_and_no_honest_disk_is(
     for _ in range(5):
         host = start(HostSpec("h1", disk="cut", character=character, file_system=file_system))["h1"]
         # On a busy machine, a small cache might lose only writes whose acknowledgements were late.
-        # An honest disk is cut while it works.
+        # The power of an honest disk is cut while the disk is working.
         witnessed = write_until_cut(host, tester, tmp_path, seed=number, settled=named is not None)
         status, found = check(host, witnessed)
         assert status == (LOST if named else KEPT)
@@ -82,8 +82,8 @@ def test_each_liar_is_named_and_no_honest_disk_is(
 
 @pytest.mark.thorough
 def test_one_write_too_early(start: Start, tester: Path, tmp_path: Path) -> None:
-    """If the witness also counted a write that has not returned yet, an honest disk would be accused. With one write
-    less, everything is kept."""
+    """If the witness also counted a write that has not returned yet, the check would report a loss on an honest disk.
+    With one write less, everything is kept."""
     host = start(HostSpec("h1", disk="cut"))["h1"]
     for seed in range(1, 21):
         witnessed = write_until_cut(host, tester, tmp_path, seed, settled=True)
@@ -92,7 +92,7 @@ def test_one_write_too_early(start: Start, tester: Path, tmp_path: Path) -> None
             r"^(ack \d+) (\d+)$", lambda line: f"{line[1]} {int(line[2]) + 1}", witnessed, flags=re.MULTILINE
         )
         status, found = check(host, early)
-        if status == LOST:  # unless all writes that were in flight had reached the medium
+        if status == LOST:  # unless all writes in flight had reached the medium
             assert found.keys() == {"lost_tail_writes"} and found["lost_tail_writes"] <= QUEUE_MANAGERS
             return
         run(*host.command("/root/logdisk", "--removeAcknowledged", DIRECTORY, QM))
@@ -100,8 +100,8 @@ def test_one_write_too_early(start: Start, tester: Path, tmp_path: Path) -> None
 
 
 def write_until_cut(host: Host, tester: Path, directory: Path, seed: int, settled: bool = False) -> str:
-    """The lines that the witness has when the host is back. settled: before the cut, the disk hangs until every write
-    that has returned is acknowledged."""
+    """The lines that the witness has received when the host is back. settled: before the cut, the disk hangs until
+    every write that has returned has been acknowledged."""
     shutil.copy(tester, host.root / "root/logdisk")
     kept = directory / "acknowledged"
     with kept.open("wb") as stream, (directory / "log").open("wb") as log:
@@ -121,7 +121,7 @@ def write_until_cut(host: Host, tester: Path, directory: Path, seed: int, settle
 
 
 def fewest(witnessed: str) -> int:
-    """The least count of a queue manager."""
+    """The smallest count of any queue manager."""
     counts = dict(re.findall(r"^ack (\d+) (\d+)$", witnessed, re.MULTILINE))
     return min(map(int, counts.values())) if len(counts) == QUEUE_MANAGERS else 0
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A power cut cannot show everything: it does not count as kept if its command silenced a dishonest disk before it cut
-the power, whatever the size of the disk's cache. Commands that are as slow as real ones never make a cut of an honest
-disk inconclusive.
+"""A power cut cannot show everything. If the command interrupts the network of a host before it cuts the power, and the
+disk of the host loses acknowledged writes, the cut is not reported as kept, regardless of the size of the disk's cache.
+If a disk loses nothing, a command that is as slow as real ones does not make the cut inconclusive.
 
-The witness is the real one, over SSH and a network that fails. The figures of these tests are in docs/power_cut.md.
+The witness of the collection is used, over SSH and a network that fails. The figures of these tests are in
+docs/power_cut.md.
 """
 
 import os
@@ -50,7 +51,7 @@ ENOUGH_S = 120.0
 
 @dataclass(frozen=True)
 class Course:
-    """The course of a cut, in seconds from the start of its command: when the host loses its network, when it loses its
+    """The events of a cut, in seconds from the start of its command: when the host loses its network, when it loses its
     power, and when the command ends."""
 
     cut_s: float
@@ -58,9 +59,9 @@ class Course:
     silent_s: float | None = None
 
 
-# The host with that name is silent for that many seconds.
+# The number in the name of a host says for how many seconds before the cut its network is down.
 SILENCES = {"h0": Course(10, 10), "h1": Course(10, 10, silent_s=9), "h10": Course(10, 10, silent_s=0)}
-# docs/power_cut.md says what these stand for.
+# docs/power_cut.md says which real commands these values represent.
 COMMANDS = {"virsh": Course(0.35, 0.75), "pdu": Course(0.5, 0.2), "bmc": Course(4.0, 0.2)}
 
 
@@ -72,8 +73,8 @@ def test_no_liar_is_kept_with_a_bound_that_is_false(
     specs = [HostSpec(name, disk="cut", character="tail", cache_blocks=cache_blocks) for name in SILENCES]
     found = cut_often(start, specs, SILENCES, tester, tmp_path)
     show(f"a cache of {cache_blocks} blocks", found)
-    # A loss may go unnoticed only if the cache holds fewer writes than were on their way to the witness, and the report
-    # says how many that is.
+    # A loss may remain undetected only if the cache contains fewer writes than those whose acknowledgements had not
+    # arrived, and the report says how many these are.
     assert [cut for cut in found["h0"] if cut.outcome == KEPT and (cut.visible_from_writes or 0) < cache_blocks] == []
     assert [cut for name in ("h1", "h10") for cut in found[name] if cut.outcome == KEPT] == []
 
@@ -97,7 +98,7 @@ def cut_often(
 
 
 def cut_once(bed: Bed, courses: dict[str, Course], tester: Path, directory: Path) -> dict[str, Cut]:
-    """The results of the cuts of each host, as the collection judges them."""
+    """The results of the cuts on each host, as the collection judges them."""
     files = {host.name: begin_to_write(bed, host, tester, directory / host.name) for host in bed}
     for name, each in files.items():
         state = witness.wait(each, lambda found: found.name == witness.WRITING or found.is_over, ENOUGH_S)
@@ -127,7 +128,7 @@ def begin_to_write(bed: Bed, host: Host, tester: Path, directory: Path) -> witne
 
 
 def follow(bed: Bed, courses: dict[str, Course]) -> dict[str, int]:
-    """Apply its scenario to each host. Returns when the commands had ended."""
+    """Apply its scenario to each host. Returns the times at which the commands ended."""
     ended_ns: dict[str, int] = {}
     steps: list[tuple[float, int, Callable[[], None]]] = []
     for name, course in courses.items():
@@ -176,7 +177,7 @@ def figures(cut: Cut) -> str:
 
 
 def show(title: str, found: dict[str, list[Cut]]) -> None:
-    """Rows of docs/power_cut.md; pytest prints them with -rP."""
+    """The rows of the table in docs/power_cut.md. pytest prints them with -rP."""
     for name, cuts in found.items():
         outcomes = Counter(cut.outcome for cut in cuts)
         print(

@@ -9,7 +9,7 @@ from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fa
 from ansible_runs import Controller, Outcome, first_of
 
 SLOW = fabricate.tables(fabricate.sweep_rows(latency_ns=50_000_000))
-"""What every profile fails."""
+"""Figures that fail under every profile."""
 CONCERNED = (
     "certify",
     "certify_pvc",
@@ -22,13 +22,13 @@ CONCERNED = (
     "drift",
     "history",
 )
-"""The playbooks that read or write reports. Before power_cut.yml compares hosts,
-it refuses those that did not confirm."""
+"""The playbooks that read or write reports. power_cut.yml is not among them, because it first refuses hosts without
+`cut_confirm`."""
 ENDING = "stop", "cleanup"
 
 
 def inventory(directory: Path, of_first: str, of_second: str = "") -> tuple[str, str]:
-    """Two hosts that nothing may contact: the first one is in a group that is not tested."""
+    """Two hosts that must not be contacted. The first one is in a group that is not tested."""
     path = directory / "hosts.ini"
     path.write_text(
         f"[dev]\na-dev ansible_host=192.0.2.1 {of_first}\n[prod]\nb-prod ansible_host=192.0.2.2 {of_second}\n"
@@ -130,8 +130,8 @@ def test_hosts_that_disagree_on_what_is_looked_at(
 
 @pytest.mark.thorough
 def test_the_controller_of_an_inventory_without_it_has_no_say(controller: Controller, tmp_path: Path) -> None:
-    """The hosts agree, and only they have the variables of their groups. Playbooks that begin on the controller must
-    not read the controller's default instead."""
+    """The hosts have the same value of a variable, which comes from their groups. Playbooks that begin on the
+    controller must not use the default of the controller instead."""
     elsewhere = tmp_path / "elsewhere"
     run = fabricate.run_directory(
         elsewhere, {"b-prod": SLOW}, history={"place": str(elsewhere / "history.sqlite"), "required": True}

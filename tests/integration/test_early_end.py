@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A disk that is slow, freezes now and then, has one long write, or has I/O errors: with `sweep_end_early: fail`, the
-run fails long before its planned end. A good disk is measured as if nothing had been set; with `decided`, each of its
-steps ends when it is certain that all limits are kept."""
+"""If a disk is slow, freezes now and then, has one long write, or has I/O errors, a run with `sweep_end_early: fail`
+fails long before its planned end. A good disk is measured as if the option had not been set. With `decided`, each of
+its steps ends when it is certain that all limits are kept."""
 
 import time
 from collections.abc import Callable
@@ -20,7 +20,7 @@ Start = Callable[..., Bed]
 
 PLANNED_S, STEPS = 600, 3
 TROUBLED_S = 300
-"""How long a disk freezes now and then, if the tester does not end before."""
+"""How long a disk freezes repeatedly, unless the tester ends earlier."""
 PROFILE = {
     "name": "early",
     "version": 1,
@@ -113,7 +113,7 @@ def test_a_disk_that_fails_is_known_soon(
 
 def check(outcome: Outcome, said: str) -> None:
     record = outcome.certification.records["h1"]
-    # A busy machine disturbs even a host that has priority, so a proven break may be left open.
+    # A busy machine disturbs even a host that has priority, so a limit that is certainly broken may be inconclusive.
     proven = record["verdict"] == "fail" or DISTURBED in " ".join(record["reasons"])
     assert proven, record["reasons"]
     assert any(reason.startswith(said) for reason in record["reasons"]), record["reasons"]

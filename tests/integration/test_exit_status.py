@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""No failure anywhere ends with status 0, and each host is in the report with its own verdict."""
+"""No failure ends with status 0, and the report contains each host with its own verdict."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -37,12 +37,12 @@ def test_one_host_each_of_many_troubles(
         "dead",
     )
     bed["dead"].link_down()
-    # The inventory's variables describe the sweep, and the hosts' own variables override them.
+    # The variables of the inventory define the sweep, and those of the hosts override them.
     inventory = bed.inventory(tmp_path / "hosts.yml", variables=QUICK)
     outcome = controller.run("certify", "-i", str(inventory), gate_profile=PROFILE)
     assert outcome.status == 2
     expected = dict.fromkeys((host.name for host in bed), "error") | {"good": "pass", "dead": "unreachable"}
-    # Without Python the remote command may end before Ansible has sent the module. If ssh then takes more than a
+    # Without Python, the remote command may end before Ansible has sent the module. If ssh then takes more than a
     # millisecond to end, Ansible considers the host unreachable.
     if outcome.certification.records["no-python"]["verdict"] == "unreachable":
         expected["no-python"] = "unreachable"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A fleet with problems: hosts that die, hang and come back while they measure, and a controller that is lost."""
+"""A fleet with problems: hosts that die, hang and come back while they measure, and a controller that fails."""
 
 import json
 import os
@@ -19,11 +19,11 @@ from testbed.bed import answers
 from testbed.shell import wait_for
 
 Start = Callable[..., Bed]
-# The rate is low, so that parallel tests have enough processor time. A test that stops its run lets it measure for
-# UNTIL_STOPPED, which is long enough even for a slow machine.
+# The rate is low, so that parallel tests have enough processor time. Tests that stop a run set its duration to
+# UNTIL_STOPPED, which is long enough even on a slow machine.
 LONG = {**QUICK, "sweep_block_sizes": ["4K"], "sweep_duration": 15, "sweep_poll_interval": 3, "sweep_rate": 500}
 UNTIL_STOPPED = 600
-# A limit that every write of the slowed disk breaks, and that every healthy disk keeps.
+# A limit that every write of a slow disk breaks, and that every healthy disk keeps.
 WAIVED_MS = 3
 WAIVING = {
     **PROFILE,
@@ -44,7 +44,8 @@ def test_each_trouble_in_a_fleet_has_its_verdict(
 ) -> None:
     healthy = [f"good{number:02}" for number in range(healthy_count)]
     dead = [f"dead{number}" for number in range(dead_count)]
-    # At this deadline, a write to the frozen disk has been in flight for more than 10 s, whenever the freeze began.
+    # At this deadline, a write to the frozen disk has been in flight for more than 10 s, no matter when the freeze
+    # began.
     frozen = HostSpec("frozen", variables={"sweep_deadline": LONG["sweep_duration"] + 12})
     # The plan adds the time for which hosts may wait for the common start. They may wait several seconds less.
     brief = HostSpec("brief", variables={"sweep_deadline": 6})
@@ -74,7 +75,7 @@ def test_each_trouble_in_a_fleet_has_its_verdict(
     certification = outcome.certification
     assert outcome.status == 2
     verdicts = certification.verdicts()
-    # A warning passes there.
+    # With this policy, a warning passes.
     assert verdicts.pop("junit.xml") == {**expected, "waived": "pass"}
     assert verdicts == dict.fromkeys(verdicts, expected)
     assert all(certification.table(name) for name in healthy)
@@ -83,15 +84,15 @@ def test_each_trouble_in_a_fleet_has_its_verdict(
     assert certification.records["frozen"]["leftovers"]
     bed["frozen"].thaw()
     wait_for(lambda: not left_on(bed["frozen"]), "the thawed host cleans up by itself")
-    # A disk that fails may refuse a removal, or lose it.
+    # On a disk that fails, removing a file may fail or be lost.
     intact = [host for host in reachable if host.name not in ("eio1", "eio2")]
     assert {host.name: left_on(host) for host in intact} == {host.name: [] for host in intact}
     check_every_cause(controller, certification.path, lost=healthy[-1])
 
 
 def check_every_cause(controller: Controller, run: Path, lost: str) -> None:
-    """If the record of one host is lost, the run has every verdict. Each cause is reported once, with its hosts, in a
-    few lines."""
+    """After the record of one host is removed, the run contains every verdict. Each cause is reported once, with its
+    hosts, in a few lines."""
     shutil.rmtree(run / "hosts" / lost)
     (run / "verdict.json").unlink()
     assert controller.run("report", "-i", "localhost,", report_runs=[str(run)]).status == 2
@@ -148,14 +149,15 @@ def test_a_connection_that_breaks_in_mid_run_costs_nothing(
         "good": "pass",
         "rebooted": "error",
     }
-    # If the restart killed one of Ansible's modules, that module's temporary files are left.
+    # If the restart killed a module of Ansible, the temporary files of that module are left behind.
     left = {host.name: [path for path in left_on(host) if not path.startswith("/tmp/ansible_")] for host in bed}
     assert left == {"away": [], "rebooted": [], "good": []}
 
 
 @pytest.mark.long
 def test_a_lost_controller(start: Start, controller: Controller, tmp_path: Path) -> None:
-    """The hosts finish and clean up by themselves; their results are collected afterwards."""
+    """If the controller fails, the hosts finish and clean up by themselves, and their results can be collected
+    afterwards."""
     bed = start("h1", "h2", "dead", "other")
     bed["dead"].link_down()
     inventory = bed.inventory(tmp_path / "hosts.yml")
@@ -179,7 +181,7 @@ def test_a_lost_controller(start: Start, controller: Controller, tmp_path: Path)
         "dead": "missing",
     }
 
-    # A clean-up of everything keeps uncollected results, and repeating it changes nothing.
+    # Cleaning up everything keeps results that have not been collected. Repeating the clean-up changes nothing.
     assert (
         controller.run("cleanup", "-i", str(inventory), "--limit", "h1:h2", workspace_path="/fut/logdisk").status == 0
     )
@@ -203,7 +205,7 @@ def test_a_lost_controller(start: Start, controller: Controller, tmp_path: Path)
 
 
 def test_an_interrupt_says_how_to_go_on(start: Start, controller: Controller, tmp_path: Path) -> None:
-    """Ctrl-C ends the controller alone. The commands that it prints end the testers, and collect their results."""
+    """Ctrl-C ends only the controller. The commands that it prints end the testers and collect their results."""
     bed = start("h1")
     inventory = bed.inventory(tmp_path / "hosts.yml")
     variables = tmp_path / "variables.json"
@@ -250,8 +252,8 @@ def test_two_certifications_at_once(
 def test_two_users_at_one_disk(
     start: Start, controller: Controller, tmp_path: Path, background: Callable[..., Future]
 ) -> None:
-    """The two users do not share a state directory, so the second user's tester can only find the first one's by the
-    disk."""
+    """The two users have different state directories, so the tester of the second user can detect that of the first
+    user only through the disk."""
     bed = start("h1")
     inventory = bed.inventory(tmp_path / "hosts.yml")
     first = background(controller.certify, inventory, **{**LONG, "sweep_duration": UNTIL_STOPPED})

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Certificates are remembered: stored by each run, reported without touching a host, rebuilt from the reports; and a
-failing history is always reported."""
+"""Certificates are stored by each run, reported without contacting a host, and restored from run directories. Problems
+with the history are always reported."""
 
 import datetime
 import json
@@ -15,8 +15,7 @@ from testbed.shell import wait_for
 
 
 def profile(**limit: str) -> dict:
-    """Return a profile that certifies even a quick, late or shortened sweep, provided that the measured figure keeps
-    the limit."""
+    """Return a profile that certifies even a quick, late or shortened sweep, if the measured figure keeps the limit."""
     return {"name": "quick", "version": 1, "qualifies": {"min_duration_s": 0.5, "confidence": 0.95}, "limits": [limit]}
 
 
@@ -29,7 +28,7 @@ MQLDT_CSV = (
     "4096,103673856,34558314,724878,56458,112402\r\n"
 )
 STATES = {"certifies": "valid", "fails": "failed", "attempt": "none"}
-"""The state of a volume by the effect of its only certificate."""
+"""The state that a volume has because of its only certificate, by the effect of that certificate."""
 
 
 @pytest.fixture
@@ -41,7 +40,7 @@ def inventory(start: Callable[..., Bed], tmp_path: Path) -> Path:
 
 
 def certify(controller: Controller, inventory: Path, effect: str = "certifies", **variables: object) -> Outcome:
-    """Certify h1, or let it fail, however busy this machine is."""
+    """Certify h1, or let it fail, regardless of how busy this machine is."""
     return controller.certify_until(
         lambda outcome: certificate_of(outcome)["effect"] == effect, inventory, "--limit", "h1", **variables
     )
@@ -68,7 +67,7 @@ def test_the_memory_of_a_fleet(inventory: Path, controller: Controller) -> None:
     compared = controller.run("compare", *h1, compare_before="2020-01-01", compare_after=only.path.name)
     assert compared.status == 2 and "has nothing under '2020-01-01'" in compared.words.replace("''", "'")
     (missing.directory / "reports/history.sqlite").unlink()
-    # A limit does not skip it.
+    # The playbook runs even with a limit.
     assert "had 0 of 1 entries, and 1 were added" in controller.run("history", *h1, history_import="reports").screen
     drift = controller.run("drift", *h1)
     assert drift.status == 0 and "UNKNOWN: 1 volume cannot be judged yet" in drift.words
@@ -92,8 +91,8 @@ def test_the_states_of_a_volume(inventory: Path, controller: Controller) -> None
     expired = controller.run("status", *h1, status_today=later)
     assert (expired.status, states(expired)) == (2, {"h1": "expired"})
 
-    # Comparing one run with one decides nothing, and the report says how many runs are needed, unless the runs were
-    # disturbed.
+    # A comparison of one run with one other is inconclusive, and the report says how many runs are needed, unless the
+    # runs were disturbed.
     second = certify(controller, inventory, gate_profile=GOOD, gate_array_settings={"pool": "gold1", "cache": 64})
     first, second = (each.path for each in second.certifications)
     compared = controller.run("compare", *h1, compare_before=first.name, compare_after=str(second))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Hosts that run from a container image, as LOGDISK_MOLECULE_IMAGE asks for."""
+"""Hosts that use the files of a container image, as with LOGDISK_MOLECULE_IMAGE."""
 
 import dataclasses
 import shutil

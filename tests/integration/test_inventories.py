@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Only the hosts under test decide, and all of them are judged. Any other run is refused before a host is touched."""
+"""Only the hosts under test affect the verdict, and all of them are judged. If this cannot be ensured, the run is
+refused before a host is contacted."""
 
 import json
 import re
@@ -15,7 +16,7 @@ Start = Callable[..., Bed]
 VERDICT, USAGE = "verdict", "usage"
 HARMLESS = {**PROFILE, "name": "lax", "limits": [{"metric": "latency_mean", "max": "9 s"}]}
 REFUSED_BY_ANSIBLE = (1, 4)
-"""How ansible-playbook ends if a play cannot be templated: by its version."""
+"""The exit status of ansible-playbook if a play cannot be templated, by version."""
 
 
 def outcome_file(outcome: Outcome) -> dict:
@@ -23,7 +24,7 @@ def outcome_file(outcome: Outcome) -> dict:
 
 
 def failed_hosts(outcome: Outcome) -> set[str]:
-    """The hosts that the recap paints red."""
+    """The hosts that the recap shows in red."""
     recap = outcome.screen[outcome.screen.index("PLAY RECAP") :]
     return {host for host, failed in re.findall(r"^(\S+)\s+: ok=.* failed=(\d+)", recap, re.MULTILINE) if failed != "0"}
 
@@ -157,7 +158,7 @@ def test_a_host_has_its_own_profile(start: Start, controller: Controller, tmp_pa
 def test_a_part_of_what_is_expected(
     controller: Controller, tmp_path: Path, arguments: tuple[str, ...], env: dict[str, str]
 ) -> None:
-    """The command would silently leave out tasks or hosts, so it ends before its first play, with a status other than
+    """The command would silently skip tasks or hosts, so it ends before its first play, with a different status than
     that of a verdict."""
     inventory = tmp_path / "hosts.ini"
     inventory.write_text("h1 ansible_host=192.0.2.1\nh2 ansible_host=192.0.2.2\n")
@@ -209,8 +210,8 @@ ansible_host=192.0.2.1
 def test_a_command_does_not_do_what_mistyped_or_hidden_variables_say(
     controller: Controller, tmp_path: Path, playbook: str
 ) -> None:
-    """Plays do not see the variables of groups, but their tasks do, so more hosts could be measured than expected. No
-    host is contacted."""
+    """The variables of groups apply to tasks, but not to plays, so more hosts could be measured than expected. This is
+    refused, and no host is contacted."""
     inventory = tmp_path / "hosts.ini"
     inventory.write_text(INVENTORY)
     hidden = controller.run(playbook, "-i", str(inventory))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The slices of a job and the node that merges them, as AWX runs them: one verdict, whatever happens to a slice."""
+"""The slices of a job and the node that merges them, as AWX runs them. There is one verdict, no matter what happens to
+a slice."""
 
 import json
 import os
@@ -17,7 +18,8 @@ from runner_jobs import Job, Runner, postgresql_driver
 from testbed import Bed
 
 OUTER, SLICED = 19, 20
-"""The workflow that the merge node belongs to, and the workflow job of the slices, which only they know."""
+"""The workflow job that the merge node belongs to, and the workflow job of the slices, which is known only to the
+slices."""
 UNTIL_STOPPED = 600
 WORST_FIRST = ("fail", "error", "unreachable", "missing", "inconclusive", "warn", "pass")
 
@@ -43,8 +45,8 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 @pytest.fixture
 def job(controller: Controller, tmp_path: Path) -> Callable[..., Job]:
-    """job(id, playbook, inventory, environment, variables): runs a job in its own private data directory, with a limit
-    if there is one."""
+    """job(id, playbook, inventory, environment, variables) runs a job in its own private data directory, with a limit
+    if one is given."""
 
     def run(
         number: int, playbook: str, inventory: Path, environment: dict[str, str], limit: str = "", **variables: object
@@ -65,8 +67,7 @@ def job(controller: Controller, tmp_path: Path) -> Callable[..., Job]:
 def start_slice(
     controller: Controller, directory: Path, inventory: Path, environment: dict[str, str], **variables: object
 ) -> int:
-    """Start a job that is to be killed with everything that it runs, as when its node fails;
-    return its process group."""
+    """Start a job that is later killed with all its processes, as if its node had failed. Return its process group."""
     directory.mkdir()
     (directory / "variables.json").write_text(json.dumps({**QUICK, **variables}))
     elsewhere = Controller(controller.tools, directory, {**controller.environment, **environment})
@@ -74,8 +75,8 @@ def start_slice(
 
 
 def check_merged(merged: Job, reports: Path, runs: set[str], expected: dict[str, str]) -> None:
-    """There is one report and one verdict. The hosts that the job shows as failed, on which it would be relaunched, are
-    those that did not pass."""
+    """There is one report and one verdict. The job shows those hosts as failed that did not pass, so a relaunch on
+    failed hosts would repeat them."""
     assert (merged.rc, merged.status) == (2, "failed")
     assert merged.failed_hosts == {host for host, verdict in expected.items() if verdict not in ("pass", "warn")}
     (told,) = merged.artifact_data.values()

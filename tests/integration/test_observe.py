@@ -17,11 +17,11 @@ from testbed.shell import wait_for
 AMQSRUA = "opt/mqm/samp/bin/amqsrua"
 RECORDED = PROJECT / "tests/fixtures/observe"
 WAIT_S = 28
-"""How long the endpoints are read: less than the time after which one without new data is given up. Four publications
-are requested from amqsrua."""
+"""How long the endpoints are read. This is shorter than the time after which an endpoint without new data is abandoned.
+Four publications are requested from amqsrua."""
 
 OLD, NEW = 598876160 + 601202688 + 590135296, 41943040 + 39845888 + 52428800
-"""The bytes that are recorded."""
+"""The bytes in the recordings."""
 FIGURES = {
     # host: bytes, writes (bytes over size), mean latency in microseconds, slowest write in this time in nanoseconds
     "old": (OLD, 48813, 287.66, ""),
@@ -55,8 +55,8 @@ def recorded(name: str) -> str:
 
 
 def answers(name: str) -> list[str]:
-    """The answers of an endpoint: one for the check, then the recording, and then one without any data about the
-    log."""
+    """The answers of an endpoint: one for the check, then those of the recording, and finally one without any data
+    about the log."""
     found = recorded(name).split("# --- the next GET ---\n")[1:]
     return [found[0], *found, 'ibmmq_qmgr_status{qmgr="QM1"} 2\n']
 
@@ -94,8 +94,8 @@ def reason_of(run: Certification, host: str) -> str:
 def test_what_mq_says_becomes_right_figures_or_a_clear_error(
     start: Callable[..., Bed], controller: Controller, tmp_path: Path
 ) -> None:
-    """Three levels of MQ through two sources, and the errors of both, each on a separate host.
-    The user cannot become root."""
+    """Three versions of MQ with two sources, and the errors of both sources, each on a separate host. The user cannot
+    become root."""
     names = [*FIGURES, *(name for name in REASONS if name not in FIGURES)]
     bed = start(*(HostSpec(name, user="ops", remove=("usr/bin/sudo",)) for name in names))
     install_amqsrua(bed["old"].root / AMQSRUA, text=recorded("amqsrua-9.0.5.txt"))
@@ -137,7 +137,7 @@ def test_what_mq_says_becomes_right_figures_or_a_clear_error(
     }
     for host, reason in REASONS.items():
         assert reason in reason_of(run, host), host
-    # amqsrua publishes every 10 s, but the stand-in does so at once.
+    # amqsrua prints a publication every 10 s, but its replacement in the tests prints all of them immediately.
     shares = {host: float(next(iter(run.table(host)))["logger_utilisation_share"]) for host in ("old", "ends")}
     assert abs(shares["old"] - 14.041514 / 40.01) < 0.001 and abs(shares["ends"] - 12.438423 / 30) < 0.001
     for host in bed:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A live log whose volume became slower than certified is reported as slower, and fails the limits of its profile for
-live logs."""
+"""If the volume of a live log became slower than certified, this is reported, and the limits of the profile for live
+logs fail."""
 
 import textwrap
 from collections.abc import Callable
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(bool(LACKING), reason=f"this machine has no {' a
 
 ADDED_MS = 1
 LIMIT_US = 600
-"""Well below what is added, so that no disturbance leaves the verdict open."""
+"""Well below the added delay, so that the verdict is not inconclusive because of a disturbance."""
 CERTIFIED = {
     "name": "quick",
     "version": 1,

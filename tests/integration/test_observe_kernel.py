@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""bpftrace reports the same writes and calls as the programs that make them, however the observation and the observed
-program end."""
+"""bpftrace reports the same writes and calls as the programs that make them, no matter how the observation and the
+observed program end."""
 
 import csv
 import json
@@ -27,9 +27,9 @@ HERE = Path(__file__).parent
 MS = 1_000_000
 AGREE = 0.02
 LONG_S = 300
-"""How long an observation of a program may take, which ends with it."""
+"""How long the observation of a program may take. It ends when the program ends."""
 
-# tracefs is mounted for the test alone.
+# tracefs is mounted only for the test.
 IN_TRACING = 'mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing; exec "$@"'
 
 
@@ -88,14 +88,14 @@ class Observer:
         assert self.said(kind), self.path.read_text()
 
     def observation(self) -> Observation:
-        """Return the observation when it has ended."""
+        """Wait until the observation has ended, and return it."""
         self.process.wait(2 * LONG_S)
         samples = read_samples(self.path.read_bytes())
         assert samples.end == "finished", self.path.read_text()
         return bpftrace.read(samples.samples, Options("QM1", duration_s=self.options["duration_s"]))
 
     def reason(self) -> str:
-        """Return why it failed."""
+        """Wait until the observation has failed, and return the reason."""
         self.process.wait(2 * LONG_S)
         return self.lines()[-1]["reason"]
 
@@ -107,7 +107,7 @@ class Observer:
 
 @pytest.fixture
 def observe(tmp_path: Path) -> Iterator[Callable[..., Observer]]:
-    """observe(calls=[...], ...): an observer that ends with the test."""
+    """observe(calls=[...], ...) starts an observer, which ends with the test."""
     observers: list[Observer] = []
 
     def start(**options: object) -> Observer:
@@ -168,7 +168,7 @@ def log_writer(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def account(path: Path) -> dict[str, list[int]]:
-    """The application's own timing of its calls, in order."""
+    """The durations of the calls as measured by the application itself, in order."""
     found: dict[str, list[int]] = {}
     for line in path.read_text().splitlines():
         call, ns = line.split()
@@ -213,7 +213,7 @@ def processes_below(pid: int) -> dict[int, str]:
 
 
 def end_bpftrace(observer: Observer) -> None:
-    """End the observation as if requested: bpftrace prints the data that it has."""
+    """End the observation as a request to end would: bpftrace prints the data that it has."""
     (bpftrace_pid,) = [pid for pid, name in processes_below(observer.process.pid).items() if name == "bpftrace"]
     os.kill(bpftrace_pid, signal.SIGTERM)
 
@@ -311,7 +311,7 @@ def test_calls_within_calls_and_calls_that_never_return(observe, mqi, tmp_path):
     observation = observer.observation()
     assert observation.ending == f"process {application.pid} ended"
     assert total(observation, "MQPUT")[0] == 2 * 20 * 4 + 100
-    # Calls are not confused with each other.
+    # Each call is counted under its own name.
     assert min(second.latency_min_ns for second in observation.seconds if second.operations) >= 2 * MS
     assert max(second.latency_max_ns for second in observation.seconds if second.operations) <= (1 + AGREE) * max(
         account(tmp_path / "account")["MQPUT"]
@@ -360,14 +360,14 @@ def test_what_cannot_be_watched_is_refused_by_name(observe, mqi):
 
 @pytest.mark.thorough
 def test_log_writes_are_those_of_the_tester(observe, tmp_path, tester):
-    """The tester replaces the logger, on this machine's disk: the observation has exactly its writes and their
-    distribution."""
+    """The tester is observed instead of a logger, on this machine's disk. The observation reports exactly its writes
+    and their distribution."""
     log, tables = tmp_path / "log/active", tmp_path / "tables"
     log.mkdir(parents=True)
     observer = observe(log_path=str(log.parent), duration_s=30)
     observer.wait_for("base")
     start = int(time.time()) + 10
-    # 2 % of the time of a 1 MiB write is more than the cost of a probe.
+    # 2 % of the duration of a 1 MiB write is longer than a probe takes.
     sizes = ["--bsize=1M", "--fileSize=8M", "--numFiles=4", "--reserve=0", "--shareDevice"]
     options = [f"--dir={log}", f"--tables={tables}", "--duration=8", f"--startAt={start}", *sizes]
     subprocess.run([tester, *options], check=True, stdout=subprocess.DEVNULL)
@@ -403,8 +403,8 @@ def test_a_log_write_ends_when_its_data_are_on_the_disk(observe, log_writer, tmp
     observation, durations = observer.observation(), account(own)["log"]
     operations, mean_ns = total(observation, "log")
     assert (operations, sum(second.bytes for second in observation.seconds)) == (200, 200 * writes * 4096)
-    # Other processes may run between two calls of the logger. Without its flush, a write would take a hundredth of this
-    # time.
+    # The figures may differ, because other processes may run between two calls of the logger. Without its flush, a
+    # write would take a hundredth of this time.
     own_ns = sum(durations) / len(durations)
     assert own_ns / 2 < mean_ns <= own_ns
     assert not [problem for problem in observation.problems if "files" in problem]
@@ -420,7 +420,7 @@ def test_a_log_write_ends_when_its_data_are_on_the_disk(observe, log_writer, tmp
     ],
 )
 def test_writes_that_cannot_be_timed_are_named(observe, log_writer, tmp_path, way, sentence):
-    """No figure may come from other writes."""
+    """Writes that bpftrace cannot time are reported, and no figure is computed from the other writes alone."""
     log = tmp_path / "log"
     log.mkdir()
     observer = observe(log_path=str(log))
@@ -436,8 +436,8 @@ def test_writes_that_cannot_be_timed_are_named(observe, log_writer, tmp_path, wa
 
 @pytest.mark.thorough
 def test_nothing_is_left_of_a_bpftrace_that_is_killed(observe, mqi, tmp_path):
-    """The observer says why it ends, and the kernel takes its probes out of the code of the application,
-    which continues to run."""
+    """The observer says why it ends, and the kernel removes its probes from the code of the application, which
+    continues to run."""
     application = subprocess.Popen([f"{mqi}/application", f"{tmp_path}/account", "wait"])
     try:
         wait_for((tmp_path / "account").exists, "the application runs")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Observations leave nothing on their hosts or in the kernel, whatever is killed,
-and a host that fails does not take others with it."""
+"""Observations leave nothing behind on their hosts or in the kernel, no matter which process is killed, and a host that
+fails does not affect the others."""
 
 import ctypes
 import os
@@ -23,7 +23,8 @@ AMQSRUA = "/opt/amqsrua"
 STATE = "/root/.mqops-logdisk/observations/runs"
 LONG_S = 3600
 POLLED_OFTEN_S = 280
-"""Longer than any of these tests observes. A longer observation is polled less often."""
+"""The requested duration, which is longer than any of these tests. With a longer duration, the observation would be
+polled less often."""
 SHORT_LEASE_S = 15
 OPTIONS = {
     "observe_source": "amqsrua",
@@ -34,8 +35,7 @@ OPTIONS = {
 
 
 def give_amqsrua(host: Host) -> None:
-    """Install a program on the host that plays amqsrua: it publishes the recording again and again, every five
-    seconds."""
+    """Install a program on the host that simulates amqsrua: every five seconds, it prints the recording again."""
     program = host.root / AMQSRUA.lstrip("/")
     text = (PROJECT / "tests/fixtures/observe/amqsrua-9.4.txt").read_text()
     install_amqsrua(program, text=text * 300, every_s=5, then="hang")
@@ -76,7 +76,7 @@ while True:
 
 
 def kernel_programs(pid: int) -> set[int]:
-    """The numbers of the programs that a process has in the kernel."""
+    """The IDs of the BPF programs that a process has loaded into the kernel."""
     found = set()
     for path in Path(f"/proc/{pid}/fdinfo").iterdir():
         found |= {int(line.split()[1]) for line in path.read_text().splitlines() if line.startswith("prog_id:")}
@@ -95,12 +95,12 @@ def is_in_kernel(program: int) -> bool:
 
 
 def bpftraces(host: Host) -> list[int]:
-    """The processes of bpftrace on a host, which borrows the program from the machine."""
+    """The processes of bpftrace on a host, which uses the bpftrace of this machine."""
     return [pid for pid, line in host.pids().items() if " /machine/usr/bin/bpftrace " in line]
 
 
 def tracing(host: Host) -> dict[int, set[int]]:
-    """The processes that have programs in the kernel, with the numbers of those programs."""
+    """The processes that have loaded BPF programs, with the IDs of these programs."""
     found = {}
     for pid in bpftraces(host):
         with suppress(OSError):
@@ -112,7 +112,7 @@ def tracing(host: Host) -> dict[int, set[int]]:
 def test_nothing_is_left_in_the_kernel(
     start: Start, controller: Controller, background: Callable, tmp_path: Path
 ) -> None:
-    """A bpftrace that is killed, or whose controller is killed, leaves no probe behind."""
+    """If bpftrace or its controller is killed, no probe is left behind."""
     bed = start(HostSpec("h1", tracing=True))
     (bed["h1"].root / "srv/writer.py").write_text(WRITER)
     bed.ssh(bed["h1"], "setsid python3 /srv/writer.py > /dev/null 2>&1 < /dev/null &")
@@ -142,7 +142,7 @@ def test_nothing_is_left_in_the_kernel(
 
 
 def programs_that_see(host: Host) -> set[int]:
-    """The programs in the kernel, as soon as bpftrace sees the writes."""
+    """The BPF programs in the kernel, as soon as bpftrace sees the writes."""
     wait_for(lambda: tracing(host) and has_samples(host), "bpftrace sees the writes")
     programs = set().union(*tracing(host).values())
     assert programs and all(map(is_in_kernel, programs))
@@ -151,8 +151,8 @@ def programs_that_see(host: Host) -> set[int]:
 
 @pytest.mark.thorough
 def test_a_lost_controller_leaves_nothing_on_the_host(start: Start, controller: Controller, tmp_path: Path) -> None:
-    """If the controller is killed, its observation ends without polls. If it is interrupted, it prints how to end the
-    observation at once."""
+    """If the controller is killed, its observation ends because it is no longer polled. If the controller is
+    interrupted, it prints how to end the observation immediately."""
     bed = start("h1")
     give_amqsrua(bed["h1"])
     inventory = bed.inventory(tmp_path / "hosts.yml", variables={**OPTIONS, "observe_duration": LONG_S})
@@ -175,8 +175,8 @@ def test_a_lost_controller_leaves_nothing_on_the_host(start: Start, controller: 
 
 @pytest.mark.thorough
 def test_each_host_has_its_own_end(start: Start, controller: Controller, background: Callable, tmp_path: Path) -> None:
-    """Connections to one host are killed, and its observation continues. On another the source is killed, and its
-    samples are kept. One never answers, and one is stopped."""
+    """On one host, the connections are killed, the observation continues, and it is stopped later. On another host, the
+    source is killed, and its samples are kept. A third host never answers."""
     bed = start("cut", "killed", "dead")
     for name in ("cut", "killed"):
         give_amqsrua(bed[name])
@@ -217,6 +217,6 @@ def test_each_host_has_its_own_end(start: Start, controller: Controller, backgro
 
 
 def kept(controller: Controller, host: str) -> str:
-    """A host's samples on the controller."""
+    """The samples of a host that have arrived on the controller."""
     found = sorted((controller.directory / "reports/latest/hosts").glob(f"{host}/log/samples.jsonl"))
     return found[0].read_text() if found else ""

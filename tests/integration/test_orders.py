@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The collected tables are those that were ordered, from the machine that was asked."""
+"""The collected tables match the order, and come from the machine that received it."""
 
 import hashlib
 import json
@@ -39,7 +39,7 @@ def reason_of(certification: Certification, host: str) -> str:
 
 @pytest.mark.long
 def test_swapped_addresses_after_a_lost_controller(start: Start, controller: Controller, tmp_path: Path) -> None:
-    """No host gets the other's tables, and with the right addresses each gets its own."""
+    """No host gets the tables of the other. With the right addresses, each host gets its own tables."""
     bed = start("h1", "h2")
     inventory = inventory_of(bed, tmp_path / "hosts.yml", h1="h1", h2="h2")
     variables = tmp_path / "variables.json"
@@ -74,7 +74,7 @@ def test_swapped_addresses_after_a_lost_controller(start: Start, controller: Con
 
 @pytest.mark.parametrize("playbook", ["preflight", pytest.param("certify", marks=pytest.mark.thorough)])
 def test_two_names_for_one_machine(playbook: str, start: Start, controller: Controller, tmp_path: Path) -> None:
-    """Both names are reported before anything is written there, and the other hosts are not affected."""
+    """Both names are reported before anything is written on that machine, and the other hosts are not affected."""
     bed = start("db01", "other")
     inventory = inventory_of(bed, tmp_path / "hosts.yml", **{"db01": "db01", "db01-alias": "db01", "other": "other"})
     before = bed["db01"].files("/fut", "/root/.mqops-logdisk")
@@ -112,8 +112,8 @@ def put_impostor(host: Host, tables: dict[str, bytes], source_hash: str, hidden:
 
 @pytest.mark.thorough
 def test_a_tester_that_was_replaced(start: Start, controller: Controller, tmp_path: Path) -> None:
-    """The tester is built again. If the replacement is hidden, the old tables that it copies from another host are not
-    accepted."""
+    """The tester is built again. If the replacement is not detected because the stored hash was replaced as well, the
+    old tables that it copies from another host are not accepted."""
     bed = start("h1", HostSpec("h2"))
     inventory = bed.inventory(tmp_path / "hosts.yml")
     first = controller.certify(inventory, **COMPILE).certification

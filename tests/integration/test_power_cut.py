@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The power of hosts is cut while they write: the report states which writes their disks kept, and claims nothing that
-was not observed."""
+"""The power of hosts is cut while they are writing. The report says which writes their disks kept, and contains nothing
+that was not observed."""
 
 import sys
 from collections.abc import Callable
@@ -55,7 +55,8 @@ def left_on(bed: Bed, name: str) -> list[str]:
 def test_each_host_gets_the_outcome_of_its_disk(
     start: Callable[..., Bed], controller: Controller, settings: Settings, tmp_path: Path
 ) -> None:
-    """One disk is honest, and its power is cut twice. One loses its cache, and one host does not come back."""
+    """One disk keeps everything, and its power is cut twice. Another disk loses its cache, and one host does not come
+    back."""
     back, gone = power(settings, "cut", "boot"), power(settings, "cut")
     bed = start(
         cut_host("honest", cut_command=back, cut_count=2),
@@ -106,8 +107,8 @@ def test_each_host_gets_the_outcome_of_its_disk(
 def test_a_cut_that_nobody_saw_and_one_that_must_not_be(
     start: Callable[..., Bed], controller: Controller, settings: Settings, tmp_path: Path
 ) -> None:
-    """If a command silences a lying disk before it cuts the power, the cut shows nothing. If a queue manager starts
-    while the tester writes, the power is not cut."""
+    """If a command interrupts the network before it cuts the power, and the disk loses acknowledged writes, the cut is
+    inconclusive. If a queue manager starts while the tester is writing, the power is not cut."""
     bed = start(
         cut_host("silenced", "tail", cut_command=power(settings, "cut --silent 2", "boot")),
         cut_host("started", cut_command=f"touch {tmp_path}/cut", cut_after=10, cut_count=2),
@@ -145,7 +146,7 @@ def test_a_cut_that_nobody_saw_and_one_that_must_not_be(
 def test_two_of_five_that_cannot_be_prepared_cost_the_others_nothing(
     start: Callable[..., Bed], controller: Controller, settings: Settings, tmp_path: Path, first: int, second: int
 ) -> None:
-    """Hosts that cannot be prepared do not affect the others, wherever they are in the inventory."""
+    """Hosts that cannot be prepared do not affect the others, regardless of their positions in the inventory."""
     back, unprepared = power(settings, "cut", "boot"), (first, second)
     too_large = {"cut_file_size": "64G"}
     bed = start(
@@ -175,8 +176,8 @@ def test_two_of_five_that_cannot_be_prepared_cost_the_others_nothing(
 def test_what_is_no_cut_of_a_writing_host_shows_nothing(
     start: Callable[..., Bed], controller: Controller, settings: Settings, tmp_path: Path
 ) -> None:
-    """A connection that is lost before the cut, a cut while the files are written, a second run at the same time, and
-    Ctrl-C, after which the clean-up removes everything."""
+    """A connection that is lost before the cut, a cut while the files are being created, a second run at the same time,
+    and Ctrl-C. After Ctrl-C, the clean-up removes everything."""
     must_not_run = {"cut_command": f"touch {tmp_path}/cut", "cut_after": 3600}
     bed = start(cut_host("lost", **must_not_run), cut_host("early", **must_not_run, cut_file_size="48M"))
     lost, early = bed["lost"], bed["early"]

@@ -80,7 +80,7 @@ CASES = {
 
 
 def prepare(bed: Bed, inventory: Path, allow: bool = False) -> Path:
-    """Give each host a reason to refuse a test there and, with allow, the option that overrides the refusal. The
+    """Give each host a reason to refuse a test and, with allow, the option that overrides the refusal. Return the
     inventory."""
     for name, case in CASES.items():
         if name in bed.hosts:
@@ -92,7 +92,7 @@ def prepare(bed: Bed, inventory: Path, allow: bool = False) -> Path:
 
 
 def contents(host: Host) -> dict[str, int]:
-    """The files in the places where a certification writes, with the time of their last change."""
+    """The files in the places to which a certification writes, with the times of their last change."""
     places = ("/fut", "/var/tmp", "/tmp", "/root/.mqops-logdisk")
     return {path: (host.root / path.lstrip("/")).lstat().st_mtime_ns for path in host.files(*places)}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The checkout as its users meet it: the first command in a new clone, and the artifact that is published."""
+"""The checkout as users see it: the first command in a new clone, and the published artifact."""
 
 import shutil
 import subprocess
@@ -16,8 +16,8 @@ from fake_awx.project import project_files
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
-    """A copy of the checkout, so deep that a socket's path below it would be too long, with special characters of a
-    shell in its path."""
+    """A copy of the checkout in a directory whose path is too long for sockets below it, and contains special
+    characters of the shell."""
     target = tmp_path / "a-directory-with-a-name-that-is-long" / 'and "another" one-below-it-just-as-long' / "logdisk"
     for name in project_files():
         (target / name).parent.mkdir(parents=True, exist_ok=True)
@@ -28,7 +28,7 @@ def clone(tmp_path: Path) -> Path:
 def make(
     directory: Path, *arguments: str, before: Sequence[str] = (), path: str = "/usr/sbin:/usr/bin:/sbin:/bin"
 ) -> subprocess.CompletedProcess[str]:
-    """Run make as a user would; before: a command that runs it."""
+    """Run make as a user would. before: a command prefix."""
     done = subprocess.run(
         [*before, "make", *arguments],
         cwd=directory,
@@ -46,7 +46,7 @@ def make(
 @pytest.mark.thorough
 @pytest.mark.usefixtures("machine")
 def test_make_certify_in_a_new_clone(clone: Path) -> None:
-    """`make certify` measures this machine's own disk, so the status may be 0, or 2 with reasons."""
+    """`make certify` measures the disk of this machine, so the status may be 0, or 2 with reasons."""
     done = make(clone, "certify", "ARGS=-e sweep_duration=1 -e sweep_warmup=0")
     certification = Certification((clone / "reports/latest").resolve())
     (record,) = certification.records.values()
@@ -78,8 +78,8 @@ def python39(tmp_path: Path) -> Path:
 
 @pytest.mark.thorough
 def test_a_python_that_ansible_does_not_take(clone: Path, python39: Path) -> None:
-    """Another Python is used if there is one. Otherwise, make prints what to install, every time, and finishes
-    nothing."""
+    """If there is another Python, it is used. Otherwise, make prints what to install each time that it is run, and does
+    nothing else."""
     find = [str(clone / "tools/find-python"), "--default"]
     found = subprocess.run(find, env={"PATH": f"{python39}:/usr/bin:/bin"}, capture_output=True, text=True, check=True)
     version = subprocess.run(
@@ -119,8 +119,8 @@ def test_make_help(clone: Path) -> None:
 
 @pytest.mark.thorough
 def test_a_copy_of_a_linked_checkout_is_complete(clone: Path, tmp_path: Path) -> None:
-    """The links point into the copy, wherever it is: in a manual project of AWX, or in what ansible-runner
-    transmits."""
+    """The links point into the copy, wherever it is, for example in a manual project of AWX or in a project that
+    ansible-runner transmits."""
     subprocess.run([str(clone / "tools/link-collection"), "collections"], cwd=clone, check=True)
     copy = Path(shutil.move(clone, tmp_path / "elsewhere"))
     linked = copy / "collections/ansible_collections/mqops/logdisk"
@@ -188,8 +188,8 @@ def installed(artifact: Path, tools: Path, directory: Path) -> dict[str, str]:
 def test_the_artifact_with_one_line_for_each_playbook(
     artifact: Path, controller_of: Callable[[str], Controller], tmp_path: Path, core: str
 ) -> None:
-    """The case of an execution environment with the collection, and a project without a configuration that imports its
-    playbooks."""
+    """The playbooks work in an execution environment that contains the collection, if the project has no configuration
+    and only imports them."""
     tools = controller_of(core).tools
     env = installed(artifact, tools, tmp_path)
     names = sorted(path.stem for path in (PROJECT / "playbooks").glob("*.yml"))
@@ -212,7 +212,8 @@ def test_the_artifact_with_one_line_for_each_playbook(
 def test_a_quick_look_with_the_installed_artifact(
     artifact: Path, controller_of: Callable[[str], Controller], tmp_path: Path
 ) -> None:
-    """The inventory's other options win, its profile does not. What the preset contradicts is refused."""
+    """The options of the inventory override those of the preset, except the profile. Options that contradict the preset
+    are refused."""
     tools = controller_of("2.21").tools
     env = installed(artifact, tools, tmp_path)
     (tmp_path / "hosts.ini").write_text(

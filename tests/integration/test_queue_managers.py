@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Several queue managers on one host: if one has a slow path to the disk, it fails by name and no other does. Many
-healthy ones pass.
+"""Several queue managers on one host. If one of them has a slow path to the disk, the verdict names it and no other.
+Many healthy queue managers pass.
 
-All queue managers of a volume have one file system, so one of them is slowed down at its source: strace delays only
-the writes of its thread.
+All queue managers of a volume use the same file system, so strace is used to slow down one of them: it delays only the
+writes of its thread.
 """
 
 import os
@@ -112,7 +112,7 @@ def test_one_slow_queue_manager_fails_by_name_and_sixteen_healthy_ones_pass(
     }
     print(rows)  # pytest shows it if the test fails
     assert rows["QM3"]["value"] > 150e6
-    # A host that shares its processors may be disturbed, so even a proven break may be left open.
+    # A host that shares its processors may be disturbed, so a limit that is certainly broken may be inconclusive.
     assert rows["QM3"]["verdict"] == "fail" or "The host was disturbed" in rows["QM3"]["reason"]
     assert (
         "queue manager QM3 of 4" in rows["QM3"]["reason"]

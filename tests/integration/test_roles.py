@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The roles outside certify.yml: the role `tester` works alone. The others refuse to run without their prerequisites,
-and leave nothing behind."""
+"""The roles without certify.yml. The role `tester` works on its own. The others refuse to run without their
+prerequisites, and leave nothing behind."""
 
 import re
 from collections.abc import Callable

@@ -41,15 +41,16 @@ JOB_ENVIRONMENT = {
 UNTIL_STOPPED = 600
 IDLE_S = 60
 MOST_LINES = 220
-"""For 20 healthy hosts, Ansible's own lines per host and task included; test_screen.py counts the others."""
+"""For 20 healthy hosts, including the lines that Ansible prints per host and task. test_screen.py counts the other
+lines."""
 LARGEST_EVENT = 30_000
 MOST_EVENTS_OF_HOST = 15
 
 
 @pytest.fixture
 def runner_of(controller_of: Callable[[str], Controller], tmp_path: Path) -> Callable[..., Runner]:
-    """runner_of("2.16"): jobs of that ansible-core, in a separate private data directory whose project is a copy of the
-    checkout."""
+    """runner_of("2.16") returns jobs of this ansible-core, in a separate private data directory whose project is a copy
+    of the checkout."""
 
     def make(core: str, name: str = "private") -> Runner:
         controller = controller_of(core) if not (tmp_path / "work").exists() else made["controller"]
@@ -82,7 +83,7 @@ def test_a_job_and_its_relaunch_on_failed_hosts(start: Start, runner_of: Callabl
     assert list(job.artifact_data) == ["logdisk_7"]
     assert job.artifact_data["logdisk_7"]["hosts"] == expected
     assert job.artifact_data["logdisk_7"]["verdict"] == "error"
-    # There is no terminal, so no line is rewritten. The summary comes last on the page.
+    # There is no terminal, so no line is updated in place. The summary comes last on the page.
     assert "\r" not in job.output
     assert [line for line in job.lines if line.startswith(PROGRESS)]
     (headline,) = summaries(job.output)
@@ -103,8 +104,8 @@ def test_a_job_and_its_relaunch_on_failed_hosts(start: Start, runner_of: Callabl
 def test_a_healthy_fleet_worked_on_elsewhere(
     start: Start, runner_of: Callable[..., Runner], tmp_path: Path, core: str
 ) -> None:
-    """The project is transmitted with the links of a checkout in which `make setup` was run, and has no other path to
-    the collection."""
+    """The project is transmitted with the links that `make setup` created in the checkout. These are the only way in
+    which the job can find the collection."""
     runner = runner_of(core)
     bed = start("h1", "h2", "h3")
     bed.inventory(runner.private / "inventory/hosts.yml")
@@ -114,7 +115,7 @@ def test_a_healthy_fleet_worked_on_elsewhere(
     worked, job = runner.elsewhere("9", tmp_path / "worker", tmp_path / "processed")
     assert (worked, job.rc, job.status) == (0, 0, "successful")
     assert job.failed_hosts == set()
-    # The report comes back with the job.
+    # The report is returned with the output of the job.
     assert job.certification.path.parent == job.artifacts / "logdisk"
     (outcome,) = job.artifact_data.values()
     assert outcome["hosts"] == {"h1": "pass", "h2": "pass", "h3": "pass"}
@@ -134,7 +135,8 @@ def make_links(runner: Runner) -> None:
 
 
 def controllers_of(runner: Runner) -> list[str]:
-    """The processes on this machine that work for a runner's jobs; those of ssh end by themselves."""
+    """The processes on this machine that belong to the jobs of a runner, except those of ssh, which end by
+    themselves."""
     lines = [processes.command_line(pid) for pid in processes.all_pids()]
     return [line for line in lines if str(runner.private) in line and "ansible-playbook" in line]
 
@@ -143,7 +145,7 @@ def controllers_of(runner: Runner) -> list[str]:
 def test_what_a_cancelled_job_and_one_that_runs_out_of_time_leave(
     start: Start, runner_of: Callable[..., Runner], tmp_path: Path
 ) -> None:
-    """Such a job gives no verdict. Its output says which run continues, and two further jobs end that run and clean
+    """A cancelled job has no verdict. Its output says which run continues, and two further jobs end that run and clean
     up."""
     cancelled = runner_of(controllers.newest().name, "cancelled")
     late = runner_of(controllers.newest().name, "late")
@@ -184,8 +186,8 @@ def test_what_a_cancelled_job_and_one_that_runs_out_of_time_leave(
 def test_an_older_runner_prints_no_foreign_line(
     start: Start, runner_of: Callable[..., Runner], tmp_path: Path, core: str
 ) -> None:
-    """Before version 2.4.2, ansible-runner wraps Ansible's display also in workers, and writes to their standard output
-    for each line that they print."""
+    """Before version 2.4.2, ansible-runner also wraps Ansible's display in worker processes, and writes to their
+    standard output for each line that they print."""
     runner = runner_of(core)
     older = [
         "-m",

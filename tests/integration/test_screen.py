@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a certification of a healthy fleet prints with the default callback: little, in narrow lines, the answer
-first."""
+"""With the default callback, a certification of a healthy fleet prints few and narrow lines, and the summary begins
+with the result."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A run is signed at its end, and anybody can verify it. A key that cannot sign is refused at the beginning, and fails
-the run at the end.
+"""A run is signed at its end, and anyone can verify it. If the key cannot sign, the run is refused at the beginning, or
+fails at the end.
 
 The host is this machine, which does not need to certify for these tests.
 """
@@ -117,7 +117,7 @@ def test_a_preflight_is_not_signed(inventory: Path, controller: Controller) -> N
 @pytest.mark.thorough
 @pytest.mark.usefixtures("signers")
 def test_a_key_that_is_lost_meanwhile_loses_no_report(inventory: Path, controller: Controller, tmp_path: Path) -> None:
-    """ssh-keygen signs when the run is opened, and never again."""
+    """An ssh-keygen that signs when the run is opened, and fails from then on."""
     once = tmp_path / "bin/ssh-keygen"
     once.parent.mkdir()
     once.write_text(f'#!/bin/sh\nmkdir {tmp_path}/called || exit 1\nexec /usr/bin/ssh-keygen "$@"\n')

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A database with its log on three hosts: each host breaks another criterion for another reason, and the report names
-it."""
+"""A database with its log on three hosts. Each host breaks a different limit for a different reason, and the report
+names the limit."""
 
 from collections.abc import Callable
 from pathlib import Path

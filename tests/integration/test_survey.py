@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Answers of a survey as AWX passes them on: extra variables that are unsafe texts, which each version of ansible-core
-reads in its own way."""
+"""Survey answers as AWX passes them on: extra variables that are texts marked as unsafe, which the versions of
+ansible-core read differently."""
 
 import json
 from collections.abc import Callable
@@ -24,14 +24,14 @@ waivers:
 
 
 class Answer(str):
-    """A text that somebody answered."""
+    """A text answer."""
 
 
 yaml.SafeDumper.add_representer(Answer, lambda dumper, text: dumper.represent_scalar("!unsafe", str(text), style="'"))
 
 
 def preflight(controller: Controller, inventory: Path, answers: dict[str, object]) -> Outcome:
-    """Run a preflight with answers; AWX marks every text among them as unsafe."""
+    """Run a preflight with answers. Every text among them is marked as unsafe, as in AWX."""
     path = controller.directory / "answers.yml"
     path.write_text(yaml.safe_dump({name: marked(value) for name, value in answers.items()}))
     return controller.run("preflight", "-i", str(inventory), "-e", f"@{path}")

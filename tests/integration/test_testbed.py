@@ -38,7 +38,7 @@ def test_each_disk_takes_direct_writes(start: Start, disk: str, file_system: str
 
 
 def test_a_directory_of_the_machine_is_never_frozen(start: Start) -> None:
-    """Freezing a directory is refused, because its whole file system would be frozen."""
+    """Freezing a directory is refused, because the whole file system would be frozen."""
     bed = start(HostSpec("h1", disk="directory"))
     with pytest.raises(TestbedError, match="shares a file system with this machine"):
         bed["h1"].freeze()
@@ -92,7 +92,7 @@ def test_the_slow_disk_is_as_slow_as_asked(start: Start) -> None:
     for slow, command in ((bed["h1"].set_delay_ms, WRITE), (bed["h1"].set_read_delay_ms, READ)):
         slow(300)
         took = bed.ssh(bed["h1"], f"a=$(date +%s%N); {command}; b=$(date +%s%N); echo $((b - a))")
-        assert int(took) >= 300_000_000  # a lower bound also holds on a busy machine
+        assert int(took) >= 300_000_000  # a lower bound is also valid on a busy machine
         slow(0)
 
 
@@ -158,8 +158,8 @@ def test_reboot(start: Start) -> None:
 
 @pytest.mark.parametrize("file_system", FILE_SYSTEMS)
 def test_a_power_cut(start: Start, file_system: str) -> None:
-    """Another process cuts the power: synchronised data is there afterwards. (Other data may have reached it as well,
-    because other programs on this machine also synchronise.)"""
+    """Another process cuts the power, and synchronized data still exists afterwards. Other data may exist as well,
+    because other programs on this machine may have called sync."""
     bed = start(HostSpec("h1", disk="cut", file_system=file_system))
     host = bed["h1"]
     boot_id = bed.ssh(host, "cat /proc/sys/kernel/random/boot_id")

@@ -21,7 +21,7 @@ BLOCK_BYTES = 16384
 WRITES_PER_S, LIMIT_PER_S = 300, 200
 BURST_BYTES = 8 * (WRITES_PER_S - LIMIT_PER_S) * BLOCK_BYTES
 SWEEP = {"sweep_block_sizes": ["16K"], "sweep_duration": 22, "sweep_rate": WRITES_PER_S}
-# At the limit of 200 writes/s a write takes 5 ms, and most of the writes are limited.
+# At the limit of 200 writes/s, a write takes 5 ms, and most of the writes are throttled.
 PROFILE = {
     "name": "fast",
     "version": 1,
@@ -29,8 +29,8 @@ PROFILE = {
     "limits": [{"metric": "latency_p90", "max": "4 ms"}],
 }
 
-# Every Python process on the host runs this first: it makes the disk an Amazon volume that was limited for half of the
-# time.
+# Every Python process on the host runs this code first. It makes the disk look like an Amazon volume that was throttled
+# for half of the time.
 VOLUME = """\
 import ctypes, fcntl, os, struct, time
 true_ioctl, true_realpath = fcntl.ioctl, os.path.realpath
@@ -68,7 +68,7 @@ def make_amazon_volume(host: Host) -> None:
 def test_a_burst_allowance_runs_out(start: Start, controller: Controller, tmp_path: Path) -> None:
     bed = start("even", HostSpec("burst", disk="slow", variables={"sweep_nice": -15}), HostSpec("amazon", user="ops"))
     make_amazon_volume(bed["amazon"])
-    # On a busy machine the limiter itself may be late by more than the 2 % of variation that a plateau may have.
+    # On a busy machine, the rate that the limiter allows may vary by more than the 2 % that a plateau may have.
     os.setpriority(os.PRIO_PGRP, os.getpgid(disk_of(bed["burst"])), -15)
     for attempt in range(3):
         bed["burst"].set_limit(LIMIT_PER_S * BLOCK_BYTES, BURST_BYTES + attempt)
@@ -86,7 +86,7 @@ def test_a_burst_allowance_runs_out(start: Start, controller: Controller, tmp_pa
     assert plateaus["even"] == []
     check_plateau(plateaus["burst"])
     check_counters(records["amazon"])
-    # On a disturbed machine, the failure is inconclusive. The note explains both.
+    # On a disturbed machine, the result is inconclusive instead of a fail. The note explains both.
     assert records["burst"]["verdict"] in ("fail", "inconclusive")
     assert plateaus["burst"][0] in outcome.words or records["burst"]["disturbances"]
     shown = {host["host"]: host["notes"] for host in certification.report["hosts"]}
@@ -94,7 +94,7 @@ def test_a_burst_allowance_runs_out(start: Start, controller: Controller, tmp_pa
 
 
 def disk_of(host: Host) -> int:
-    """The process that holds the host's slow disk."""
+    """The process that provides the slow disk of the host."""
     return next(
         pid
         for pid in processes.all_pids()

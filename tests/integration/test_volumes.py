@@ -29,8 +29,8 @@ case " $* " in *" -O "*) ;; *) echo call >> {calls} ;; esac
 exec ssh "$@"
 """
 REMOTE_CALLS = 6
-"""The calls to a host of a certification that builds the tester there, polls aside,
-however many volumes the host has."""
+"""The number of calls to a host, not counting polls, in a certification that builds the tester on the host. It does not
+depend on the number of volumes."""
 
 QUEUE_MANAGERS = {
     "QM1": ("/log1", "LogFilePages=64\nLogPrimaryFiles=8"),
@@ -39,7 +39,7 @@ QUEUE_MANAGERS = {
     "QM4": ("/log2", "LogFilePages=64\nLogPrimaryFiles=4"),
     "QM5": ("/log3", "LogFilePages=64\nLogPrimaryFiles=2"),
 }
-"""The queue managers of the host: the mount point of the log, and what else the stanza Log contains."""
+"""The queue managers of the host, each with the mount point of its log and the other content of the stanza Log."""
 RUNNING = (
     "printf '#!/bin/sh\\nsleep 900\\n' > /usr/local/bin/amqzxma0; chmod 755 /usr/local/bin/amqzxma0; setsid "
     "/usr/local/bin/amqzxma0 -m QM3 > /dev/null 2>&1 &"
@@ -97,7 +97,7 @@ def test_a_frozen_volume_costs_its_neighbours_nothing(
     )
     host = bed["h1"]
     install_queue_managers(host)
-    # The stand-in publishes everything at once, so the window ends early.
+    # The replacement of amqsrua prints all publications immediately, so the window ends early.
     install_amqsrua(
         host.root / "opt/mqm/samp/bin/amqsrua",
         queue_manager="QM3",
@@ -186,7 +186,8 @@ def test_a_frozen_volume_costs_its_neighbours_nothing(
 def test_a_log_that_is_not_mounted_is_not_certified_on_another_disk(
     start: Start, controller: Controller, tmp_path: Path
 ) -> None:
-    """Two nodes know the queue manager, and one has its log. On the other node, the mount point is empty."""
+    """The queue manager is configured on two nodes, and its log is on one of them. On the other node, the mount point
+    is empty."""
     bed = start(
         HostSpec("active", more=("/log1",), variables={"workspace_discover": True}),
         HostSpec("passive", variables={"workspace_discover": True}),
@@ -239,7 +240,7 @@ def test_volumes_on_one_disk_are_measured_together_or_in_turn(
     measured = [(host.name, name) for host in bed for name in "ab"]
     planned = {volume: planned_start_s(run.joinpath("hosts", *volume)) for volume in measured}
     assert planned["both", "a"] == planned["both", "b"] == planned["each", "a"] == planned["each", "b"] - 6
-    # A busy machine may begin late, and then measures for a shorter time.
+    # On a busy machine, measuring may begin late and take less time.
     rows = {volume: read_csv(run.joinpath("hosts", *volume, "results.csv"))[0] for volume in measured}
     began = {volume: float(row["start_time_epoch_s"]) for volume, row in rows.items()}
     assert began["each", "b"] >= began["each", "a"] + int(rows["each", "a"]["elapsed_ns"]) / 1e9
@@ -259,7 +260,7 @@ def test_volumes_on_one_disk_are_measured_together_or_in_turn(
 
 @pytest.fixture
 def disk() -> Iterator[str]:
-    """A block device that holds nothing. It is in memory, because other tests write to the machine's disk."""
+    """A block device that contains only zeros. It is in memory, because other tests write to the machine's disk."""
     with tempfile.NamedTemporaryFile(dir="/dev/shm") as image:
         image.truncate(64 << 20)
         loop = command("losetup", "-f", "--show", image.name).strip()
@@ -268,7 +269,7 @@ def disk() -> Iterator[str]:
 
 
 def give_disk(host: Host, loop: str, entry: str) -> None:
-    """Let the host have the device, as udev would name it."""
+    """Make the device available on the host under the name that udev would give it."""
     number, node, link = os.stat(loop).st_rdev, host.root / loop[1:], host.root / entry[1:]
     os.mknod(node, 0o600 | stat.S_IFBLK, number)
     link.parent.mkdir(parents=True)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The tests' stand-in for AWX's API refuses what AWX refuses."""
+"""The simulated API of AWX refuses the same requests as AWX."""
 
 from __future__ import annotations
 

@@ -57,8 +57,8 @@ def test_surveys_are_accepted(name):
 
 @pytest.mark.parametrize(("name", "question"), QUESTIONS)
 def test_questions_are_about_options(name, question):
-    """A question is about an option of a role, whose type and choices its default and choices fit, or of the
-    playbook."""
+    """Each question is about an option of a role, and its default and choices match the type and choices of this
+    option, or it is about a variable of the playbook."""
     variable = question["variable"]
     assert all(isinstance(choice, str) for choice in question.get("choices", []))
     if variable not in options():
@@ -112,7 +112,7 @@ def test_the_workflow_ends_with_the_verdict_whatever_happens():
 
 
 def test_only_the_sliced_template_of_the_workflow_says_that_its_jobs_are_slices():
-    """Without a merge after it, a job that only claims to be a slice would succeed although a term of its limit matches
+    """If no merge follows it, a job that has the variable of a slice would succeed although a term of its limit matches
     no host."""
     sliced = {name for name, template in TEMPLATES.items() if template.get("extra_vars", {}).get("logdisk_sliced")}
     assert sliced == {NODES["certify"]["unified_job_template"]["name"]}

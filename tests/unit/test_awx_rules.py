@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The checks of AWX, as the tests restate them, refuse what AWX was seen to refuse."""
+"""The reimplemented checks of AWX refuse the same input that AWX refused."""
 
 from __future__ import annotations
 

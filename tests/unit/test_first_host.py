@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The variables of a play's first host never decide for the other hosts.
+"""The variables of the first host of a play never affect the other hosts.
 
-Some things Ansible evaluates only once, with the variables of the first host: the keywords of a play, a task with
-``run_once``, and an included role whose name or file is computed without a loop. The test finds the variables in them
-in the parsed YAML. Each must be known to be the same for all hosts.
+Ansible evaluates the keywords of a play, tasks with ``run_once``, and included roles whose name or file is computed
+without a loop only once, with the variables of the first host. The test finds the variables that they contain in the
+parsed YAML. Each of these variables must be known to be the same for all hosts.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ SAME_FOR_ALL = {
     "item",
 }
 SELECTION = {"certify_hosts", "gate_hosts"}
-"""The options by which hosts are selected, which are read at the level of the play."""
+"""The options that select the hosts of a play. They are read in the keywords of the play."""
 
 
 def parsed(path):
@@ -106,7 +106,7 @@ class Place:
         self.around = around
 
     def names(self):
-        """Return all variables and options that are used, also by the variables that are defined in YAML."""
+        """Return all variables and options that are used, including those in the definitions of other variables."""
         variables, options, left, seen = set(), set(), list(self.templates), set()
         while left:
             found, read = names_in(left.pop())
@@ -201,8 +201,8 @@ def test_no_variable_of_the_first_host_decides_for_the_others(place):
 
 
 def test_the_places_are_found():
-    """The test above is effective: there are such places in playbooks and roles, and an additional one would be
-    found."""
+    """The test above is effective: playbooks and roles contain such places, and an additional place would be
+    detected."""
     assert len(PLACES) > 60
     task = {
         "name": "x",
@@ -216,8 +216,8 @@ def test_the_places_are_found():
 
 
 def test_a_refused_command_fails_the_controller_or_every_host():
-    """If a single host failed on behalf of all, a relaunch on failed hosts would be limited to that host, and hosts
-    that disagree would no longer be noticed."""
+    """If a single host failed on behalf of all, a relaunch on failed hosts would be limited to that host, so hosts with
+    different values would no longer be detected."""
     tasks = {name: parsed(ROOT / f"roles/gate/tasks/{name}.yml") for name in ("check", "open", "refuse", "refused")}
     for name in ("check", "open", "refuse"):
         (including,) = [task for task in tasks[name] if task.get("ansible.builtin.include_tasks") == "refused.yml"]

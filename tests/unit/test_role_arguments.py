@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A role's argument_specs document the defaults that the role has."""
+"""The defaults in a role's argument_specs are the actual defaults of the role."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def test_the_volume_without_a_label_is_the_default_one():
 
 
 IMPORTING = ("main.yml", "preflight.yml", "watch.yml", "round.yml", "late.yml", "ask.yml")
-"""The files that are only included by their own names. Others may be included by a name with variables,
-and ansible-core 2.16 resolves their imports without these variables."""
+"""The files that are included only by fixed names. Other files may be included by a name that contains variables, and
+ansible-core 2.16 resolves imports in such files without these variables."""
 
 
 @pytest.mark.parametrize("role", ROLES, ids=lambda path: path.name)

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Series for promtool: of the metrics that the collection writes, and of those that queue managers publish. promtool's
-time begins in 1970."""
+"""Series for promtool of the metrics that the collection writes, and of those that queue managers publish. The time of
+promtool begins in 1970."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ def of_queue_manager(instance, latency_s, size_bytes):
 
 
 def of_logger(instance, bytes_per_s, counts_on=False):
-    """Return the series of a queue manager that writes that many bytes, 8 KiB in 0.8 ms: at most about 10 MB/s."""
+    """Return the series of a queue manager that writes this many bytes per second. Each write has 8 KiB and takes 0.8
+    ms, so the rate can be at most about 10 MB/s."""
     per_minute = round(60 * bytes_per_s)
     name = "ibmmq_qmgr_log_physical_written_bytes"
     own = f'{{instance="{instance}",platform="UNIX",qmgr="QM1"}}'
@@ -46,7 +47,8 @@ def of_logger(instance, bytes_per_s, counts_on=False):
 
 
 def promtool(tmp_path, series, interval, **tests):
-    """Evaluate the rules with these series, and what is expected of them (alert_rule_test or promql_expr_test)."""
+    """Evaluate the rules with these series, and compare the results with the expected ones (alert_rule_test or
+    promql_expr_test)."""
     test = {
         "interval": interval,
         "input_series": [{"series": name, "values": values} for name, values in series.items()],

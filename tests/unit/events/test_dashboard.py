@@ -33,13 +33,13 @@ QUERIES = {f"{panel['title']} {target['refId']}": target["expr"] for panel in PA
 UNITS = {"short", "percentunit", "s", "d"}
 """Identifiers of units in Grafana."""
 SCHEMA_VERSION = 39
-"""That of Grafana 10.4 and 11. Later versions convert it."""
+"""The schema version of Grafana 10.4 and 11. Later versions of Grafana convert it."""
 COLUMNS = 24
 """The width of a dashboard."""
 
 
 def cuts(own, verdict, count):
-    """Return the result of power cuts of the volume of an entry."""
+    """Return the result of power cuts for the volume of an entry."""
     return CutResult(
         f"cuts {own.host}", "R", own.host, "log", own.volume_id, "1970-01-09T12:00:00Z", verdict, count, "", "", "",
         own.disk_id, own.mount_point,
@@ -109,7 +109,7 @@ def test_the_dashboard_names_no_metric_that_nothing_writes(series):
 
 
 def test_the_figures_are_those_of_the_status(tmp_path):
-    """On 1970-01-11 at noon, by the metrics of the status."""
+    """The values at noon on 1970-01-11, according to the metrics of the status."""
 
     def place(host, **labels):
         own = {"host": host, "profile": "silver", "volume": "log", **labels}

@@ -28,7 +28,7 @@ from fake_awx.jobs import Job, StartingAwx
 
 RULEBOOK = PROJECT / "extensions/eda/rulebooks/recertify.yml"
 ALERTS = PROJECT / "tests/fixtures/alerts"
-TOKEN = "31415926"  # text, though it looks like a number
+TOKEN = "31415926"  # text that looks like a number
 PATIENCE_S = 120
 EXPIRING, SLOW = "LogdiskCertificateExpiring", "MQLogWriteLatencyHigh"
 
@@ -79,7 +79,7 @@ def rulebook(tmp_path_factory):
     variables = directory / "variables.yml"
     variables.write_text(json.dumps({"recertify_port": port, "recertify_token": TOKEN}))
     command = [sys.executable, "-m", "ansible_rulebook", "--rulebook", str(RULEBOOK), "--vars", str(variables)]
-    # It looks for ansible-galaxy.
+    # ansible-rulebook looks for ansible-galaxy in PATH.
     env = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     awx = StartingAwx([])
     for template in data.load()["controller_templates"]:
@@ -111,8 +111,8 @@ def await_listener(port: int, process: subprocess.Popen) -> None:
 
 
 def recorded(name):
-    """Return a notification as Alertmanager 0.25 sent it, configured as in docs/events.md,
-    for an alert of our rules in Prometheus 2.42."""
+    """Return a notification that Alertmanager 0.25, configured as in docs/events.md, sent for an alert of the rules of
+    this project in Prometheus 2.42."""
     return json.loads((ALERTS / f"{name}.json").read_text(encoding="utf-8"))
 
 

@@ -253,7 +253,7 @@ def test_every_failure_has_a_stage_a_verdict_and_a_reason(failed, stage, verdict
     ],
 )
 def test_a_task_that_ansible_ended_belongs_to_its_own_stage(action, stage):
-    """The result has none of our keys, because Ansible's time limit ends the action as well."""
+    """The result has none of the collection's keys, because Ansible's time limit ends the action as well."""
     plugin = record.ActionModule.__new__(record.ActionModule)
     loader = types.SimpleNamespace(
         get=lambda name, class_only: import_module(f"{ACTIONS}.{name.rpartition('.')[2]}").ActionModule
@@ -756,7 +756,7 @@ def test_a_message_names_the_place_of_the_report_that_outlives_the_job(monkeypat
 
 
 def test_the_message_of_a_failed_task_fits_a_line():
-    """Ansible prints it after up to 40 characters of its own."""
+    """Before the message, Ansible prints up to 40 characters of its own."""
     long = host_entry("h" * 250, "inconclusive", True)
     (text,) = gate.failing_hosts(
         {"hosts": [long]}, Place("/home/ansible/storage/reports/20261121T104935Z-1f0c2a")
@@ -765,7 +765,8 @@ def test_the_message_of_a_failed_task_fits_a_line():
 
 
 def test_each_reason_has_its_own_verdict(tmp_path):
-    """A limit that is undecided because the host was disturbed is not a failure, even if another limit is."""
+    """A limit that is inconclusive because the host was disturbed is not called a failure, even if another limit
+    fails."""
     files = fabricate.tables(fabricate.sweep_rows((4096,), latency_ns=50_000_000), cpu_steal_share="0.5")
     directory = fabricate.run_directory(tmp_path, {"a": files})
     verdict = directory.verdict()

@@ -102,7 +102,7 @@ def test_a_variable_of_a_host_that_selects_other_hosts_refuses_the_run(check, ho
 
 
 def test_the_default_of_an_imported_role_is_no_variable_of_the_play(check):
-    """The default is a variable of the play's tasks. There it overrides everything that a host sets."""
+    """The default is a variable of the tasks of the play, so it overrides everything that a host sets."""
     own = {"localhost": {}, "a": {"gate_report_dir": "/x"}, "b": {}}
     asked = {"agreed": ["gate_report_dir"], "groups": ["a", "b"]}
     assert problem_in(check(own, play={"gate_report_dir": ""}, **asked)).startswith(
@@ -173,8 +173,8 @@ def test_a_pattern_that_cannot_be_evaluated_is_a_problem(check):
 
 
 def test_all_that_is_wrong_with_the_answers_is_said_at_once(check):
-    """All problems are reported, whether the type of an option, its meaning, or the requirements of the whole run
-    reveal them."""
+    """All problems are reported, no matter whether they are found by the type of an option, by its meaning, or by the
+    requirements of the whole run."""
     wrong = {
         "gate_profile": "mq-log-goldd",
         "sweep_duration": "5m",
@@ -273,15 +273,15 @@ def read_by(check, own, kind="measurement", **more):
         ({}, {"play": {"sweep_files": 2}, "extra": {"sweep_preset": "look"}}, {**LOOK, "sweep_files": 2}),
         ({"sweep_files": 2}, {"extra": {"sweep_preset": "look", "sweep_files": "6"}}, {**LOOK, "sweep_files": 6}),
         ({"sweep_preset": "look"}, {"extra": {"sweep_file_size": "32M"}}, {**LOOK, "sweep_file_size": "32M"}),
-        # An empty answer of a survey is not given.
+        # An empty answer in a survey does not set the option.
         ({"sweep_warmup": None}, {"extra": {"sweep_preset": "look", "sweep_files": ""}}, LOOK),
-        # A value that is given counts even if it is the default.
+        # A value that is set counts even if it is the default.
         (
             {"sweep_warmup": 5},
             {"extra": {"sweep_preset": "look"}},
             {name: LOOK[name] for name in LOOK if name != "sweep_warmup"},
         ),
-        # The profile of the preset decides, whatever the inventory and the play say.
+        # The profile of the preset is used, regardless of the inventory and the play.
         ({"gate_profile": "mq-log-gold"}, {"extra": {"sweep_preset": "look"}}, LOOK),
         ({"gate_profile": "no such profile"}, {"extra": {"sweep_preset": "look"}}, LOOK),
         ({}, {"play": {"gate_profile": "mq-log-gold"}, "extra": {"sweep_preset": "look"}}, LOOK),

@@ -56,8 +56,8 @@ MORE = {
 
 
 def answer(module, tmp_path, play_hosts=(*HOSTS, "localhost"), limit=None, **options):
-    """Request the status of the fleet in a project that was just cloned: it has no directory of reports,
-    and the history is elsewhere."""
+    """Request the status of the fleet in a project that was just cloned, so there is no directory for reports. The
+    history is elsewhere."""
     plugin = module.ActionModule.__new__(module.ActionModule)
     plugin._loader = DataLoader()
     plugin._display = types.SimpleNamespace(display=lambda text, color: None)

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A history that fails between the opening of a run and its gate: the report is kept, the run says so and fails,
-and an import completes the history."""
+"""If the history fails after a run was opened and before its gate, the report is kept, the run fails and gives the
+reason, and an import completes the history."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def answer(module, **options):
 
 
 def opened(reports, place, required=True, **keys):
-    """Open a run while the history works, and return the run's directory when everything but the gate is done."""
+    """Open a run while the history works, do everything except the gate, and return the run directory."""
     assert open_run.tried_history({"place": place, "required": required}, str(reports), create=True) == ""
     files = fabricate.tables(fabricate.sweep_rows((4096, 1048576), seconds=60))
     measured = {f"db{number}": files for number in range(HOSTS)}
@@ -117,7 +117,7 @@ def full_history(disk, reports, leave_bytes):
     assert_completed(directory, place)
 
 
-# Without any space, the journal cannot be created. With a little, the disk is full in the middle of the transaction.
+# Without any space, the journal cannot be created. With a little space, the disk becomes full during the transaction.
 @pytest.mark.parametrize("leave_bytes", [0, 8 << 10])
 def test_a_disk_that_fills_up_below_the_history(tmp_path, leave_bytes):
     (tmp_path / "disk").mkdir()

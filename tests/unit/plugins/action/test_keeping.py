@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A report outlives the job: in the history, or uploaded to the right server. A failure is reported and affects
-nothing else."""
+"""A report outlives the job, either in the history or on the right server. If this fails, the failure is reported, and
+affects nothing else."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def answer(module, **options):
 
 
 def opened(reports, required=True, **keys):
-    """Return the directory of a run that is kept, when everything but the gate is done."""
+    """Open a run that is to be kept, do everything except the gate, and return the run directory."""
     reports.mkdir(parents=True)
     place = str(reports / "history.sqlite")
     open_history(place, create=True).close()
@@ -237,7 +237,7 @@ class Storage(http.server.ThreadingHTTPServer):
         self.server_close()
 
     def handle_error(self, *dummy):
-        """A client that does not trust the server hangs up."""
+        """A client that does not trust the server closes the connection."""
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -285,7 +285,7 @@ def test_a_run_is_uploaded_once_before_the_decision(tmp_path, trusted):
 
 
 def test_the_token_only_goes_where_this_command_allows_it(tmp_path, trusted):
-    """A run that was restored from the history names the server of whoever stored it there."""
+    """A run that was restored from the history contains the upload server of the command that stored it."""
     with Storage(*trusted) as storage:
         directory = opened(tmp_path / "reports", required=False, upload_url=storage.url)
         (problem,) = gated(directory, upload_url="https://storage.example/")["fleet_problems"]

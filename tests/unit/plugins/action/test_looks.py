@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which hosts are polled, when, and what a poll does."""
+"""Which hosts are polled and when, and what a poll does."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ RUNNING, COLLECTED = {"state": "running", "volumes": {}}, {"state": "finished", 
 
 @pytest.fixture
 def waited(monkeypatch):
-    """Return the waiting action with a clock that the wait advances, and returns its result with the seconds that it
-    took."""
+    """Return a function that runs the action `wait` with a simulated clock, and returns its result and the seconds that
+    it took."""
 
     def run(now, statuses, **options):
         clock = [now]
@@ -57,8 +57,8 @@ def test_hosts_that_need_the_polls_are_all_polled(waited):
 
 
 def test_a_host_that_answers_that_it_has_ended_has_all_polled_at_once(waited):
-    """A run that is stopped ends on all hosts. The host that answered was only asked, so it is polled as well, to
-    collect its tables."""
+    """A run that is stopped ends on all hosts. The host that was asked only reported its state, so it is polled as
+    well, to collect its tables."""
     statuses, ended = dict.fromkeys("abc", RUNNING), {"state": "finished", "volumes": {}}
     answer, took_s = waited(20.0, statuses, answers={"b": ended}, polls=2)
     assert (answer["ask"], answer["look_at"], took_s) == ("", ["a", "b", "c"], 0.0)
@@ -83,7 +83,7 @@ def test_hosts_that_may_end_early_are_polled_while_they_measure_and_often_at_fir
     # The end of one host does not mean that others have ended.
     answer, took_s = waited(60.0, {"b": RUNNING, "c": RUNNING}, schedule=EARLY, polls=2, looked_at=["a"])
     assert (answer["ask"], answer["look_at"], took_s) == ("b", [], 30.0)
-    # The last polls are spaced for the rest of the time.
+    # The last polls are distributed over the remaining time.
     assert waited(4300.0, {"b": RUNNING}, schedule=EARLY, polls=25)[1] > 800
 
 
@@ -157,7 +157,7 @@ def test_a_host_that_does_not_answer_is_asked_again_until_it_is_given_up(looked)
 
 
 def test_a_host_that_is_only_asked_is_not_collected_and_never_fails(looked):
-    """One host is asked on behalf of all, so a failure of that task would fail all hosts."""
+    """One host is asked on behalf of all, so if this task failed, all hosts would fail."""
     for state in ("running", "finished", "dead", "unreachable"):
         result, done = looked(state, only_ask=True)
         assert (done, "failed" in result, result["host"]) == (["ask"], False, "h7")

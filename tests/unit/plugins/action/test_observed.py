@@ -34,7 +34,7 @@ TEXTS = (WATCHED, {"base": 1}, {"end": 700_000_001}, {"second": SECOND})
 
 
 def filed(tmp_path, texts, **end):
-    """File the record of an observation by bpftrace whose observer ended in some way."""
+    """Store the record of an observation by bpftrace whose observer ended in a given way."""
     directory = RunDirectory.create(str(tmp_path), fabricate.run_data(["h"], kind="observation"))
     of_host = _OfHost(
         directory.path,
@@ -104,8 +104,8 @@ def lines(*texts, **end):
 
 
 def test_each_queue_manager_of_a_host_has_its_record(monkeypatch, tmp_path):
-    """The host is polled until the last one has ended, and only then are the remains removed, because they are
-    shared."""
+    """The host is polled until the last observation has ended. Only then are the files of the observations removed,
+    because the observations share them."""
     directory = RunDirectory.create(str(tmp_path), fabricate.run_data(["h"], kind="observation"))
     directory.volumes.note("h", [{"name": "QM1"}, {"name": "QM2"}])
     ended = {"state": "ended", "samples": lines(*TEXTS, end="finished", reason="")}

@@ -30,7 +30,7 @@ OUTER, SLICED = "15", "16"
 
 
 class Reporting:
-    """A directory of reports, with report.yml run there. said is the output on the screen."""
+    """A directory with reports in which report.yml is run. said is the output on the screen."""
 
     def __init__(self, base):
         self.report_dir = str(base)
@@ -141,8 +141,8 @@ def test_hosts_of_a_slice_that_left_nothing_are_missing(reporting):
 
 
 def test_the_limit_of_slices_is_held_against_the_whole_inventory(reporting):
-    """Two of three slices have a host of the limit. AWX could not start the third slice, or one of those that have such
-    a host."""
+    """Two of three slices have a host that matches the limit. AWX could not start the third slice, or one of these
+    two."""
     reporting.run("1", ["h1"], {"h1": GOOD}, unmatched_limit_terms=["h2", "!h4"])
     reporting.run("2", ["h2"], {"h2": GOOD}, unmatched_limit_terms=["h1"])
     variables = {"awx_workflow_job_id": SLICED}
@@ -330,7 +330,7 @@ def test_runs_that_are_named_are_merged_with_the_inventory_if_there_is_one(repor
     paths = ["R1", os.path.join(reporting.report_dir, "R2")]
     assert sorted(reporting.report(runs=paths)["hosts"]) == HOSTS
     assert sorted(reporting.report(runs=paths, inventory=["localhost"])["hosts"]) == ["h1", "h2", "h4", "h5"]
-    # In a workflow, a single run may be all that is left of several.
+    # In a workflow, a single run may be the only one left of several.
     assert sorted(reporting.report(runs=["R1"], variables={"awx_workflow_job_id": OUTER})["hosts"]) == HOSTS
 
 

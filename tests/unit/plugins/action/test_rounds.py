@@ -124,8 +124,8 @@ class Fleet:
         return plugin.answer(options, variables)
 
     def round(self, loads=None, **run_keys):
-        """Do a round on the hosts that have a load (in the first round, all hosts), and return the loads of the next
-        round."""
+        """Run a round on the hosts that have a load (in the first round, these are all hosts), and return the loads of
+        the next round."""
         for host in self.capacities if loads is None else loads:
             self.collect(host, self.start(host, (loads or {}).get(host, {})), **run_keys)
         decided = self.decide()

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Either all hosts of a job keep the start that its slices have in common, or none does, and the reason is reported."""
+"""Either all hosts of a job can keep the start time that its slices have in common, or the start time is refused for
+all of them and the reason is reported."""
 
 from __future__ import annotations
 

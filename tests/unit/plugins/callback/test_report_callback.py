@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The summary on the screen: wrapped and coloured on a terminal, as it is elsewhere."""
+"""The summary on the screen: it is wrapped and coloured on a terminal, and printed unchanged otherwise."""
 
 from __future__ import annotations
 

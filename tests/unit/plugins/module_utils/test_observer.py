@@ -174,7 +174,7 @@ def test_the_observer_holds_no_file_of_the_module_open(observation, tmp_path):
     pid = observation.read_start()["pid"]
     links = set()
     for each in Path(f"/proc/{pid}/fd").iterdir():
-        with contextlib.suppress(FileNotFoundError):  # it opens and closes files meanwhile
+        with contextlib.suppress(FileNotFoundError):  # the observer opens and closes files in the meantime
             links.add(os.readlink(each))
     assert {link for link in links if link.startswith("/") and link != os.devnull} <= {
         f"{observation.path}/lock",

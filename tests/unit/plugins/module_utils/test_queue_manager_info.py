@@ -68,7 +68,7 @@ def test_settings_come_from_qm_ini_else_from_the_logs_files_else_from_the_produc
     found = tree.only()
     mount = _mounts.mount_of(os.path.realpath(tree.root), _mounts.read_mounts())
     filesystem, space = found.pop("filesystem"), _mounts.space(str(tree.root))
-    assert filesystem.pop("filesystem_free_bytes") > 0 < space.pop("filesystem_free_bytes")  # others write there, too
+    assert filesystem.pop("filesystem_free_bytes") > 0 < space.pop("filesystem_free_bytes")  # others write, too
     assert filesystem == {
         **{key: mount[key] for key in ("mount_point", "mount_source", "filesystem_type", "device_number")},
         **space,
@@ -363,7 +363,7 @@ def test_an_mqs_ini_that_cannot_be_used_is_a_problem(tree, text):
 
 
 def commands(tree, dspmqinf):
-    """MQ's commands, and an mqs.ini that only they may read."""
+    """MQ's commands, and an mqs.ini that only these commands may read."""
     tree.mqs_ini.rename(tree.root / "real.ini")
     (tree.root / "bin").mkdir()
     for name, script in (("dspmq", "printf 'QMNAME(%s)   STATUS(Running)\\n' QM1 QM2"), ("dspmqinf", dspmqinf)):

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The counters of Amazon's volumes, read from pages in the layout of Amazon's own tools,
-through a stand-in for the ioctl."""
+"""The counters of Amazon volumes, read through a simulated ioctl from pages in the layout that Amazon's own tools
+use."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _volume_count
 EBS = ("Amazon Elastic Block Store", 0x3C23B510)
 INSTANCE_STORE = ("Amazon EC2 NVMe Instance Storage", 0xEC2C0D7E)
 NULL = "/dev/null"
-"""The character device that stands in for each controller."""
+"""The character device that is used in place of each controller."""
 
 
 def page(magic, limited_us=(1, 2, 3, 4)):
@@ -29,7 +29,7 @@ def page(magic, limited_us=(1, 2, 3, 4)):
 
 
 class Device:
-    """What answers the ioctl."""
+    """The simulated ioctl."""
 
     def __init__(self, content, status=0):
         self.content, self.status = content, status

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A clean-up of everything keeps results that wait to be collected, and runs that are about to start."""
+"""Cleaning up everything keeps results that have not been collected, and runs that are about to start."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_a_file_system_that_does_not_answer_costs_its_neighbour_nothing(options,
     assert found["left"] == found["volumes"]["b"]["left"]
     assert found["left"][0].startswith("%s: no answer within 3 s: its file system hangs" % (tmp_path / "b"))
     end = time.time() + 120
-    while os.path.exists(directories["b"]) and time.time() < end:  # it finishes when the disk answers
+    while os.path.exists(directories["b"]) and time.time() < end:  # the removal finishes when the disk responds
         time.sleep(0.05)
     assert not os.path.exists(directories["b"])
 

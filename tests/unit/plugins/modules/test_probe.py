@@ -19,7 +19,7 @@ class Failed(Exception):
 
 
 class Module:
-    """Notes what is run."""
+    """Records the commands that are run."""
 
     def __init__(self):
         self.ran = []

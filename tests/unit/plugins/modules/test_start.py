@@ -23,7 +23,7 @@ sleep "${seconds:-0}"
 
 @pytest.fixture
 def options(tmp_path):
-    """The parameters of the module for a tester that writes its tables at once but may take longer to end."""
+    """The parameters of the module for a tester that writes its tables immediately, but may take longer to end."""
     tester = tmp_path / "logdisk"
     tester.write_text(TESTER)
     tester.chmod(0o755)

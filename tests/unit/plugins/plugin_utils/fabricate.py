@@ -433,7 +433,7 @@ def failed(host, verdict="unreachable", stage="probe", reason="no route to host"
 
 
 def run_directory(base, measured, unmeasured=(), gate=True, expected=None, queue_managers=("QM1",), **keys):
-    """Create a run directory under base: measured holds tables by host, unmeasured holds records, and gate says
+    """Create a run directory in base. measured contains tables by host, unmeasured contains records, and gate says
     whether verdict.json is written."""
     hosts = [*measured, *(record.host for record in unmeasured)]
     run = run_data(hosts if expected is None else expected, **keys)

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Simulated hosts with several independent queue managers: the tester's tables of 600 s of simulated disks (disks.py),
-for the whole judge."""
+"""Simulated hosts with several independent queue managers: tables of the tester for 600 s of simulated disks
+(disks.py), which are judged like real ones."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LIMITS = (
     {"metric": "latency_mean", "max": "480 us"},
     {"metric": "bytes_per_s", "min": "1 MB/s"},
 )
-"""The first is the one that the disks keep or break; a quick write takes 0.4 ms."""
+"""The first limit is the one that the disks keep or break. A fast write takes 0.4 ms."""
 
 
 def tables_of(

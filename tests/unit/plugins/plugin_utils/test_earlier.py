@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Runs, a history and certificates of an earlier version (see tests/fixtures/earlier/README.md): their results are the
-same as before."""
+"""Runs, a history and certificates of an earlier version (see tests/fixtures/earlier/README.md) have the same results
+as in that version."""
 
 from __future__ import annotations
 

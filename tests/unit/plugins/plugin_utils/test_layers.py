@@ -14,8 +14,8 @@ import pytest
 PLUGINS = Path(__file__).resolve().parents[4] / "plugins"
 PREFIX = "ansible_collections.mqops.logdisk.plugins.plugin_utils."
 KINDS = PLUGINS / "plugin_utils" / "_kinds"
-"""What everything may ask: its own modules and the folders' __init__.py import nothing else.
-The other modules of a folder lie above all layers."""
+"""The folder that every layer may import. Its own modules, and the __init__.py of its subfolders, import nothing else.
+The other modules in these subfolders are above all layers."""
 MAY_IMPORT = {
     "_run": {"_run"},
     "_estimate": {"_run", "_estimate"},
@@ -81,7 +81,9 @@ def files(folder):
 
 
 def test_every_layer_has_its_rule():
-    layers = {path.name for path in (PLUGINS / "plugin_utils").iterdir() if path.is_dir() and path.name != "__pycache__"}
+    layers = {
+        path.name for path in (PLUGINS / "plugin_utils").iterdir() if path.is_dir() and path.name != "__pycache__"
+    }
     assert layers == {*MAY_IMPORT, KINDS.name}
 
 

@@ -123,7 +123,8 @@ def test_what_the_kernel_lacks(kernel):
     ],
 )
 def test_which_writes_the_kernel_lets_one_notice(kernel, events, noticed):
-    """Without io_uring there is nothing to notice. An older kernel does not say which of its requests is complete."""
+    """Without io_uring in the kernel, there is nothing to detect. Older kernels do not show which requests are
+    complete."""
     for name, text in events.items():
         (kernel / "tracing/events" / name).parent.mkdir(parents=True)
         (kernel / "tracing/events" / name).write_text(text)

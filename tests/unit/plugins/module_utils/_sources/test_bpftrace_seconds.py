@@ -25,7 +25,7 @@ def maps(**content):
 
 
 def texts_of(lines, duration_s=60, names=("log",), delay_ns=0):
-    """Return the texts of lines that are read as soon as they are printed."""
+    """Return the texts that are read from these lines, each of which is read as soon as it is printed."""
     seconds = Seconds(names, duration_s)
     texts = []
     for line in lines:

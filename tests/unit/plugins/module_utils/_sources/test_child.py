@@ -16,7 +16,7 @@ from ansible_collections.mqops.logdisk.plugins.module_utils._sources import chil
 from ansible_collections.mqops.logdisk.plugins.module_utils._sources.source_error import SourceError
 
 LIMIT_S = 90
-"""Far longer than any of these tests takes: nothing is concluded from durations."""
+"""Far longer than any of these tests takes, so that no result depends on durations."""
 
 
 def lines_of(script, limit_s=LIMIT_S, tick_s=LIMIT_S, **options):

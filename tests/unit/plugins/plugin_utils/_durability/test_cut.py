@@ -93,19 +93,19 @@ def test_kept():
     ("changes", "visible_ms", "reason"),
     [
         ({"command": Command(True, 0, ended_ns=LAST_NS + 497 * MS)}, 498, ""),
-        # The command takes the link down, waits, and cuts.
+        # The command takes the network link down, waits, and cuts the power.
         (
             {"command": Command(True, 0, ended_ns=LAST_NS + 2000 * MS)},
             2001,
             "the last acknowledgement came 2 s before it was known that the power was off",
         ),
-        # The command was killed and failed, but its full time counts.
+        # The command was killed and failed, but its whole duration counts.
         (
             {"command": Command(True, None, problem="killed", ended_ns=LAST_NS + 120_000 * MS)},
             120_001,
             "came 2 min before",
         ),
-        # The connection was refused: by a host that had booted, or by one that still had power.
+        # The connection was refused, either by a host that had booted or by a host that still had power.
         ({"seen": dataclasses.replace(witnessed(), lost_ns=LAST_NS + 600 * MS)}, 3, ""),
         ({"seen": dataclasses.replace(witnessed(), lost_ns=LAST_NS + 450 * MS)}, 451, ""),
         # 4,242 more writes, at 5,000 per second; the newest one may not have returned.

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The tester's lines are read from bytes that a host sends: a bad line never increases the number of acknowledged
-writes."""
+"""The lines of the tester are read from bytes that a host sends. An invalid line never increases the number of
+acknowledged writes."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_what_a_witness_can_have_missed():
         (0, 0, b"", 0, 2),  # a tick, and the longest gap
         (5, 0, b"", 0, 2),  # the last line shows that the host had power for longer
         (110, 0, b"", 99, 100),  # the command ended 99 ms after the last line
-        (110, 0, b"end EIO\n", 0, 2),  # the tester wrote no more
+        (110, 0, b"end EIO\n", 0, 2),  # the tester had stopped writing
         (11, 5_000, b"", 0, 51),  # at 100 writes per ms
         (110, 5_000, b"", 99, 100),
     ],

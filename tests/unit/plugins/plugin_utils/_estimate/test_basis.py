@@ -21,7 +21,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import p
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
 WRITES = {8192: 206_500, 32768: 226_000, 65536: 252_000, 2 << 20: 1_857_000}
-"""Mean latencies by size of write, on the line of 200 us and 1.26 GB/s."""
+"""Mean latencies by size of write, which follow the line of 200 us and 1.26 GB/s."""
 
 
 def basis(rows=None, columns=(), facts=None, **run_keys):

@@ -25,7 +25,7 @@ SAN = fit_line([(size, 193_000 + size / 1.26) for size in (4096, 65536, MIB, 4 *
 
 
 def one_ms(size_bytes):
-    """A disk with a constant 1 ms in every write."""
+    """A disk that takes exactly 1 ms for every write."""
     return 1e6
 
 
@@ -114,8 +114,8 @@ def test_round_trips_write_no_more_than_the_buffer():
 
 
 def simulated_wait_ns(line, commits_per_s, record_bytes, variation, commits=60_000):
-    """The mean wait of commits that arrive at random at a logger with one outstanding write, event by event. Large
-    writes deviate no more than small ones."""
+    """Simulate, event by event, commits that arrive at random times at a logger with one outstanding write, and return
+    their mean wait. The latencies of large writes deviate no more than those of small writes."""
     chance = random.Random(f"{commits_per_s}/{variation}")
     shape = 1 / variation**2 if variation else 0
     deviation = line.latency_ns(pages(record_bytes))

@@ -106,7 +106,7 @@ def test_a_demanded_number_of_hosts(count, refused):
     ],
 )
 def test_a_name_that_is_both_a_host_and_a_group_is_refused(groups, pattern, limit, said):
-    """Ansible would select the group and leave the host out."""
+    """Ansible would select only the group, and not the host."""
     if not said:
         assert expect(pattern, limit, {**GROUPS, **groups}).hosts
         return
@@ -127,7 +127,7 @@ def test_a_run_expects_the_hosts_of_its_play(hosts, play, said):
 
 
 SLICE = {"all": ["a1", "b1"], "A": ["a1"], "B": ["b1"], "two": []}
-"""The first hosts of GROUPS, as one of its slices has them: groups keep their names."""
+"""The first hosts of GROUPS, as in a slice of the inventory. The groups have the same names."""
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Whoever loses a controller can end the run and collect its results, at a prompt and in AWX."""
+"""If the controller fails, the run can be ended and its results can be collected, both from the command line and in
+AWX."""
 
 from __future__ import annotations
 

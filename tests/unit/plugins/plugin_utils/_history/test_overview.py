@@ -150,7 +150,7 @@ def test_every_volume_of_a_host_counts():
     assert problems_of(lines(VALID, data), ["valid"], {}) == [
         "valid/data: failed silver on 2026-05-01 (run run-2026-05-01)"
     ]
-    # A volume that is no longer in use is withdrawn by hand, with a reason.
+    # A volume that is no longer in use is revoked manually, with a reason.
     assert problems_of(lines(VALID, data, revoked={data.sha256}), ["valid"], {}) == []
 
 

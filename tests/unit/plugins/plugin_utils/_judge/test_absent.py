@@ -20,7 +20,7 @@ REASON = "the log directory /mq/QM2 has no files"
 @pytest.fixture
 def judged(tmp_path):
     def run(queue_manager, *passive, **keys):
-        """Judge a run in which db01 was measured for QM1, and each passive node left a queue manager out."""
+        """Judge a run in which db01 was measured for QM1, and a queue manager was skipped on each passive node."""
         directory = fabricate.run_directory(
             tmp_path, {"db01": fabricate.tables()}, expected=["db01", *passive], gate=False, **keys
         )

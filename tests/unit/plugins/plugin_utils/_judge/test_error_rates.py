@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How often the tests of statistics.py err: 400 runs on each of several simulated disks, which are the same in every
-run.
+"""How often the tests of statistics.py are wrong in 400 runs of each of several simulated disks. The simulations are
+the same each time.
 
     .venv-dev/bin/pytest tests/unit -m trials -rP
 
@@ -161,7 +161,7 @@ class Claim(ctypes.Structure):
 
 SOURCES = Path(__file__).parents[5] / "src"
 FIRST_LOOK, LOOKS, POWER, SPARE = 60, 50, 3, 1
-"""When the tester looks at a step, and how much evidence it wants (early_end.h, early_end.c)."""
+"""When the tester checks a step, and how much evidence it requires (early_end.h, early_end.c)."""
 
 
 @pytest.fixture(scope="module")
@@ -223,8 +223,8 @@ def passes_at(evidence_for, writes: list[int], slow: list[int], pass_after_s: in
     ],
 )
 def test_early_ends(monkeypatch, evidence_of_tester, name, disk, seconds, judgements, required):
-    """How often a step ends early, because the evidence was sufficient at any check. The judge must then always fail
-    it, even with the writes that end after the decision."""
+    """How often a step ends early because the evidence was sufficient at one of the checks. The step must then always
+    be judged as a fail, even with the writes that end after that check."""
     monkeypatch.setattr(statistics, "_upper_bound", lambda *_: None)
     rng, outcomes, ends = random.Random(name), Counter(), []
     for _ in range(RUNS):

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The cost of a synchronous write can raise a suspicion, but never decides anything."""
+"""How long a synchronous write takes can be suspicious, but never affects a verdict."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def facts(plain_us, sync_us, cache="write back", **others):
     return {**probe, "device_write_cache": cache, **others}
 
 
-# The medians of real disks: one with a kernel that trusts "write through", and others that answer a flush at once or do
-# real work for it.
+# The medians of real disks. For one of them, the kernel assumes "write through" and sends no flushes. Others answer a
+# flush immediately, or need time for it.
 @pytest.mark.parametrize(
     ("known", "said"),
     [

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Limits on the load that a volume carries beyond its target: when they are decided, and when they are inconclusive."""
+"""Limits on the load that a volume can carry beyond its target: when they pass or fail, and when they are
+inconclusive."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Profiles: the shipped ones, and every way of getting one wrong."""
+"""Profiles: those of this collection, and every possible mistake in a profile."""
 
 from __future__ import annotations
 

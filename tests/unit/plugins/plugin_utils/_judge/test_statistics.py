@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Tests on the seconds of a run: checked with vectors from exact fractions, with oracles, and with properties that hold
-for every input."""
+"""The statistical tests on the seconds of a run. They are checked with examples that were computed with exact
+fractions, with second implementations, and with properties that hold for every input."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ def bursts(*seconds):
 
 
 def digits(value):
-    """Format a number like the vectors, with at most twelve significant digits."""
+    """Format a number as in the examples, with at most twelve significant digits."""
     return f"{value:.12g}"
 
 
-# The vectors: the values printed there were computed with exact fractions.
+# The examples. Their values were computed with exact fractions.
 
 
 def test_a_clean_run_passes_from_139_s_on():
@@ -239,7 +239,7 @@ def test_lopsided_parts_widen_the_bound_of_a_mean():
         "3.01162467913e-05",
         "0.444444444",
     )
-    plain = batch_means([1] * 60, STANDSTILLS, 0.00045, "min")  # far from the limit, standstills do not matter
+    plain = batch_means([1] * 60, STANDSTILLS, 0.00045, "min")  # too far away for standstills to matter
     assert f"{plain.value - plain.bound:.11e}" == "2.27549251109e-05"
     rate = batch_means(STANDSTILLS, [1] * 60, 2250, "min")
     assert (rate.outcome, rate.value, f"{rate.value - rate.bound:.9f}", rate.episode_s) == (
@@ -253,7 +253,7 @@ def test_lopsided_parts_widen_the_bound_of_a_mean():
     assert batch_means(STANDSTILLS, [1] * 60, 0, "min").episode_s == 6  # a limit that nothing breaks
 
 
-# The oracles: a second implementation of the specification, slow and in exact fractions, and scipy.
+# Second implementations: the specification in exact fractions, which is slow, and scipy.
 
 
 def exact_lag_1(values):
@@ -264,7 +264,7 @@ def exact_lag_1(values):
 
 
 def exact_blocks(counts, over, share):
-    """Return how long blocks are, the sums of the blocks, and whether they are resolved."""
+    """Return the length of the blocks, their sums, and whether they are resolved."""
     seconds, longest = len(counts), 1
     while math.ceil(Fraction(seconds, 2 * longest)) >= 20:
         longest *= 2
@@ -311,7 +311,7 @@ def exact_evidence(counts, over, share, limit_ns, fastest_ns, writers):
 
 @st.composite
 def runs(draw, most_s=100):
-    """Draw counts of seconds with freezes of all lengths, which can span several seconds, and with single slow
+    """Draw the counts of seconds with freezes of any length, which can span several seconds, and with single slow
     operations."""
     seconds = draw(st.integers(1, most_s))
     over = draw(st.lists(st.sampled_from([0, 0, 0, 5, 20, 30, 100]), min_size=seconds, max_size=seconds))
@@ -470,8 +470,8 @@ def test_the_reserve_of_single_seconds_says_which_episodes_are_covered(run, bloc
 
 
 def test_more_than_twenty_times_as_long_is_no_answer():
-    """For a p99.9 limit of 2.5 times the mean, a run without slow writes needs 1,400 s, and says so however short it
-    is. With a slow write, the required time is unknown."""
+    """For a limit on the p99.9 that is 2.5 times the mean, a run without slow writes needs 1,400 s. Its reason says so,
+    no matter how short the run is. With a slow write, the required duration is unknown."""
     for over, seconds, answered in ((0, 60, True), (1, 60, False), (1, 100, True)):
         tested = operations([2500] * seconds, [over, *[0] * (seconds - 1)], share="0.001")
         assert (tested.outcome, tested.seconds_needed is not None) == (INCONCLUSIVE, answered)

@@ -155,7 +155,7 @@ def test_the_slowest_second_of_a_stream_is_that_of_its_reads_and_writes():
 
 
 def test_the_hard_limits_of_streams():
-    """The hard limit on stalls applies to every stream, but the one on the mean only to the log."""
+    """The hard limit on stalls applies to every stream, but the hard limit on the mean applies only to the log."""
     slow = judge(tables(mailbox(loads=(1,), reads_ns=12 * MS)), MEAN)
     assert slow["verdict"] == "pass"
     assert "latency_mean" in judge(tables(mailbox(loads=(1,), log_ns=12 * MS), over=None), MEAN)["reasons"][0]
@@ -280,7 +280,7 @@ def test_a_closed_stream_has_no_response_times():
     ("not_started", "verdict"),
     [
         (0, "pass"),
-        (245, "pass"),  # the square root of the number due
+        (245, "pass"),  # the square root of the number of operations that were due
         (246, "fail"),
         (20_000, "fail"),
     ],
@@ -312,7 +312,8 @@ def test_an_operation_of_each_worker_may_be_about_to_start():
 
 
 def test_a_small_share_that_did_not_start_passes():
-    """After a stall at the end of a step, more operations are left than the square root of the number due."""
+    """After a stall at the end of a step, the number of operations that have not started is larger than the square root
+    of the number that were due."""
     known = {"operations": 9_000_000, "bytes": 9_000_000 * 8192, "latency_sum_ns": 9_000_000 * MS}
     parts = [
         judge(

@@ -78,8 +78,8 @@ def test_one_publication_at_each_get(load, source):
 @pytest.mark.parametrize("source", SOURCES)
 @pytest.mark.parametrize("load", LOADS)
 def test_a_get_that_comes_before_the_publication_costs_nothing(load, source):
-    """A GET never makes up an idle interval, whether the exporter drops its figures or repeats them. The averages of a
-    publication are lost if the next one arrives before the GET."""
+    """A GET without a new publication is never counted as an idle interval, whether the exporter then drops its figures
+    or repeats them. The averages of a publication are lost if the next publication arrives before the GET."""
     pattern = (1, 0, 1, 1, 2, 0)
     found = by_prometheus(SOURCES[source](list(Clock(pattern).gets(LOADS[load]))))
     written = LOADS[load][1:]
@@ -93,7 +93,8 @@ def test_a_get_that_comes_before_the_publication_costs_nothing(load, source):
 
 
 def test_a_counter_of_neither_exporter_is_not_guessed():
-    """Five answers that rise, fall or stay the same prove nothing: each load looks like the other kind of counter."""
+    """Five answers with rising, falling or equal values prove nothing, because with each of these loads, one kind of
+    counter looks like the other."""
     for load in ("steady", "rising", "falling"):
         texts = expositions.mq_prometheus(list(Clock().gets(LOADS[load])), "counter")
         stripped = [

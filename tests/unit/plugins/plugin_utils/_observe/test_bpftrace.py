@@ -121,7 +121,7 @@ def test_each_maximum_once_with_the_one_before_it():
 
 
 def test_a_maximum_waits_for_the_end_of_its_second():
-    """Lines on the screen are only ever added at the end, and the interval that ends before it comes first."""
+    """Lines on the screen are only added at the end, and an interval that ends earlier comes first."""
     texts = (WATCHED, START, maximum(0.5, 2 * MS), maximum(1.01, 5 * MS), second(1, 2 * MS))
     assert [len(read(*texts).maxima), len(read(*texts, second(2, 5 * MS)).maxima)] == [1, 2]
 
@@ -207,7 +207,7 @@ UNSEEN = (
 
 
 def test_a_log_that_is_written_another_way_has_no_figures_at_all():
-    """Figures of only the observed writes would be mistaken for figures of all writes."""
+    """Figures of only those writes that were timed would be mistaken for figures of all writes."""
     stall = {"stall": {"stream": "log", "at_ns": BASE + S, "latency_ns": 20 * MS, "bytes": 4096}}
     texts = (
         CALLS,

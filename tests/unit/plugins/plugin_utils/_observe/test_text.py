@@ -49,7 +49,7 @@ def words(lines):
 
 
 def test_the_table_of_intervals():
-    """Count and utilisation refer to the interval, everything else to the whole time."""
+    """Count and utilisation refer to the interval, and everything else refers to the whole observation."""
     assert words(live_lines(WATCHED))[1:] == [
         "** New maximum of log: 260430.0 us, the first one, at 2026-11-12T08:00:03Z",
         "Time 10s Count Total MaxTime MinTime AvgTime Utilisation",

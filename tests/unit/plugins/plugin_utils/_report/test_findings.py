@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Reports depend on findings: neither our sentences nor a host's messages change the advice, the grouping or a
-verdict."""
+"""Reports depend only on findings. Neither the wording of sentences nor the messages of a host affect the advice, the
+grouping or a verdict."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The carried load of volumes compared with the required load, in every format."""
+"""The load that volumes can carry, compared with the required load, in every format."""
 
 from __future__ import annotations
 

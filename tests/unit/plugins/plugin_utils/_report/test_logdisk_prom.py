@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which metrics logdisk.prom has of each volume, by default and with gate_metrics: all."""
+"""Which metrics logdisk.prom contains for each volume, by default and with gate_metrics: all."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The report: every format agrees with the tables, and no text from a host can do harm in it."""
+"""The report: every format agrees with the tables, and text from a host is harmless in it."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The run directory: filed data remains complete, whichever process files it and whatever the host's name is."""
+"""The run directory: stored data is complete, no matter which process stores it and what the name of the host is."""
 
 from __future__ import annotations
 
@@ -304,7 +304,7 @@ def test_a_volume_may_be_called_like_a_file_of_its_host(tmp_path, name):
 
 
 def hostile(directory, change):
-    """File a record, then change the text of it behind the directory's back."""
+    """Store a record, and then change its text without using the directory's functions."""
     files = fabricate.tables()
     folder = directory.records.write(fabricate.judged(directory.run, "db07", files), files)
     path = os.path.join(directory.path, folder, "record.json")

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Shapes of plain data: the part that does not fit is named."""
+"""Checking the structure of plain data: the error names the part that does not match."""
 
 from __future__ import annotations
 

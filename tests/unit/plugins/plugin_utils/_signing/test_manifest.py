@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A manifest lists every file of a directory, and nothing in a directory can hide from it."""
+"""A manifest lists every file of a directory, and no file can be missing from it."""
 
 from __future__ import annotations
 

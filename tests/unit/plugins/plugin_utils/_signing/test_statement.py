@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The statement about a run for supply-chain tools: only what passes may look as if it did."""
+"""The statement about a run for supply-chain tools. Only hosts that pass may appear to have passed."""
 
 from __future__ import annotations
 

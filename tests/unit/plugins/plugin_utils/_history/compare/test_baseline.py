@@ -41,9 +41,9 @@ def numbers(entries, kept):
     [
         ("", []),
         ("nnn", [0, 1, 2]),
-        ("nnniwoi", [0, 1, 2]),  # a run that was compared with a baseline never becomes one
+        ("nnniwoi", [0, 1, 2]),  # a run that was compared with a baseline never becomes a baseline itself
         ("nnnoon", [0, 1, 2, 5]),
-        ("nnnia", [4]),  # a manually accepted run is the whole baseline
+        ("nnnia", [4]),  # a manually accepted run alone forms the baseline
         ("nnniaonn", [4, 6, 7]),
         ("nana", [3]),
         ("n" * 14, list(range(4, 14))),
@@ -60,7 +60,7 @@ def test_the_last_baseline(kinds, before):
     [
         ("nnn", []),
         ("nnnii", [3, 4]),
-        ("nnniiw", []),  # a decided comparison ends the window
+        ("nnniiw", []),  # after a conclusive comparison, earlier runs no longer count
         ("nnniiwi", [6]),
         ("nnniioii", [6, 7]),
         ("nnniin", []),  # compared with something else
@@ -100,7 +100,7 @@ def test_earlier_periods_are_those_between_decisions(kinds, periods):
         (
             {"effect": ATTEMPT, "limits_verdict": "pass"},
             True,
-        ),  # it does not certify, but it was measured in the same way
+        ),  # the run does not certify, but it was measured in the same way
         ({"limits_verdict": "inconclusive"}, False),
         ({"limits_verdict": "fail"}, False),
         ({"disturbed": 1}, False),

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which hosts became worse, tested with vectors, with an oracle based on numpy and scipy, and with properties that hold
-for every input."""
+"""Which hosts became worse. This is tested with computed examples, with a second implementation based on numpy and
+scipy, and with properties that hold for every input."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ from scipy import optimize, special, stats
 
 DELTA = math.log(1.1)
 SEEDED = st.integers(0, 10**6).map(random.Random)
-"""Random numbers as real noise has them; st.randoms() would also draw values of a hundred standard deviations."""
+"""Random numbers that are distributed like real noise. st.randoms() would also draw values of a hundred standard
+deviations."""
 
 
 def run_of(logarithms):
@@ -65,7 +66,7 @@ def made_up(rng, hosts, rows, runs, deviation=0.02, common=0.03, extra=()):
     ]
 
 
-# The vectors.
+# The computed examples.
 
 CHANGES = [(0.02, 0), (0.01, 0.03), (0, 0.02), (0.03, 0.01), (-0.01, 0.01), (0.02, 0.02), (0.01, 0), (0.30, 0.28)]
 
@@ -91,7 +92,7 @@ def test_one_run_of_eight_hosts_against_one():
     assert {f"{host.smallest_named:.1%}" for host in change.hosts} == {"6.7%"}
 
 
-# The oracle: a second implementation of the specification, with numpy and scipy.
+# A second implementation of the specification, with numpy and scipy.
 
 
 def moderated(variances, degrees, hosts):
@@ -290,8 +291,8 @@ NIGHTS = [0.0, 0.01, -0.01]
 
 
 def test_earlier_runs_of_the_class_tell_how_noisy_each_host_is():
-    """Five runs with eight hosts are enough: h0 is noisy, so it is not named for a change that another host is named
-    for."""
+    """Five runs with eight hosts are enough to see that h0 is noisy, so h0 is not reported for a change for which
+    another host is reported."""
     rng = random.Random("noisy")
     earlier = [
         run_of([[night + rng.gauss(0, 0.2 if host == 0 else 0.01)] for host in range(8)])
@@ -372,7 +373,7 @@ def test_too_few_runs_say_how_many_would_tell():
         assert {host.reason for host in change.hosts} == {text}
     assert (
         compared(night, [[[DELTA]] * 4]).hosts[0].runs_needed == 3
-    )  # a host may be undecided, but then the reason is known
+    )  # a host may be inconclusive, but then the reason is known
     assert set(outcomes(compared(night * 3, night * 3)).values()) == {NON_INFERIOR}
     assert set(outcomes(compared(night * 5, night)).values()) == {NON_INFERIOR}
 
@@ -388,7 +389,7 @@ def test_a_known_variance_decides_one_run_against_one():
 
 
 def test_earlier_periods_may_lie_at_other_levels():
-    """Only runs of the same period are compared with each other, whatever happened between two periods."""
+    """Only runs of the same period are compared with each other, regardless of what happened between two periods."""
     periods = [[run_of([[level + night]]) for night in NIGHTS] for level in (3, -2)]
     (host,) = compared([[[0.0]]], [[[0.3]]], earlier=periods).hosts
     assert (host.outcome, host.error.host.degrees) == (WORSE, 4)
@@ -396,7 +397,8 @@ def test_earlier_periods_may_lie_at_other_levels():
 
 
 def test_a_class_with_a_share_of_the_doubt_names_less_easily():
-    """The share only affects whether a host is named as worse: a host that is shown to be non-inferior remains so."""
+    """The share only affects whether a host is reported as worse. A host that is shown to be non-inferior is still
+    non-inferior."""
     before, after = (
         [run_of([[0.0]] * 9)] * 2,
         [run_of([[night] for night in (0, 0.01, -0.01, 0.02, -0.02, 0, 0.01, -0.01, 0.13)])] * 2,
@@ -408,8 +410,8 @@ def test_a_class_with_a_share_of_the_doubt_names_less_easily():
 
 
 def test_more_runs_are_said_to_decide_a_change_only_if_they_would():
-    """At the noise of these runs, a change far from the margin needs some more runs, and one at the margin is never
-    decided."""
+    """With the noise of these runs, a change that is far from the margin needs some more runs, and a change at the
+    margin is always inconclusive."""
     noise = [0.0, 0.08, -0.08]
 
     def judged(size):
@@ -500,7 +502,7 @@ def test_what_cannot_be_compared_is_refused(before, after, sentence):
 
 
 def test_the_margin_is_what_matters():
-    """A difference beyond chance that is smaller than the margin names no host."""
+    """If a difference is beyond chance but smaller than the margin, no host is reported."""
     before, after = [[[0.0]] * 8] * 3, [[[0.0]] * 7 + [[0.09]]] * 3
     assert {compared(before, after).hosts[7].outcome} == {INCONCLUSIVE}
     tight = compare_class([run_of(run) for run in before], [run_of(run) for run in after], margin=0.05)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Change points, tested with otava and scipy as oracles, and with properties that hold for every input."""
+"""Change points, compared with the results of otava and scipy, and tested with properties that hold for every input."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_change_points_lie_at_the_same_places_as_otavas():
         values = [rng.gauss(step * (certificate >= place), 0.05) for certificate in range(length)]
         theirs = compute_change_points(list(values), window_len=200, max_pvalue=0.001, min_magnitude=0.0)[
             0
-        ]  # not for an array, whose later windows fail
+        ]  # not for an array, because otava fails in its later windows
         ours = places(values, margin=0)
         agree, moved = agree + (ours == [point.index for point in theirs]), moved + bool(ours)
     print(f"{agree} of 150 series agree, {moved} of them with a change")

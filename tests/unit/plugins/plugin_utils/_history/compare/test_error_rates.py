@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How often comparisons and drift err on simulated fleets and histories, which are the same in every run.
+"""How often comparisons and drift are wrong on simulated fleets and histories, which are the same each time.
 
     .venv-dev/bin/pytest tests/unit -m trials -rP
 
@@ -89,8 +89,8 @@ def compared(
     ],
 )
 def test_fleets_of_twenty_hosts(deviation, before, after, non_inferior, all_named):
-    """In unchanged fleets, hardly any host is named as worse. If three hosts became 30 % slower, all three are
-    named."""
+    """In unchanged fleets, hardly any host is reported as worse. If three hosts became 30 % slower, all three are
+    reported."""
     name = f"{deviation:.0%}, {before} v {after}"
     rng, fleets = random.Random(name), 100
     unchanged = [compared(rng, 20, deviation, before, after, 0.0) for _ in range(fleets)]
@@ -141,8 +141,8 @@ def test_fleets_of_unequal_noise(before, after, deviation, noise_deviation, earl
 
 @pytest.mark.parametrize("runs", [1, 2, 3])
 def test_fleets_of_five_classes(runs):
-    """Each class has its share of the error probability, so a fleet of several classes has a host that is named as
-    worse no more often than a fleet of a single class."""
+    """Each class has its share of the error probability. So in a fleet of several classes, a host is wrongly reported
+    as worse no more often than in a fleet of a single class."""
     rng, fleets, classes = random.Random(f"five classes, {runs}"), 100, 5
     for deviation in (0.02, 0.05):
         unchanged = [
@@ -180,8 +180,8 @@ def test_c1(deviation, runs):
     [(0.02, 3, 3, 95), (0.05, 3, 3, 0), (0.05, 6, 3, 0), (0.02, 1, 1, 0)],
 )
 def test_fleets_of_four_hosts(deviation, before, after, found_at_least):
-    """Only a host's own runs show how much its runs differ. Differences between nights count in full, and comparing one
-    run with one names no host."""
+    """How much the runs of a host differ is known only from its own runs. Differences between nights count in full, and
+    comparing one run with one other never reports a host."""
     name = f"four hosts, {deviation:.0%}, {before} v {after}"
     rng, fleets = random.Random(name), 400
     named = sum(bool(compared(rng, 4, deviation, before, after, 0.0)[WORSE]) for _ in range(fleets)) / fleets

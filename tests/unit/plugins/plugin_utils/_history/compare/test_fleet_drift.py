@@ -186,7 +186,7 @@ def test_attempts_without_figures_are_left_out(drift):
 
 
 def test_the_class_tells_how_much_certificates_differ_but_not_its_past_steps(drift):
-    """If steps counted as scatter, similar volumes with a step each would widen the limit."""
+    """If steps counted as variation, similar volumes with one step each would increase the limit."""
     stepped = [each for number in range(9) for each in course(f"s{number}", [1.4] * 8 + [1] * 8)]
     fleet = drift(*stepped, *course("h", [1] * 10 + [1.14, 1.14]))
     assert states(fleet)["h"] == DRIFTING

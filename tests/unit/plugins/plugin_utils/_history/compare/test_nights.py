@@ -58,11 +58,12 @@ def test_the_limit_is_never_tighter_than_the_margin():
 def test_fewer_than_four_earlier_certificates_draw_no_limit():
     assert conspicuous([0.0, 0.0, 0.0, 1.0]) == []
     assert conspicuous([0.0, 0.0, 0.0, 0.0, 1.0]) == [4]
-    assert conspicuous([0.0, 0.0, 0.0, 0.0, -1.0]) == []  # faster is no fault
+    assert conspicuous([0.0, 0.0, 0.0, 0.0, -1.0]) == []  # becoming faster is not a problem
 
 
 def test_like_volumes_tell_how_much_certificates_differ():
-    """The levels of similar volumes do not count, but their scatter does. A permanent change is not scatter."""
+    """Similar volumes may have different levels, but their variation counts. A permanent change does not count as
+    variation."""
     wild = [[level + 0.1, level - 0.1, level + 0.1, level - 0.1] for level in (-3.0, 0.0, 3.0)]
     calm = [[level] * 4 for level in (-3.0, 0.0, 3.0)]
     assert [conspicuous([0.0] * 4 + [0.2], alike) for alike in ((), calm, wild, [[], [5.0]])] == [[4], [4], [], [4]]

@@ -41,8 +41,8 @@ class Nights:
         self.place = str(base / "history.sqlite")
 
     def measure(self, kind="last", slower=(), facts=(), seconds=600, **baseline):
-        """Return the run directory of the next night before its gate; hosts named in slower take that many
-        times longer."""
+        """Return the run directory of the next night before its gate. For the hosts in slower, latencies are multiplied
+        by the given factor."""
         self.day += 1
         asked = {"kind": kind, "accept": False, "margin": 0.1, "named": [], "certificates": [], **baseline}
         history = {"place": self.place, "required": True}
@@ -202,8 +202,8 @@ def test_hosts_of_one_class_may_have_different_windows(tmp_path):
 
 
 def test_a_host_alone_in_its_window_is_still_held_against_its_class(tmp_path):
-    """Five runs of a single host are too few to decide. But the other hosts have the same runs, although each of theirs
-    was decided at once."""
+    """Five runs of a single host are too few to decide. But the other hosts took part in the same runs, so their class
+    can decide, although each of these hosts was conclusive in its first run."""
     nights = Nights(tmp_path, [f"h{number}" for number in range(9)])
     for _ in range(3):
         nights.certify("")
@@ -220,7 +220,7 @@ def test_accepting_begins_a_new_baseline(four):
         four.certify(slower=faster)
     back_to_normal = four.measure()
     gate.compare(back_to_normal)
-    assert set(verdicts(back_to_normal).values()) == {"pass"}  # three faster nights have not become the normal state
+    assert set(verdicts(back_to_normal).values()) == {"pass"}  # three faster nights do not become the new baseline
     accepted, found = four.certify("", slower=faster, accept=True)
     assert set(found.values()) == {"pass"}
     certificate = Certificate.parse(accepted.certificates.read("hosts/h0/log")).content
@@ -361,7 +361,8 @@ def test_a_history_that_fails_never_loses_the_report_and_never_passes(four):
 
 
 def test_the_gate_compares_again_only_what_it_has_not_compared(four):
-    """A host whose tables were collected later is compared then; the others keep the result of the first gate."""
+    """A host whose tables are collected later is compared at that time. The other hosts keep the result of the first
+    gate."""
     directory = four.measure()
     record, files = (
         directory.records.read("hosts/h0/log"),

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""From run directories into the history: every judged volume is stored once, whatever happens to another one."""
+"""Storing run directories in the history: every judged volume is stored once, no matter what happens to the others."""
 
 from __future__ import annotations
 

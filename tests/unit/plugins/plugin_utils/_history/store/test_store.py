@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The same tests of the history on SQLite and on a real PostgreSQL: nothing is lost, nothing changes, and no failure is
-silent."""
+"""The same tests of the history with SQLite and with a real PostgreSQL server: nothing is lost, nothing changes, and
+every failure is reported."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ BEFORE = datetime.date(2026, 3, 1)
 
 
 def make_run(base, place, day, hosts=("db07",), files=GOOD, volumes=("log",), measured=None, skipped=(), **keys):
-    """Make a run of a day whose hosts pass, as the gate leaves it."""
+    """Make the run of one day, whose hosts pass, in the state after its gate."""
     run = {
         **fabricate.run_data(hosts, **keys),
         "created_at": f"{day}T10:00:00Z",
@@ -156,7 +156,7 @@ def test_a_certificate_that_its_record_contradicts_is_not_imported(base, place, 
 
 
 def test_a_record_that_says_less_than_its_tables_is_believed(base, place):
-    """Versions of this collection decide close cases differently."""
+    """Different versions of this collection may have different verdicts in close cases."""
     run = make_run(base, place, "2026-01-01")
     record, certificate = (Path(run.path) / "hosts/db07/log" / name for name in ("record.json", "certificate.json"))
     edited(record, verdict="inconclusive", certified=False)

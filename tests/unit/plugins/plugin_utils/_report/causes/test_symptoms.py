@@ -87,7 +87,7 @@ def test_each_symptom_is_seen_in_its_figures(tmp_path, key, metric, keys, figure
 
 
 def test_writes_that_break_another_limit_are_not_called_fast(tmp_path):
-    """The p50 of 1.9 ms keeps the limit on p99, 2 ms, but not the one on the mean, 1 ms."""
+    """The p50 of 1.9 ms is within the limit on the p99 (2 ms), but not within the limit on the mean (1 ms)."""
     figures = {"latency_p50_ns": 1_900_000, "latency_p90_ns": 2_000_000, "latency_p99_ns": 15_000_000}
     cause = seen_on(tmp_path, fabricate.tables(sweep(latency_ns=1_900_000, **figures)))
     assert cause.seen.lower().startswith(advice.SYMPTOMS["steady"].seen)

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The files for programs: for runs of every kind, the promised schema or the parser that reads it accepts each file."""
+"""The files for programs: for runs of every kind, each file is accepted by its schema or by the parser that reads
+it."""
 
 from __future__ import annotations
 

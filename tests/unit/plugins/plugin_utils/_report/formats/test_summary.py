@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The summary of a run that passes: the verdict, and then what it rests on, how long it holds, and what to do next."""
+"""The summary of a run that passes: the verdict, and then the figure behind it, how long the certificates are valid,
+and what to do next."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ NEXT = (
 
 @pytest.fixture(scope="module")
 def certified(tmp_path_factory):
-    """The model of a run of three hosts that certifies them, the second one of which is the slowest."""
+    """The model of a run that certifies three hosts, the second of which is the slowest."""
     latencies = {"db1": 200_000, "db2": 400_000, "db3": 300_000}
     measured = {
         name: fabricate.tables(fabricate.sweep_rows(latency_ns=latency), over=()) for name, latency in latencies.items()

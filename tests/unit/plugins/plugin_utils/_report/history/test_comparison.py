@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A comparison on the screen and as a page: its size is bounded for any fleet, and no host name can do harm in it."""
+"""A comparison on the screen and as a page: its size is limited for any fleet, and host names are harmless in it."""
 
 from __future__ import annotations
 

@@ -56,7 +56,8 @@ def drifted():
 
 
 def alone():
-    """Return the page of a comparison of two volumes that cannot tell anything: no interval, no class, no change."""
+    """Return the page of a comparison of two volumes that decides nothing: there is no interval, no class and no
+    change."""
     hosts = [{**test_comparison.unknown(name, "one run cannot tell"), "change": None, "changes": []} for name in "ab"]
     part = test_comparison.part("PM1743", hold_against_class=False, hosts=2)
     return "".join(render_comparison(test_comparison.comparison(hosts, [part]), "2 volumes cannot be judged."))

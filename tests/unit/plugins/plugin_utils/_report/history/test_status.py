@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The page of the fleet's status: what it answers first, and that it says no more than status.json."""
+"""The page of the fleet's status: what it shows first, and that it contains no more than status.json."""
 
 from __future__ import annotations
 

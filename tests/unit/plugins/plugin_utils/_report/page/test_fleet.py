@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The fleet's part of the page: how far cells are from their limits, the tightest limits, classes of similar volumes,
-and the filters for hosts."""
+"""The part of the page about the fleet: how far cells are from their limits, the strictest limits, classes of similar
+volumes, and the filters for hosts."""
 
 from __future__ import annotations
 

@@ -267,7 +267,7 @@ SHEETS = """
 [...document.styleSheets].flatMap(style => [...style.cssRules]).filter(rule => rule instanceof CSSPageRule)
   .flatMap(rule => [...rule.cssRules]).map(box => [box.name, box.style.content])
 """
-"""The boxes in the margins of each sheet of paper, and what is in them."""
+"""The boxes in the margins of each sheet of paper, and their content."""
 
 
 @needs_a_browser
