@@ -1,13 +1,15 @@
 # Copyright (c) 2026 mqops contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Creates files as after power cuts, for a checker written according to docs/power_cut_checker.md. Needs root:
+"""Creates files as they are after power cuts, to test a checker that was written according to
+docs/power_cut_checker.md. Needs root:
 
     PYTHONPATH=tests:tests/integration .venv-dev/bin/python tests/cut_images.py DIRECTORY [NUMBER]
 
-makes NUMBER cuts (50) of honest disks and of liars on the test bed, and changes a bit or half a sector of some.
-DIRECTORY/NN contains the witness's file (acknowledged) and the files of the queue managers (qm1, qm2). The verdict of
-logdisk on each of them is printed and stored in DIRECTORY/verdicts.csv: the exit status (0: kept, 5: lost) and the
-counts. A checker that agrees reports the same status and counts.
+This makes NUMBER power cuts (50 by default) on the test bed, of disks that keep everything that they acknowledged and
+of disks that do not, and then changes a bit or half a sector in some of the files. DIRECTORY/NN contains the
+acknowledgements that the witness received (acknowledged) and the files of the queue managers (qm1, qm2). For each cut,
+the verdict of logdisk is printed and stored in DIRECTORY/verdicts.csv. It consists of the exit status (0: kept, 5:
+lost) and the counts. Another checker should report the same status and counts.
 """
 
 import csv
@@ -76,7 +78,7 @@ def make(image: Path, kind: str, file_system: str, seed: int) -> None:
 
 
 def copy(host: Host, image: Path) -> None:
-    """Copy the directories of the queue managers that are still there."""
+    """Copy those directories of the queue managers that still exist."""
     run(*host.command("sh", "-c", "mkdir /root/image; cp -a /fut/qm* /root/image || :"))
     for path in (host.root / "root/image").iterdir():
         run("cp", "-a", str(path), str(image))
@@ -90,7 +92,8 @@ def flip_a_bit(image: Path, choice: random.Random) -> None:
 
 
 def put_half_a_sector_back(image: Path, choice: random.Random) -> None:
-    """Restore one half of a sector from an earlier pass: a run with the same seed writes the same data."""
+    """Restore one half of a sector from an earlier pass, whose content is known because a run with the same seed writes
+    the same data."""
     seed = re.search(r" seed=(\d+) ", (image / "acknowledged").read_text())
     assert seed
     earlier = image.parent / "earlier"

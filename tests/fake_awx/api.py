@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The part of AWX's API that the modules of awx.awx call to set it up, with the checks that AWX makes, in memory.
+"""The part of AWX's API that the modules of awx.awx use to set up AWX. It makes the same checks as AWX, and keeps
+everything in memory.
 
-Its answers have the form of those of AWX 24.6.1: lists with ``count`` and ``results``, items with ``id``, ``url``,
-``type`` and ``related``, 400 with an error for each field. Like AWX, it does some things later: a project has no
-playbooks before its update has ended.
+The answers have the same form as those of AWX 24.6.1: lists with ``count`` and ``results``, items with ``id``, ``url``,
+``type`` and ``related``, and status 400 with an error for each field. Like AWX, it does some things later: a project
+has no playbooks until its update has ended.
 """
 
 import json
@@ -72,7 +73,7 @@ Item = dict[str, Any]
 
 
 class Refused(Exception):
-    """AWX's refusal of a request: a status and its content."""
+    """The answer with which AWX refuses a request: a status and its content."""
 
     def __init__(self, status: int, content: Mapping[str, Any]) -> None:
         super().__init__(content)
@@ -81,7 +82,7 @@ class Refused(Exception):
 
 @dataclass
 class Awx:
-    """The objects that were set up, and the requests. ``prefix``: the path of the API."""
+    """The objects that were set up, and the requests. ``prefix`` is the path of the API."""
 
     playbooks: Iterable[str]
     prefix: str = "/api/"
@@ -270,7 +271,7 @@ class Awx:
         return {"project_update": self.last_id, **update}
 
     def _advance(self, number: int) -> None:
-        """The update of a project is over when its state is requested for the second time."""
+        """The update of a project ends when its state is requested for the second time."""
         update = self.tables["project_updates"].get(number, {"status": "successful"})
         if update["status"] == "pending":
             update["status"] = "running"
@@ -328,7 +329,7 @@ def found(items: Iterable[Item], query: Mapping[str, str]) -> list[Item]:
 
 @contextmanager
 def served(awx: Awx) -> Iterator[str]:
-    """Serve the API on this machine; gives its address."""
+    """Serve the API on this machine. Yields its address."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -359,7 +360,7 @@ def served(awx: Awx) -> Iterator[str]:
         do_GET = do_POST = do_PATCH = do_DELETE = _answer
 
         def log_message(self, *_arguments: object) -> None:
-            """Tests look at ``requests``."""
+            """Nothing is printed, because tests examine ``requests``."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})

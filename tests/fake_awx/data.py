@@ -16,14 +16,14 @@ class _Loader(yaml.SafeLoader):
 
 
 class Unsafe(str):
-    """Text that Ansible does not take for a template."""
+    """Text that Ansible does not treat as a template."""
 
 
 _Loader.add_constructor("!unsafe", lambda loader, node: Unsafe(loader.construct_scalar(node)))
 
 
 def load() -> dict[str, Any]:
-    """Return the file's lists of objects, with its variables replaced by the values that it gives them."""
+    """Return the lists of objects in the file. Variables are replaced by the values that the file defines."""
     content = yaml.load(FILE.read_text(), _Loader)
     values = {name: value for name, value in content.items() if name.startswith("logdisk_")}
     return {name: _resolved(value, values) for name, value in content.items() if name not in values}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Job templates that can be started with the requests of ansible-rulebook. Every job succeeds at once.
 
-A prompt that the template does not ask for is ignored, and the job starts without it, as in AWX.
+As in AWX, a value for which the template does not prompt is ignored, and the job starts without it.
 """
 
 from collections.abc import Mapping
@@ -22,13 +22,13 @@ class Job(NamedTuple):
 
 @dataclass
 class StartingAwx(Awx):
-    """Remembers the jobs in the order of their starts."""
+    """Stores the jobs in the order in which they were started."""
 
     jobs: list[Job] = field(default_factory=list)
     started: Condition = field(default_factory=Condition)
 
     def add_template(self, template: Mapping[str, Any]) -> None:
-        """Add a job template as it is, whether or not its project exists."""
+        """Add a job template without checking whether its project exists."""
         self.last_id += 1
         url = f"{self.root}job_templates/{self.last_id}/"
         known = {"id": self.last_id, "url": url, "type": "job_template", "related": {"launch": f"{url}launch/"}}

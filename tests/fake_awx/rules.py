@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The input that AWX's API refuses, and its messages: rules for schedules, surveys, their answers, prompts,
-credentials, and messages of notifications.
+"""Input that AWX's API refuses, and the messages with which it does so: rules for schedules, surveys, their answers,
+prompts, credentials, and messages of notifications.
 
-Every function returns AWX's error message, or nothing if AWX would accept the input. Each names the place in the source
-of AWX 24.6.1 that it restates.
+Every function returns AWX's error message, or nothing if AWX would accept the input. Each function names the code in
+AWX 24.6.1 that it reimplements.
 """
 
 import json
@@ -214,9 +214,9 @@ def prompt_errors(
     JobTemplate._accept_or_ignore_job_kwargs, and variables by awx/main/models/mixins.py,
     SurveyJobTemplateMixin._accept_or_ignore_variables.
 
-    ``inventory_hosts`` is how many hosts the inventory of the job has, None if it is not known. Values that equal the
-    template's own are not checked. Nothing checks the number of slices of the template itself: the job gets as many as
-    there are hosts (jobs.py, JobTemplate.get_effective_slice_ct).
+    ``inventory_hosts`` is the number of hosts in the inventory of the job, or None if it is not known. Values that are
+    equal to those of the template are not checked. The number of slices of the template itself is not checked either,
+    because a job never gets more slices than there are hosts (jobs.py, JobTemplate.get_effective_slice_ct).
     """
     errors: dict[str, list[str]] = {}
     for field, value in prompts.items():
@@ -256,8 +256,7 @@ def credential_error(credential: Mapping[str, Any], others: Sequence[Mapping[str
     """Check a credential to be added to the others of a template (awx/api/views/__init__.py,
     JobTemplateCredentialsList.is_valid_relation).
 
-    A template has at most one credential of each type. It could have several for vaults, but this check does not allow
-    that.
+    A template has at most one credential of each type. AWX allows several for vaults, but this check does not.
     """
     kind = credential.get("credential_type")
     taken = kind is not None and any(other.get("credential_type") == kind for other in others)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Power cuts of separate kernels: guests of QEMU, without KVM. One command each; see README.md.
+"""Power cuts of virtual machines (guests of QEMU, without KVM). README.md describes the commands:
 
 guests.py replay    1,000 states that an honest disk may be in after a cut: the check must convict none of them
 guests.py cut       guests whose disk and QEMU are killed: virtio must keep everything, and NVMe what was flushed
@@ -55,7 +55,7 @@ def run(*words: object) -> str:
 
 
 def kernel() -> Path:
-    """Debian's kernel for clouds, unpacked: its modules are all that is needed, and ext4 and NVMe are built in."""
+    """Debian's cloud kernel, unpacked. No other modules than its own are needed, and ext4 and NVMe are built in."""
     tree = BUILD / "kernel"
     if not tree.exists():
         BUILD.mkdir(parents=True, exist_ok=True)
@@ -168,7 +168,7 @@ class Workshop:
 
     @property
     def console(self) -> str:
-        """With what QEMU says."""
+        """Adds the output of QEMU."""
         return "".join(
             (self.path / name).read_text(errors="replace")
             for name in ("messages", "console")
@@ -221,8 +221,8 @@ def check(image: Path, acknowledged: str) -> tuple[int, dict[str, str], str]:
 
 @dataclass
 class State:
-    """A state that has all entries before `end` and some sectors of later ones, which were not flushed yet. If the disk
-    ignores flushes, one entry is left out."""
+    """A state with all entries before `end`, and some sectors of later entries that had not been flushed yet. If the
+    disk ignores flushes, one entry is left out."""
 
     end: int
     acknowledged: str
@@ -231,7 +231,7 @@ class State:
 
 
 def states(log: list[Entry], ready: str, count: int) -> list[State]:
-    """Draws some of the states after the first moment at which a loss can be proven."""
+    """Randomly selects states after the first moment at which a loss can be proven."""
     begin = next(number for number, entry in enumerate(log) if entry.mark == "ready")
     boundaries = [number + 1 for number in range(begin, len(log)) if log[number].is_boundary]
     chosen = sorted(
@@ -250,8 +250,8 @@ def states(log: list[Entry], ready: str, count: int) -> list[State]:
 
 
 def unsettled(log: list[Entry], state: State) -> Iterator[tuple[int, bytes]]:
-    """Draws what had reached an honest disk before it was flushed: any sectors of the writes up to the next boundary,
-    or nothing in half of the states."""
+    """Randomly selects the data that had reached an honest disk before it was flushed: any sectors of the writes up to
+    the next boundary, or, in half of the states, nothing."""
     chance = random.Random(state.seed)
     if chance.random() < 0.5:
         return
@@ -273,8 +273,8 @@ def apply(image, log: list[Entry]) -> None:
 def replay(
     workshop: Workshop, log: list[Entry], found: list[State]
 ) -> Iterator[tuple[State, tuple[int, dict[str, str], str]]]:
-    """Yield each state with the result of the check. The medium must be as it was before the recording, and is brought
-    forward from state to state."""
+    """Yield each state with the result of the check. The medium must be in the same state as before the recording. It
+    is updated from one state to the next."""
     at, scratch = 0, workshop.path / "scratch"
     with workshop.medium.open("r+b") as medium:
         for state in found:
@@ -345,7 +345,7 @@ def replay_all(workshop: Workshop) -> list[str]:
 
 @contextlib.contextmanager
 def disk(workshop: Workshop) -> Iterator[subprocess.Popen]:
-    """An honest disk whose cache dies with its process. Its log contains QEMU's requests."""
+    """An honest disk whose cache is lost with its process. Its log contains the requests of QEMU."""
     socket = workshop.path / "socket"
     socket.unlink(missing_ok=True)
     words = [f"medium={workshop.medium}", "character=honest", f"logfile={workshop.path}/requests"]
@@ -372,9 +372,7 @@ def cut_one(workshop: Workshop, device: str, file_system: str) -> list[str]:
 
         wait_for(is_writing, "the guest writes", workshop)
         time.sleep(SECONDS)
-        server.send_signal(
-            signal.SIGKILL
-        )  # first, because acknowledgements after the end of the disk would make a bad disk look honest
+        server.send_signal(signal.SIGKILL)  # first, so that no acknowledgement is lost before the disk ends
         guest.kill()
     text = workshop.acknowledged.read_text().replace("\r\n", "\n")
     status, row, said = check(workshop.medium, text)
@@ -382,7 +380,7 @@ def cut_one(workshop: Workshop, device: str, file_system: str) -> list[str]:
     # For each request, the log says when it arrived and, after dots, when it was answered.
     flushes = len(re.findall(r"(?<!\.)\b(?:Flush id=|Write id=.* fua=1)", requests))
     writes = int(row.get("acknowledged_writes") or 0)
-    # The two writers may share a flush.
+    # A flush may cover the writes of both writers.
     expected = KEPT if flushes >= writes / 4 else LOST
     outcome = {KEPT: "kept", LOST: "lost"}.get(status, f"status {status}: {said}")
     print(

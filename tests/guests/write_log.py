@@ -11,8 +11,8 @@ from pathlib import Path
 MAGIC, VERSION = 0x6A736677736872, 1
 SECTOR = 512
 FLUSH, FUA, DISCARD, MARK = 1, 2, 4, 8
-# The stamp of each sector that the tester writes is a number, which holds the queue manager's, times this:
-# see src/workload/payload.h.
+# The stamp of each sector that the tester writes is a number that contains the number of the queue manager, multiplied
+# by this factor. See src/workload/payload.h.
 STAMP_STEP = 0x9E3779B97F4A7C15
 STAMP_INVERSE = pow(STAMP_STEP, -1, 2**64)
 
@@ -36,7 +36,7 @@ class Entry:
 
     @property
     def writer(self) -> int:
-        """The queue manager that wrote this; 0 if it is not one of the tester's blocks."""
+        """The number of the queue manager that wrote this entry; 0 if the tester did not write it."""
         if len(self.data) != 4096 or self.flags & MARK:
             return 0
         number = (struct.unpack_from("<Q", self.data)[0] * STAMP_INVERSE % 2**64) >> 48

@@ -12,9 +12,10 @@ HERE = Path(__file__).parent
 
 
 def install_amqsrua(program: Path, **play: object) -> None:
-    """Install ``program``, which plays amqsrua as amqsrua.py describes. Its folder is created if it does not exist."""
+    """Install ``program``, which simulates amqsrua as described in amqsrua.py. Its directory is created if it does not
+    exist."""
     program.parent.mkdir(parents=True, exist_ok=True)
-    # The first line is written here, because ansible-test refuses it in a file.
+    # The first line of the program is added here, because ansible-test refuses it in a file.
     program.write_text("#!/usr/bin/env python3\n" + (HERE / "amqsrua.py").read_text())
     program.chmod(0o755)
     program.with_suffix(".json").write_text(json.dumps(play))

@@ -1,13 +1,13 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stand-in for IBM MQ's sample program amqsrua: it replays a recording, and fails in the same ways.
-Runs on Python 3.6.
+"""Simulates IBM MQ's sample program amqsrua: it replays a recording, and fails in the same ways as amqsrua. Runs on
+Python 3.6.
 
-The file with the program's name plus ``.json`` controls it: ``text``, what amqsrua printed; ``every_s``, how often a
-publication comes; ``then``, what happens after the last one: a reason code, or ``hang``, or ``crash``, or empty for the
-end; ``refuse``, a reason code at once; and ``hang``, to print nothing at all. It only knows the queue manager
-``queue_manager`` (QM1).
+The file with the program's name plus ``.json`` controls it: ``text`` is the output of amqsrua, and ``every_s`` is the
+interval between publications. ``then`` says what happens after the last publication: a reason code, ``hang``,
+``crash``, or, if it is empty, the program ends. With ``refuse``, a reason code, the program fails immediately. With
+``hang``, it prints nothing at all. It knows only the queue manager ``queue_manager`` (QM1 by default).
 """
 
 import json
@@ -36,14 +36,14 @@ def main():
     for number in range(int(arguments["-n"])):
         if number >= len(publications):
             return after(play.get("then", ""))
-        # Like stdio, this buffers output unless it goes to a terminal.
+        # As with stdio, output is buffered unless it goes to a terminal.
         print(in_locale(publications[number].rstrip("\n")) + "\n")
         time.sleep(play.get("every_s", 0))
     return 0
 
 
 def in_locale(text):
-    """Write numbers as most of Europe does, unless told otherwise."""
+    """Write numbers with a decimal comma, as in most of Europe, unless the locale is C."""
     return text if os.environ.get("LC_ALL") == "C" else re.sub(r"(?<=[0-9])\.(?=[0-9])", ",", text)
 
 

@@ -1,14 +1,13 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stand-in for a Prometheus endpoint of a queue manager: each request gets the next recorded answer. Runs on Python
-3.6.
+"""Simulates the Prometheus endpoint of a queue manager: each request gets the next recorded answer. Runs on Python 3.6.
 
 Usage: ``exporter.py PLAY [PORT]``. PLAY is a JSON file with ``answers``, a list of texts and actions: ``hang`` (no
 answer), ``trickle`` (a byte now and then), ``stop`` (the program ends), ``endless`` (an answer without an end),
-``redirect URL``, ``status NUMBER``, ``raw TEXT`` (instead of HTTP), or ``cut FORM TEXT`` (an answer that is cut off:
-with FORM ``length`` its length was announced, with ``chunks`` it comes in chunks, with ``closed`` neither). The last
-answer is repeated for all further requests. With ``certificate`` (a file that also holds its key) the endpoint is
+``redirect URL``, ``status NUMBER``, ``raw TEXT`` (instead of HTTP), or ``cut FORM TEXT`` (a truncated answer; with FORM
+``length``, the answer has a Content-Length, with ``chunks``, it is chunked, and with ``closed``, neither). The last
+answer is repeated for all further requests. With ``certificate`` (a file that also contains the key), the endpoint is
 encrypted. The program prints its port.
 """
 
@@ -73,7 +72,7 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(answer.encode())
 
     def log_message(self, *dummy):
-        """Say nothing."""
+        """Print nothing."""
 
 
 def main():

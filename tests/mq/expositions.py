@@ -1,10 +1,10 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The publications of one queue manager about its log through each source, modelled on the published programs (see
-tests/fixtures/observe/README.md).
+"""The publications of one queue manager about its log, as each source prints them. They are modelled on the published
+programs (see tests/fixtures/observe/README.md).
 
-``gets`` are the publications that have arrived at each GET since the one before, in order: none, one or several.
+``gets`` lists, for each GET, the publications that have arrived since the previous GET: none, one or several.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 OVERRIDE_C_TYPE = "counter"
-"""The type of mq_prometheus's bytes with overrideCType; without that, the type is ``gauge``."""
+"""The type of the bytes of mq_prometheus with overrideCType. Without that option, the type is ``gauge``."""
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,8 @@ class Publication:
 def mq_prometheus(
     gets: Sequence[Sequence[Publication]], kind: str = OVERRIDE_C_TYPE, *, keeps_counters: bool = False
 ) -> list[str]:
-    """Return the answers of mq_prometheus. It resets everything at each GET, including counters, except that later
-    versions keep these (``keeps_counters``)."""
+    """Return the answers of mq_prometheus. It resets everything at each GET, including counters, unless it is a version
+    that keeps counters (``keeps_counters``)."""
     total, answers = 0, []
     for publications in gets:
         total = (total if keeps_counters else 0) + sum(each.physical_bytes for each in publications)
@@ -42,8 +42,8 @@ def mq_prometheus(
 
 
 def mq_container(gets: Sequence[Sequence[Publication]]) -> list[str]:
-    """Return the answers of a queue manager in a container: a counter that is only ever added to,
-    and gauges that are reset at each GET."""
+    """Return the answers of a queue manager in a container: a counter that only increases, and gauges that are reset at
+    each GET."""
     # The counter already has a value before this observation.
     total, answers = 7_340_032, []
     for publications in gets:
@@ -53,7 +53,7 @@ def mq_container(gets: Sequence[Sequence[Publication]]) -> list[str]:
 
 
 def amqsrua(publications: Sequence[Publication], start: datetime.datetime) -> str:
-    """Return amqsrua's output for publications, the first of them at ``start``."""
+    """Return the output of amqsrua for publications, the first of which is at ``start``."""
     lines: list[str] = []
     for number, each in enumerate(publications):
         put = start + datetime.timedelta(seconds=10 * number)
@@ -69,8 +69,8 @@ def amqsrua(publications: Sequence[Publication], start: datetime.datetime) -> st
 
 @dataclass
 class Clock:
-    """How many publications each GET finds: in total there are as many as GETs, but some GETs come just before a
-    publication and some just after the next one."""
+    """How many publications each GET finds. There are as many publications as GETs, but some GETs come just before a
+    publication and others just after the next one."""
 
     pattern: Sequence[int] = field(default=(1,))
 

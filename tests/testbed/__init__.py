@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Real SSH hosts on one machine, which start within a second and without containers.
 
-A host is a network, mount, PID, UTS and IPC namespace over a Debian tree, with its own file system under /fut and its
-own sshd. The test bed needs root and only Debian packages. See ``python3 -m testbed --help`` (with ``tests`` in
+A host consists of network, mount, PID, UTS and IPC namespaces on top of a Debian tree, with its own file system on /fut
+and its own sshd. The test bed needs root and only Debian packages. See ``python3 -m testbed --help`` (with ``tests`` in
 PYTHONPATH) and README.md beside this file.
 """
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The test bed by hand: hosts that stay until `down`."""
+"""The command line of the test bed. It starts hosts that run until `down`."""
 
 import argparse
 import sys

@@ -20,7 +20,7 @@ INTERPRETER = "/usr/bin/python3"
 
 
 class Bed:
-    """Hosts that run until down(): use it as a context manager, so that they always end with the block."""
+    """Hosts that run until down(). Use this class as a context manager, so that the hosts always end with the block."""
 
     def __init__(self, settings: Settings | None = None) -> None:
         self.settings = settings or Settings()
@@ -40,8 +40,8 @@ class Bed:
         return iter(self.hosts.values())
 
     def up(self, specs: Iterable[HostSpec]) -> "Bed":
-        """Start the hosts and wait until all of them answer. Anything that an earlier run left under this prefix is
-        removed first."""
+        """Start the hosts and wait until all of them respond. Everything that an earlier run left behind with this
+        prefix is removed first."""
         reaper.reap(self.settings)
         try:
             self._make_state()
@@ -61,7 +61,7 @@ class Bed:
             host.wait_until_ended()
         self.hosts = {}
 
-    # Its parts
+    # The parts of the bed
 
     def _make_state(self) -> None:
         state = self.settings.state
@@ -84,7 +84,7 @@ class Bed:
 
     @contextlib.contextmanager
     def _one_bed_at_a_time(self) -> Iterator[None]:
-        """Keep other beds from taking a network between the search for a free one and the setup of its route."""
+        """Prevent other beds from taking a network between the search for a free one and the setup of its route."""
         descriptor = os.open(self.settings.state_base, os.O_RDONLY)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -162,7 +162,8 @@ class Bed:
 
     @property
     def environment(self) -> dict[str, str]:
-        """The environment for ansible, in which connections that stay open belong to the bed and end with it."""
+        """The environment for ansible. In this environment, connections that stay open belong to the bed and end with
+        it."""
         return {"ANSIBLE_SSH_CONTROL_PATH_DIR": str(self.settings.state / "cp")}
 
     def ssh(self, host: Host, *command: str) -> str:
@@ -181,8 +182,8 @@ class Bed:
 
 
 def connect_timeout_s(host: Host) -> int:
-    """A caller that does not expect an answer should not wait long. A host that answers may be slow,
-    because this machine is busy."""
+    """The timeout for connecting. A caller that does not expect an answer should not wait long, but a host that answers
+    may be slow, because this machine is busy."""
     return 60 if host.is_linked else 5
 
 

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A disk for nbdkit's python plugin whose write cache is the memory of this process, so that SIGKILL is a power cut.
 
-Data that has reached the medium is in the file ``medium=``; other data is lost with the process.
-``character=`` selects the behaviour of the disk:
+Data that has reached the medium is in the file ``medium=``. All other data is lost with the process. ``character=``
+selects the behaviour of the disk:
 
 * honest: a flush writes the whole cache to the medium. honest-garbage: the same, but data that was in the cache at the
   cut is garbage afterwards, as after an interrupted write.
 * write-through: there is no cache, as if the disk had a battery.
-* drop, misdirect: honest, but some writes of a block go nowhere, or to a place two blocks before their own.
-* tail, reorder, torn: liars, which answer a flush at once. Only data that exceeds the cache reaches the medium: the
-  oldest block first, a random block, or random sectors, respectively.
+* drop, misdirect: honest, but some writes of a block are dropped, or go to a place two blocks before their own.
+* tail, reorder, torn: disks that ignore flushes but confirm them immediately. Only data that exceeds the cache reaches
+the medium: the oldest block first, a random block, or random sectors, respectively.
 * unreadable, zero, garbage: like tail, but the lost part contains this instead of the older content.
 
 ``cache_blocks=`` is how many blocks the cache holds. ``restarted=1``: the power is back, and lost data is damaged
@@ -28,7 +28,7 @@ API_VERSION = 2
 
 SECTOR = 512
 BLOCK = 4096
-EVERY = 97  # one in this many writes of a block is dropped or misdirected
+EVERY = 97  # on average, one of this many writes of a block is dropped or misdirected
 
 LIARS = ("tail", "reorder", "torn", "unreadable", "zero", "garbage")
 
@@ -126,7 +126,7 @@ def cache_sectors():
 
 
 def place(offset, count):
-    """Where a write goes: None if nowhere."""
+    """The position to which a write goes, or None if it is dropped."""
     global blocks_written
     if count != BLOCK or settings["character"] not in ("drop", "misdirect"):
         return offset
@@ -152,7 +152,8 @@ def evicted():
 
 
 def settle(chosen):
-    """Contiguous sectors go to the medium in one piece, so that a cut during an eviction does not tear a block."""
+    """Contiguous sectors are written to the medium in one piece, so that a cut during this write does not tear a
+    block."""
     for dummy, stretch in itertools.groupby(enumerate(sorted(chosen)), key=lambda item: item[1] - item[0]):
         places = [sector for dummy, sector in stretch]
         put(places[0], b"".join(cache.pop(sector) for sector in places))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Controls a host's file system under test: freezes it, and sets the slow disk's delays, errors, pauses and limit."""
+"""Controls the file system under test of a host: freezes it, and sets the delays, errors, pauses and limits of a slow
+disk."""
 
 import errno
 import fcntl
@@ -11,7 +12,7 @@ FITHAW = 0xC0045878
 
 
 def freeze(mount_point: Path) -> None:
-    """Every write hangs, unkillable, until thaw()."""
+    """Every write hangs and cannot be killed until thaw()."""
     _freeze_ioctl(mount_point, FIFREEZE)
 
 
@@ -62,7 +63,7 @@ class SlowDisk:
         self._write()
 
     def heal(self) -> None:
-        """Make the disk healthy again, regardless of who changed it."""
+        """Make the disk healthy again, regardless of which process changed it."""
         self.delay_us, self.errno, self.pause, self.limit, self.read_delay_us = 0, 0, False, (0, 0), 0
         self.control.unlink(missing_ok=True)
 

@@ -69,7 +69,7 @@ class HostSpec:
 
     @property
     def interpreter(self) -> Path | None:
-        """An interpreter of this machine that the host borrows."""
+        """An interpreter of this machine that is made available on the host."""
         return interpreter(self.python) if self.python[:1].isdigit() else None
 
 
@@ -94,7 +94,7 @@ class Host:
         self.spec = spec
         self.name = spec.name
         self.number = number
-        self.net = f"{prefix}-{number}"  # its network namespace, and the interface to it
+        self.net = f"{prefix}-{number}"  # the network namespace of the host, and the interface to it
         self.address = f"10.{subnet}.{number // 250}.{number % 250 + 1}"
         self.dir = state / f"h{number}"
         self.tree = tree
@@ -103,10 +103,10 @@ class Host:
         self._pid = 0
         self._process: subprocess.Popen[bytes] | None = None
 
-    # Its life
+    # Starting, restarting and switching off
 
     def network_commands(self, bridge: str) -> list[str]:
-        """The commands for `ip -batch` before start()."""
+        """The commands that `ip -batch` must run before start()."""
         return [
             f"netns add {self.net}",
             f"link add {self.net} type veth peer name eth0 netns {self.net}",
@@ -191,18 +191,18 @@ class Host:
         power.hang(self.dir)
 
     def cut(self) -> None:
-        """Cut the power of the host and of its disk. It stays dead until boot()."""
+        """Cut the power of the host and of its disk. The host stays off until boot()."""
         power.cut(self.dir, self.net)
         self.is_linked = False
 
     @property
     def medium(self) -> Path:
-        """The content of a disk after a cut, without its cache; it may be changed while the power is off."""
+        """The content of a disk after a cut, without its cache. It may be changed while the power is off."""
         return Path(f"/proc/{self._process.pid}/root{self.dir}/ram/medium")
 
     def boot(self) -> None:
-        """Give the power back. The root is unchanged, and the disk contains what reached its medium.
-        This does not wait for sshd."""
+        """Switch the power on. The root file system is unchanged, and the disk contains the data that had reached its
+        medium. This does not wait for sshd."""
         power.on(self.dir, self.net)
         self.is_linked = True
 
@@ -210,7 +210,7 @@ class Host:
 
     @property
     def pid(self) -> int:
-        """The machine's number of the host's PID 1."""
+        """The process ID that the host's PID 1 has on the machine."""
         if not (self._pid and processes.namespace_pids(self._pid)[-1:] == [1]):
             self._pid = power.first_pid(self.dir, self.net)
         return self._pid
@@ -220,8 +220,8 @@ class Host:
         return Path(f"/proc/{self.pid}/root")
 
     def pids(self, name: str = "*") -> dict[int, str]:
-        """The machine's numbers and the command lines of the host's processes whose program's name matches
-        the pattern."""
+        """The process IDs on the machine, and the command lines, of those processes of the host whose program name
+        matches the pattern."""
         inside = processes.namespace(self.pid, "pid")
         found = {}
         for pid in processes.all_pids():
@@ -260,7 +260,7 @@ class Host:
                 found += [f"/{Path(folder, name).relative_to(self.root)}" for name in (*folders, *names)]
         return sorted(found)
 
-    # Hurting it
+    # Disturbing the host
 
     def link_down(self) -> None:
         """The host cannot be reached; its processes continue."""
@@ -292,7 +292,7 @@ class Host:
         self._slow().set(errno=errno.EIO if on else 0)
 
     def set_pause(self, on: bool) -> None:
-        """No write request of the slow disk comes back."""
+        """No write request of the slow disk is answered."""
         self._slow().set(pause=on)
 
     def set_limit(self, bytes_per_s: int, burst_bytes: int) -> None:
@@ -304,7 +304,7 @@ class Host:
             raise TestbedError(f"host {self.name} has disk {self.spec.disk!r}: only a 'slow' one is switched")
         return self.disk
 
-    # Its end
+    # Removing the host
 
     def let_go(self) -> None:
         """Undo everything that would keep the host's processes and file system from ending."""

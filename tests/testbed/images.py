@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Trees taken from container images, by Docker or Podman: for those who have a registry and want their own
-Linux under test."""
+"""Trees that are taken from container images by Docker or Podman, for testing with other Linux distributions."""
 
 import shutil
 import tempfile
@@ -37,7 +36,7 @@ def containerfile(image: str) -> str:
 
 
 def build(image: str) -> str:
-    """Turn the image into a host's; returns the build number, which changes with the image."""
+    """Turn the image into one for hosts. Returns the ID of the result, which changes with the image."""
     with tempfile.TemporaryDirectory() as context:
         recipe = Path(context, "Containerfile")
         recipe.write_text(containerfile(image))
@@ -57,7 +56,7 @@ def unpack(built: str, target: Path) -> None:
 
 
 def engine() -> str:
-    """The container engine that answers on this machine."""
+    """The container engine that works on this machine."""
     for name in ENGINES:
         if shutil.which(name) and attempt(name, "info"):
             return name

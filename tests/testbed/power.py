@@ -18,7 +18,7 @@ INTERFACE_REQUEST = "16sH14x"
 
 
 def find(settings: Settings, name: str) -> tuple[Path, str]:
-    """Directory and interface of a host, for callers that did not start it."""
+    """The directory and the interface of a host, for callers that did not start the host."""
     for path in settings.state.glob("h*/name"):
         if path.read_text() == name:
             return path.parent, f"{settings.prefix}-{path.parent.name[1:]}"
@@ -26,9 +26,10 @@ def find(settings: Settings, name: str) -> tuple[Path, str]:
 
 
 def first_pid(directory: Path, net: str) -> int:
-    """The machine's number of a host's PID 1."""
+    """The process ID that a host's PID 1 has on the machine."""
     for word in run("ip", "netns", "pids", net).split():
-        # Two PID namespaces below the machine's: the first holds the host's disks, the second is the host.
+        # There are two nested PID namespaces: the outer one contains the processes of the host's disks, and the inner
+        # one is the host.
         if len(numbers := processes.namespace_pids(int(word))) >= 3 and numbers[-1] == 1:
             return int(word)
     log = directory / "log"
@@ -36,7 +37,7 @@ def first_pid(directory: Path, net: str) -> int:
 
 
 def disk_pids(directory: Path) -> tuple[int, int]:
-    """The processes that are a host's disk: nbdkit, which has the cache, and nbdfuse."""
+    """The processes that provide the disk of a host: nbdkit, which contains the cache, and nbdfuse."""
     found = {pid: line for pid in processes.all_pids() if f"{directory}/nbd/" in (line := processes.command_line(pid))}
     server = [pid for pid, line in found.items() if "cutdisk.py" in line]
     client = [pid for pid, line in found.items() if line.startswith("nbdfuse ")]
@@ -46,16 +47,16 @@ def disk_pids(directory: Path) -> tuple[int, int]:
 
 
 def hang(directory: Path) -> None:
-    """Stops the disk's answers, so that everything it has acknowledged reaches a witness before cut(), however slow
-    the connection."""
+    """Stops the answers of the disk, so that everything that it has acknowledged reaches a witness before cut(), no
+    matter how slow the connection is."""
     processes.kill(disk_pids(directory)[0], signal.SIGSTOP)
 
 
 def cut(directory: Path, net: str) -> None:
     """Kill all processes of a host, which remains off until on().
 
-    The disk dies first: if an acknowledgement were lost before the disk dies, a disk that ignores flushes would look
-    honest. The network is next, because no output of the host about its dead disk may leave it.
+    The disk is killed first: if an acknowledgement were lost before that, a disk that ignores flushes would look
+    honest. The network is next, because no output of the host about its dead disk may leave the host.
     """
     server, client = disk_pids(directory)
     host = first_pid(directory, net)
@@ -64,12 +65,12 @@ def cut(directory: Path, net: str) -> None:
     processes.kill(server)
     set_link(net, up=False)
     processes.kill(host)
-    processes.kill(client)  # it does not always end with its server
+    processes.kill(client)  # nbdfuse does not always end with its server
 
 
 def forget_connections(net: str) -> None:
-    """The network namespace outlives the host. As soon as the link is up, it would send the data that its connections
-    and neighbour queues still hold."""
+    """Remove pending data from the network namespace, which outlives the host. Otherwise, as soon as the link is up,
+    the data in its connections and neighbour queues would be sent."""
     run("ip", "netns", "exec", net, "ss", "--kill", "--tcp", "--all")
     run("ip", "-n", net, "-batch", "-", stdin="link set eth0 down\nlink set eth0 up\n")
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Removes a bed, complete or not, regardless of who created it and how that run ended. A prefix is all it needs."""
+"""Removes a bed, complete or not, regardless of which run created it and how that run ended. It needs only the
+prefix."""
 
 import json
 import os
@@ -80,7 +81,7 @@ def interfaces(settings: Settings) -> list[str]:
 
 
 def mounts_of(pid: int, devices: list[str]) -> list[Path]:
-    """The paths, from outside, at which a process has mounted the file systems on some devices."""
+    """The paths, as seen from the machine, at which a process has mounted the file systems on some devices."""
     found = []
     with suppress(OSError):
         for line in Path(f"/proc/{pid}/mounts").read_text().splitlines():
@@ -91,7 +92,8 @@ def mounts_of(pid: int, devices: list[str]) -> list[Path]:
 
 
 def helpers(settings: Settings) -> set[int]:
-    """Processes outside the hosts that work for the bed, such as ssh's masters: they name its directory."""
+    """Processes outside the hosts that belong to the bed, such as the master processes of ssh. Their command lines
+    contain the directory of the bed."""
     state = f"{settings.state}/"
     return {
         pid for pid in processes.all_pids() if pid != os.getpid() and _is_helper(processes.command_line(pid), state)

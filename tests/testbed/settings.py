@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where a test bed lives and how its parts are named."""
+"""The directories of a test bed, and the names of its parts."""
 
 import os
 import zlib
@@ -11,16 +11,16 @@ PREFIX_LENGTH_MAX = 8  # the name of an interface has at most 15 characters: the
 
 
 def default_prefix(kind: str = "c") -> str:
-    """A prefix that differs between checkouts. ``kind`` distinguishes hosts started by hand (c) from those of a test
-    run (t)."""
+    """A prefix that differs between checkouts. ``kind`` distinguishes hosts that were started manually (c) from those
+    of a test run (t)."""
     chosen = os.environ.get("LOGDISK_TESTBED_PREFIX")
     return chosen or f"ld{kind}{zlib.crc32(str(PROJECT).encode()) & 0xFFFF:04x}"
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Every name that a bed takes on this machine begins with ``prefix``, so the
-    prefix is enough to find and remove everything."""
+    """All names that a bed uses on this machine begin with ``prefix``, so the prefix is enough to find and remove
+    everything."""
 
     prefix: str = field(default_factory=default_prefix)
     state_base: Path = Path(os.environ.get("LOGDISK_TESTBED_STATE", "/var/tmp/logdisk-testbed"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Running the machine's tools, and waiting for their effects."""
+"""Runs tools of the machine, and waits for their effects."""
 
 import subprocess
 import time
@@ -9,7 +9,7 @@ from collections.abc import Callable
 class TestbedError(Exception):
     """A failure of the test bed, in one sentence."""
 
-    __test__ = False  # its name begins like that of a test
+    __test__ = False  # tells pytest that this is not a test, although its name begins like one
 
 
 def run(*command: str, stdin: str = "") -> str:
@@ -26,7 +26,7 @@ def attempt(*command: str) -> bool:
 
 
 def wait_for(condition: Callable[[], object], what: str, timeout_s: float = 300.0) -> None:
-    """Return when the condition holds. The time is only a limit for hopeless cases, not an expectation."""
+    """Wait until the condition is true. The time limit is only for hopeless cases, and is not the expected duration."""
     end = time.monotonic() + timeout_s
     while not condition():
         if time.monotonic() > end:

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A disk in memory for nbdkit's python plugin whose writes are delayed, failed, held up or limited while it is in use.
+"""A disk in memory for nbdkit's python plugin whose writes can be made slow, fail, hang or be limited while the disk is
+in use.
 
 The file named by ``control=`` is read before every request: ``delay_us errno pause bytes_per_s burst_bytes
-read_delay_us``, six integers. The file is replaced, never rewritten, so that it is always complete. If it is absent,
-the disk is healthy. A pause holds up writes and flushes until it is lifted. If bytes_per_s is not 0, writes take their
-bytes from a bucket of burst_bytes that is filled at that rate, as on a cloud volume. Reads are only delayed.
+read_delay_us``, six integers. The file is replaced, never rewritten, so that it is always complete. If the file does
+not exist, the disk is healthy. During a pause, writes and flushes wait. If bytes_per_s is not 0, writes take their
+bytes from a bucket of burst_bytes that is filled at this rate, as on a cloud volume. Reads can only be delayed.
 """
 
 import builtins

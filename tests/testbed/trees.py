@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The trees that hosts run from: made once, kept in the cache, shared read-only by all hosts."""
+"""The file trees of the hosts. They are created once, kept in the cache, and shared read-only by all hosts."""
 
 import fcntl
 import hashlib
@@ -12,12 +12,12 @@ from testbed.settings import Settings
 from testbed.shell import TestbedError, attempt, run
 
 PACKAGES = ("gcc", "libc6-dev", "openssh-server", "procps", "python3", "sudo")
-USER = "ops"  # logs in like root, and may run everything with sudo without a password
+USER = "ops"  # the user logs in like root, and may run everything with sudo without a password
 LAYOUT = 1  # incremented when prepare() changes
 
 
 def tree(settings: Settings, release: str = "bookworm", image: str = "") -> Path:
-    """The tree of a Debian release, or of a container image if one is named; created now if it does not exist yet."""
+    """The tree of a Debian release, or of a container image if one is named. It is created if it does not exist yet."""
     if image:
         built = images.build(image)
         return cached(settings, f"image-{digest(built)}", lambda root: images.unpack(built, root))
@@ -31,7 +31,7 @@ def digest(contents: str) -> str:
 
 
 def cached(settings: Settings, name: str, fill: Callable[[Path], None]) -> Path:
-    """The tree with that name; if there is none, fill() writes its files to an empty directory."""
+    """The tree with this name. If it does not exist, fill() writes its files to an empty directory."""
     target = settings.cache / name
     settings.cache.mkdir(parents=True, exist_ok=True)
     with (settings.cache / f"{name}.lock").open("w") as lock:

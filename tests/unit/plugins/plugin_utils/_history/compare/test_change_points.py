@@ -51,9 +51,8 @@ def test_change_points_lie_at_the_same_places_as_otavas():
         length = rng.randrange(10, 40)
         step, place = (0, 0.2, 0.3)[series % 3], rng.randrange(4, length - 4)
         values = [rng.gauss(step * (certificate >= place), 0.05) for certificate in range(length)]
-        theirs = compute_change_points(list(values), window_len=200, max_pvalue=0.001, min_magnitude=0.0)[
-            0
-        ]  # not for an array, because otava fails in its later windows
+        # A list, because otava fails in the later windows of an array.
+        theirs = compute_change_points(list(values), window_len=200, max_pvalue=0.001, min_magnitude=0.0)[0]
         ours = places(values, margin=0)
         agree, moved = agree + (ours == [point.index for point in theirs]), moved + bool(ours)
     print(f"{agree} of 150 series agree, {moved} of them with a change")
